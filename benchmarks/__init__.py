@@ -1,0 +1,1 @@
+"""Measurements, run side by side in one process: `make bench`."""

@@ -1,0 +1,89 @@
+"""The commands by name, loaded when they are called, and what happens when one fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from evenhand._version import __version__
+from evenhand.cli._text import clean
+from evenhand.errors import EvenhandError
+
+BAD_INPUT = 2
+OUR_FAULT = 3
+
+COMMANDS = {
+    "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
+    "rubric": "List, show, check and start rubrics.",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table above."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, loaded now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"evenhand.cli._{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without loading any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="evenhand %(version)s")
+def app() -> None:
+    """Score the work of language models against rubrics, explain every step, and decide.
+
+    \b
+    evenhand score --rubric judge-skill answers.json
+    evenhand score --rubric my-rubric.yaml answers.json --explain
+    evenhand rubric list
+    """
+
+
+def run() -> NoReturn:
+    """Run a command; whatever goes wrong ends in a sentence and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+    except EvenhandError as error:
+        code = _fail(str(error), BAD_INPUT)
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = _fail("stopped", 130)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; without this, closing it would complain once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        if os.environ.get("EVENHAND_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        code = _fail(
+            f"a fault of Evenhand itself, please report it: {what} (EVENHAND_TRACEBACK=1 shows more)", OUR_FAULT
+        )
+    sys.exit(code)
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(clean(message), err=True)
+    return code

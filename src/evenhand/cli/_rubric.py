@@ -1,0 +1,94 @@
+"""evenhand rubric: list, show, check, schema, init."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from evenhand.cli._text import clean
+from evenhand.errors import Fault, InputError
+from evenhand.loading import (
+    load_method,
+    load_rubric,
+    method_names,
+    open_rubric,
+    rubric_names,
+    rubric_schema,
+    rubric_source,
+    starter_rubric,
+)
+from evenhand.scoring import advise
+
+
+@click.group("rubric")
+def command() -> None:
+    """List, show, check and start rubrics."""
+
+
+@command.command("list")
+def list_rubrics() -> None:
+    """List the rubrics that ship."""
+    from evenhand.cli._rubric_view import show_list  # noqa: PLC0415
+
+    methods = [load_method(name) for name in method_names()]
+    show_list([load_rubric(name) for name in rubric_names()], [m for m in methods if not m.criteria])
+
+
+@command.command("show")
+@click.argument("name", metavar="NAME|FILE")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print the file itself, to copy and change.")
+def show(name: str, as_yaml: bool) -> None:
+    """Show a rubric: criteria, anchors, flags, bonuses and how they become a score."""
+    from evenhand.cli._rubric_view import show_method, show_rubric  # noqa: PLC0415
+
+    bare = name in method_names() and not load_method(name).criteria
+    if as_yaml:
+        click.echo(clean(rubric_source(name)), nl=False)
+    elif bare:
+        show_method(load_method(name))
+    else:
+        show_rubric(load_rubric(name))
+
+
+@command.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+def check(files: tuple[str, ...]) -> int:
+    """Check rubric files: faults (exit 2), and what a careful colleague would point out."""
+    faulty = 0
+    for file in files:
+        try:
+            opened = open_rubric(file)
+        except InputError as error:
+            faulty += 1
+            click.echo(clean(str(error)), err=True)
+            continue
+        advice = InputError(*(entry.as_fault() for entry in advise(opened.rubric))).located(opened.locate)
+        for fault in advice.faults:
+            click.echo(clean(f"{fault.where or file}: warning: {fault.what}"))
+        count = len(advice.faults)
+        said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
+        click.echo(clean(f"{file}: a valid rubric for {opened.rubric.method.name}, {said}"))
+    return 2 if faulty else 0
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print a JSON Schema for rubric files, for editors."""
+    click.echo(json.dumps(rubric_schema(), indent=2, ensure_ascii=False))
+
+
+@command.command("init")
+@click.argument("file", default="rubric.yaml")
+def init(file: str) -> None:
+    """Write a commented starter rubric to FILE (default: rubric.yaml)."""
+    path = Path(file)
+    try:
+        with path.open("x", encoding="utf-8") as target:
+            target.write(starter_rubric())
+    except FileExistsError:
+        raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
+    except OSError as error:
+        raise InputError(Fault(f"cannot be written: {(error.strerror or str(error)).lower()}", where=file)) from None
+    click.echo(clean(f"wrote {file}; next: evenhand rubric check {file}"))

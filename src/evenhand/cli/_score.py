@@ -1,0 +1,97 @@
+"""evenhand score: answers and a rubric to scores, decisions, a ranking, and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from evenhand.errors import AnswersError, Fault, InputError, nearest
+from evenhand.loading import Outputs, Reviews, answers_in, decoded, load_answers, load_rubric, with_environment
+from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, exact
+from evenhand.scoring import as_json, score_outputs, score_reviews
+
+
+@click.command("score")
+@click.argument("answers", metavar="FILE")
+@click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="A shipped rubric, or a YAML or JSON file.")
+@click.option("--explain", is_flag=True, help="Say each step in a sentence.")
+@click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
+@click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
+@click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
+@click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
+def command(
+    answers: str, rubric: str, explain: bool, as_data: bool, min_score: str | None, min_grade: str | None, strict: bool
+) -> int:
+    """Score the answers in FILE (JSON or JSONL; - for standard input).
+
+    Exit code: 0 all well; 1 a verdict 'fail', a failed gate or an incomplete scorecard; 2 bad input.
+    """
+    chosen = with_environment(load_rubric(rubric), os.environ)
+    limits = Limits(chosen, min_score, min_grade, strict)
+    scores = _score(chosen, _read(answers, chosen))
+    if as_data:
+        click.echo(json.dumps(as_json(scores), ensure_ascii=False, indent=2))
+    else:
+        from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
+
+        show_scores(scores, explain=explain)
+        for shortfall in limits.shortfalls(scores):
+            click.echo(shortfall)
+    return limits.exit_code(scores)
+
+
+class Limits:
+    """What must be reached for exit code 0, beyond gates and verdicts."""
+
+    def __init__(self, rubric: Rubric, min_score: str | None, min_grade: str | None, strict: bool) -> None:
+        self.strict = strict
+        self.least = None
+        self.grades = [grade.grade for grade in rubric.method.grades]
+        self.grade = min_grade
+        if min_score is not None:
+            try:
+                self.least = exact(float(min_score)) if min_score.strip() else None
+            except ValueError:
+                self.least = None
+            if self.least is None:
+                raise InputError(Fault(f"{min_score!r} is not a number", where="--min-score"))
+        if min_grade is not None and min_grade not in self.grades:
+            hint = nearest(min_grade, self.grades) or f"{rubric.method.name} gives no grades; use --min-score"
+            raise InputError(Fault(f"{min_grade!r} is not a grade", hint, where="--min-grade"))
+
+    def shortfalls(self, scores: Scores) -> list[str]:
+        """A sentence for each scorecard below a limit that was asked for."""
+        return [why for card in scores.scorecards if (why := self._shortfall(card))]
+
+    def exit_code(self, scores: Scores) -> int:
+        """1 where anything failed or is incomplete."""
+        bad = {"fail", "incomplete"} | ({"borderline"} if self.strict else set())
+        failed = any(card.verdict in bad or card.gates_failed for card in scores.scorecards)
+        return 1 if failed or self.shortfalls(scores) else 0
+
+    def _shortfall(self, card: Scorecard) -> str | None:
+        if card.exact is None:
+            return None
+        if self.least is not None and card.exact < self.least:
+            return f"{card.id}: {card.score} is below --min-score {float(self.least):g}"
+        if self.grade is not None and (
+            card.grade is None or self.grades.index(card.grade) > self.grades.index(self.grade)
+        ):
+            return f"{card.id}: {card.grade or 'no grade'} is below --min-grade {self.grade}"
+        return None
+
+
+def _read(answers: str, rubric: Rubric) -> Outputs | Reviews:
+    if answers != "-":
+        return load_answers(Path(answers), rubric)
+    return answers_in(decoded(sys.stdin.buffer.read(), "standard input", AnswersError), rubric, "standard input")
+
+
+def _score(rubric: Rubric, answers: Outputs | Reviews) -> Scores:
+    reviews = [entry for entry in answers if isinstance(entry, Review)]
+    outputs = [entry for entry in answers if isinstance(entry, Answers)]
+    return score_reviews(rubric, reviews) if reviews else score_outputs(rubric, outputs)

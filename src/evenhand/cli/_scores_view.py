@@ -1,0 +1,93 @@
+"""Scores on a terminal: one table, what needs attention, and on request every step."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.cli._screen import Screen, table
+from evenhand.cli._text import one_line
+from evenhand.model import Scorecard, Scores, written
+
+COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
+
+
+def show_scores(scores: Scores, *, explain: bool) -> None:
+    """Print the table, the notes, and with `explain` the steps."""
+    screen = Screen()
+    screen.line(_heading(scores), style="dim")
+    screen.gap()
+    screen.show(_table(scores))
+    _show_notes(screen, scores)
+    if explain:
+        for card in _in_order(scores):
+            _show_steps(screen, card)
+
+
+def _heading(scores: Scores) -> str:
+    count = len(scores.scorecards)
+    rubric = scores.rubric
+    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
+    outputs = "1 output" if count == 1 else f"{count} outputs"
+    return f"{name} · {outputs} · fingerprint {scores.fingerprint}"
+
+
+def _table(scores: Scores) -> Table:
+    cards = _in_order(scores)
+    ranks = {place.id: place for place in scores.ranking or ()}
+    columns: dict[str, list[str]] = {
+        "rank": [_rank(ranks[card.id].rank) for card in cards] if ranks else [],
+        "output": [card.id for card in cards],
+        "score": [_score(card) for card in cards],
+        "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
+        "verdict": [card.verdict or "" for card in cards],
+        "tie_broken_by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
+        "flags": [", ".join(card.flags) for card in cards],
+        "gates_failed": [", ".join(card.gates_failed) for card in cards],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    grid = table(**{name: "right" if name in ("rank", "score") else "left" for name in shown})
+    for row in zip(*shown.values(), strict=True):
+        grid.add_row(*(Text(one_line(cell), style=COLOURS.get(cell, "")) for cell in row))
+    return grid
+
+
+def _show_notes(screen: Screen, scores: Scores) -> None:
+    notes = list(scores.notes)
+    for card in _in_order(scores):
+        notes += [f"{card.id}: {gap.criterion} is missing ({gap.why})" for gap in card.missing]
+        notes += [f"{card.id}: {note}" for note in card.notes]
+    if notes:
+        screen.gap()
+    for note in notes:
+        screen.line(note)
+
+
+def _show_steps(screen: Screen, card: Scorecard) -> None:
+    screen.gap()
+    parts = (card.id, _score(card), card.grade, card.label, card.verdict)
+    screen.line(" ".join(filter(None, parts)), style="bold")
+    for review in card.reviews or ():
+        for moved in review.steps:
+            screen.line(f"{review.judge}: {moved.why}", indent=4)
+    for moved in card.steps:
+        screen.line(moved.why, indent=2)
+    for gap in card.missing:
+        screen.line(f"no score: {gap.criterion} is missing ({gap.why})", indent=2)
+    for gate in card.gates_failed:
+        screen.line(f"gate failed: {gate}", indent=2)
+
+
+def _in_order(scores: Scores) -> list[Scorecard]:
+    if scores.ranking is None:
+        return list(scores.scorecards)
+    cards = {card.id: card for card in scores.scorecards}
+    return [cards[place.id] for place in scores.ranking]
+
+
+def _rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def _score(card: Scorecard) -> str:
+    return "–" if card.exact is None else written(card.exact, card.decimals)

@@ -1,0 +1,83 @@
+"""Everything Evenhand raises on purpose: where it is, what is wrong, what would work.
+
+EvenhandError
+└── InputError          the input is wrong; trying again does not help
+    ├── RubricError     a rubric or a method that cannot be right
+    └── AnswersError    an answers file that cannot be read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Self
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, with the way to it through the file."""
+
+    what: str
+    hint: str = ""
+    path: Path = ()
+    where: str = ""
+
+    def __str__(self) -> str:
+        where = self.where or dotted(self.path)
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
+
+    def within(self, *prefix: str | int) -> Fault:
+        """The same fault, seen from further up the file."""
+        return replace(self, path=(*prefix, *self.path))
+
+
+class EvenhandError(Exception):
+    """Whatever Evenhand raises on purpose."""
+
+
+class InputError(EvenhandError):
+    """The input is wrong: all its faults at once, each with its place."""
+
+    def __init__(self, *faults: Fault | str) -> None:
+        self.faults = tuple(Fault(fault) if isinstance(fault, str) else fault for fault in faults)
+        super().__init__(*self.faults)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.faults))
+
+    def within(self, *prefix: str | int) -> Self:
+        """The same error, seen from further up the file."""
+        return type(self)(*(fault.within(*prefix) for fault in self.faults))
+
+    def located(self, locate: Callable[[Path], str]) -> Self:
+        """The same error with a place in the file for every fault that has none yet."""
+        return type(self)(*(f if f.where else replace(f, where=locate(f.path)) for f in self.faults))
+
+
+class RubricError(InputError):
+    """A rubric or a method that cannot be right."""
+
+
+class AnswersError(InputError):
+    """An answers file that cannot be read."""
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: criteria[2].weight."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt word: the nearest known one, or the list of them."""
+    known = sorted(known)
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known: {', '.join(known)}" if known else ""

@@ -1,0 +1,35 @@
+"""Files to values: a tree that remembers its lines, rubrics, methods and answers read from it."""
+
+from evenhand.loading._answers import Outputs, Reviews, answers_in, load_answers, read_answers
+from evenhand.loading._environment import with_environment
+from evenhand.loading._files import decoded
+from evenhand.loading._rubrics import (
+    Opened,
+    load_method,
+    load_rubric,
+    method_names,
+    open_rubric,
+    rubric_names,
+    rubric_source,
+    starter_rubric,
+)
+from evenhand.loading._schema import rubric_schema
+
+__all__ = [
+    "Opened",
+    "Outputs",
+    "Reviews",
+    "answers_in",
+    "decoded",
+    "load_answers",
+    "load_method",
+    "load_rubric",
+    "method_names",
+    "open_rubric",
+    "read_answers",
+    "rubric_names",
+    "rubric_schema",
+    "rubric_source",
+    "starter_rubric",
+    "with_environment",
+]

@@ -1,0 +1,274 @@
+"""Reading answers files: what a judge, a person or another tool found, in the JSON that `evenhand score` takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from evenhand import errors
+from evenhand.errors import AnswersError, Fault, RubricError, nearest
+from evenhand.loading._files import read_text
+from evenhand.loading._json import parse_json
+from evenhand.loading._tree import line_of
+from evenhand.model import Answers, CriterionScore, Review, Rubric, Statement, Unscored
+
+LARGEST_ANSWERS = 1_000_000_000
+OUTPUT_FIELDS = (
+    "id", "scores", "red_flags", "bonuses", "unsafe", "author", "holistic",
+    "overall", "overall_passed", "overall_band", "notes", "metadata",
+)  # fmt: skip
+CLAIMS = ("overall", "overall_passed", "overall_band")
+REVIEW_FIELDS = ("judge", "outputs", "abstained", "ranking")
+TOP_FIELDS = ("outputs", "reviews")
+EXAMPLE = '{"outputs": [{"id": "a", "scores": {"accuracy": 9}}]}'
+
+Outputs = tuple[Answers, ...]
+Reviews = tuple[Review, ...]
+
+
+def load_answers(path: Path, rubric: Rubric) -> Outputs | Reviews:
+    """The answers in a JSON or JSONL file."""
+    return answers_in(read_text(path, LARGEST_ANSWERS, AnswersError), rubric, str(path))
+
+
+def answers_in(text: str, rubric: Rubric, where: str) -> Outputs | Reviews:
+    """The answers in a JSON or JSONL text."""
+    if not text.strip():
+        raise AnswersError(Fault("there is nothing in it", f"try {EXAMPLE}", where=where))
+    data, locate = _parsed(text, where)
+    try:
+        return read_answers(data, rubric)
+    except AnswersError as error:
+        raise error.located(locate) from None
+
+
+def read_answers(data: object, rubric: Rubric) -> Outputs | Reviews:
+    """Answers from plain data: {"outputs": […]}, {"reviews": […]}, or a list of either."""
+    reader = _Reader(rubric)
+    kind, entries, path = reader.top(data)
+    answers: Outputs | Reviews
+    if kind == "reviews":
+        answers = tuple(reader.review(entry, (*path, at)) for at, entry in enumerate(entries))
+        reader.refuse_twice([review.judge for review in answers], "judge", path)
+    else:
+        answers = reader.outputs(entries, path)
+    if reader.faults:
+        raise AnswersError(*reader.faults)
+    return answers
+
+
+class _Twice(dict[str, object]):
+    """A JSON object in which a key came more than once; `twice` maps it to whether the values differ."""
+
+    twice: dict[str, bool]
+
+
+class _Reader:
+    """Reads answers against one rubric and collects every fault."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.faults: list[Fault] = []
+
+    def top(self, data: object) -> tuple[str, list[object], errors.Path]:
+        """Which of the two forms this is, and its entries."""
+        if isinstance(data, Mapping):
+            self._known(data, TOP_FIELDS, ())
+            kinds = [kind for kind in TOP_FIELDS if kind in data]
+            if len(kinds) == 1 and isinstance(data[kinds[0]], list) and data[kinds[0]]:
+                return kinds[0], data[kinds[0]], (kinds[0],)
+            wrong = f"{kinds[0]} must be a list with entries" if len(kinds) == 1 else "expected outputs or reviews"
+            raise AnswersError(*self.faults, Fault(wrong, f"try {EXAMPLE}", tuple(kinds[:1])))
+        if isinstance(data, list) and data:
+            is_review = isinstance(data[0], Mapping) and "judge" in data[0]
+            return ("reviews" if is_review else "outputs"), data, ()
+        raise AnswersError(Fault(f"expected an object with outputs or reviews, got {_kind(data)}", f"try {EXAMPLE}"))
+
+    def outputs(self, entries: list[object], path: errors.Path) -> Outputs:
+        """Each output with its answers."""
+        answers = tuple(self.output(entry, (*path, at)) for at, entry in enumerate(entries))
+        self.refuse_twice([one.id for one in answers], "id", path)
+        return answers
+
+    def review(self, entry: object, path: errors.Path) -> Review:
+        """One reviewer's outputs, or that it abstained."""
+        if not isinstance(entry, Mapping):
+            self._fault(f"a review is an object with judge and outputs, got {_kind(entry)}", path)
+            return Review(judge="")
+        self._known(entry, REVIEW_FIELDS, path)
+        judge = self._word(entry, "judge", path)
+        abstained = entry.get("abstained")
+        outputs = entry.get("outputs", [])
+        if not isinstance(outputs, list) or not (outputs or abstained is not None):
+            self._fault("outputs must be a list with entries", (*path, "outputs"), "or say abstained: why")
+            outputs = []
+        ranking = entry.get("ranking")
+        return Review(
+            judge=judge,
+            outputs=self.outputs(outputs, (*path, "outputs")),
+            abstained=None if abstained is None else str(abstained),
+            ranking=tuple(map(str, ranking)) if isinstance(ranking, list) else None,
+        )
+
+    def output(self, entry: object, path: errors.Path) -> Answers:
+        """Everything said about one output."""
+        if not isinstance(entry, Mapping):
+            self._fault(f"an output is an object with id and scores, got {_kind(entry)}", path)
+            return Answers(id="")
+        self._known(entry, OUTPUT_FIELDS, path)
+        id = self._word(entry, "id", path)
+        scores, notes = self._scores(entry, path)
+        red_flags = self._found(entry, "red_flags", self.rubric.red_flags, path, notes)
+        bonuses = self._found(entry, "bonuses", self.rubric.bonuses, path, notes)
+        return Answers(
+            id=id,
+            scores=scores,
+            red_flags=red_flags,
+            bonuses=bonuses,
+            unsafe=self._optional_word(entry, "unsafe", path),
+            author=self._optional_word(entry, "author", path),
+            holistic=self._holistic(entry, notes),
+            claims={name: entry[name] for name in CLAIMS if name in entry},
+            notes=tuple(notes),
+        )
+
+    def refuse_twice(self, ids: list[str], what: str, path: errors.Path) -> None:
+        """Two entries with one name cannot be told apart."""
+        seen: set[str] = set()
+        for at, id in enumerate(ids):
+            if id in seen and id:
+                self._fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
+            seen.add(id)
+
+    def _scores(self, entry: Mapping[str, object], path: errors.Path) -> tuple[dict[str, CriterionScore], list[str]]:
+        scores = entry.get("scores", {})
+        if scores is None or ("scores" not in entry and "holistic" not in entry):
+            self._fault("an output needs scores", path, 'as in "scores": {"accuracy": 9}')
+            return {}, []
+        if not isinstance(scores, Mapping):
+            self._fault(f"scores must be an object, got {_kind(scores)}", (*path, "scores"))
+            return {}, []
+        read, notes = self.rubric.read(scores)
+        for id, differs in getattr(scores, "twice", {}).items():
+            if differs and id in read:
+                read[id] = Unscored("unreadable: given twice with different answers")
+        return read, notes
+
+    def _found(
+        self,
+        entry: Mapping[str, object],
+        name: str,
+        known: tuple[Statement, ...],
+        path: errors.Path,
+        notes: list[str],
+    ) -> dict[str, str]:
+        """The statements found, in the rubric's order, each once; unknown ones are noted."""
+        given = entry.get(name) or {}
+        if isinstance(given, list) and all(isinstance(id, str) for id in given):
+            given = dict.fromkeys(given, True)
+        if not isinstance(given, Mapping):
+            self._fault(f"{name} must be an object of id and reason, got {_kind(given)}", (*path, name))
+            return {}
+        for id, why in given.items():
+            if not isinstance(why, (str, bool)):
+                hint = "give the reason as text, or leave the id out if it was not found"
+                self._fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
+        ids = {statement.id for statement in known}
+        one = "red flag" if name == "red_flags" else "bonus"
+        notes += [f"{id!r} is not a {one} of this rubric: ignored" for id in given if id not in ids]
+        found = {s.id: given[s.id] for s in known if given.get(s.id, False) is not False}
+        return {id: "" if why is True else str(why) for id, why in found.items()}
+
+    def _holistic(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:
+        if "holistic" not in entry:
+            return None
+        scale = self.rubric.method.holistic
+        if scale is None:
+            notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
+            return None
+        score = scale.read(entry["holistic"])
+        if isinstance(score, Unscored):
+            notes.append(f"holistic score {score.why}")
+        return score
+
+    def _known(self, entry: Mapping[str, object], known: tuple[str, ...], path: errors.Path) -> None:
+        for key in entry:
+            if key not in known:
+                self._fault(f"unknown field {key!r}", (*path, str(key)), nearest(str(key), known))
+        for key in getattr(entry, "twice", {}):
+            self._fault(f"the field {key!r} is given twice", path, "keep one of them")
+
+    def _word(self, entry: Mapping[str, object], name: str, path: errors.Path) -> str:
+        value = entry.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value:
+            self._fault(f"{name} must be a text", (*path, name))
+            return ""
+        return value
+
+    def _optional_word(self, entry: Mapping[str, object], name: str, path: errors.Path) -> str | None:
+        return None if entry.get(name) is None else self._word(entry, name, path)
+
+    def _fault(self, what: str, path: errors.Path, hint: str = "") -> None:
+        self.faults.append(Fault(what, hint, path))
+
+
+def _parsed(text: str, where: str) -> tuple[object, Callable[[errors.Path], str]]:
+    """The data of a JSON text, or of one value per line, and how to find a path's line in it."""
+    try:
+        return _decode(text), lambda path: f"{where}:{_line(text, path)}"
+    except json.JSONDecodeError as error:
+        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2 or error.msg != "Extra data":
+            raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=f"{where}:{error.lineno}")) from None
+    rows = [value for number, line in lines for value in _row(line, f"{where}:{number}")]
+    numbers = [number for number, _ in lines]
+    return rows, lambda path: f"{where}:{numbers[int(path[0])]}" if path else where
+
+
+def _row(line: str, where: str) -> Iterator[object]:
+    try:
+        yield _decode(line)
+    except json.JSONDecodeError as error:
+        raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=where)) from None
+
+
+def _decode(text: str) -> object:
+    try:
+        return json.loads(text, parse_float=Decimal, object_pairs_hook=_object)
+    except RecursionError:
+        raise AnswersError("nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise AnswersError(f"a number that cannot be read: {str(error).split(';')[0]}") from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    result = _Twice(plain)
+    result.twice = {}
+    for key, value in pairs:
+        count = sum(other == key for other, _ in pairs)
+        if count > 1:
+            result.twice[key] = result.twice.get(key, False) or value != plain[key]
+    return result
+
+
+def _line(text: str, path: errors.Path) -> int:
+    """Found only when something is wrong, by reading the text once more with its lines."""
+    try:
+        tree = parse_json(text)
+    except RubricError:
+        return 1
+    return line_of(tree, path) if tree else 1
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

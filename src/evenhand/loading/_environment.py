@@ -1,0 +1,43 @@
+"""Settings in the environment: they override the file, and so enter the fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from evenhand.errors import Fault, RubricError
+from evenhand.loading._fields import number_in
+from evenhand.loading._tree import Scalar
+from evenhand.model import Cap, Method, Rubric
+
+
+def with_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
+    """The rubric as the variables that its method listens to make it."""
+    settings = rubric.method.environment
+    given = {name: _number(name, environ[name]) for name in settings if environ.get(name, "").strip()}
+    weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
+    method = rubric.method
+    for name, value in given.items():
+        if settings[name].sets == "cap":
+            method = _with_cap(method, value)
+    try:
+        criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
+        return replace(rubric, criteria=criteria, method=method)
+    except RubricError as error:
+        where = f"environment ({', '.join(given)})"
+        raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
+
+
+def _number(name: str, text: str) -> Fraction:
+    value = number_in(Scalar(text.strip()))
+    if isinstance(value, str):
+        raise RubricError(Fault(value, where=f"environment variable {name}"))
+    return value
+
+
+def _with_cap(method: Method, at: Fraction) -> Method:
+    for step in method.steps:
+        if isinstance(step, Cap):
+            method = method.with_step(step, replace(step, at=at))
+    return method

@@ -1,0 +1,147 @@
+"""One mapping of a file, read field by field: every fault is collected with its path, none is raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+from evenhand.errors import Fault, Path, nearest
+from evenhand.loading._tree import Mapping, Node, Scalar, Sequence
+from evenhand.model import exact
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
+
+
+class Fields:
+    """The fields of one mapping. What is absent or wrong comes back as None; what is wrong is a fault."""
+
+    def __init__(self, node: Node, known: Collection[str], faults: list[Fault], path: Path = ()) -> None:
+        self.faults = faults
+        self.path = path
+        self._nodes: dict[str, Node] = {}
+        if not isinstance(node, Mapping):
+            self.fault(f"expected fields such as {', '.join(sorted(known)[:4])}, got {described(node)}")
+            return
+        for key, value in node.items:
+            if key.text in known:
+                self._nodes[key.text] = value
+            else:
+                self.fault(f"unknown field {key.text!r}", nearest(key.text, known), key.text)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._nodes
+
+    def fault(self, what: str, hint: str = "", *where: str | int) -> None:
+        """Note something wrong at a field, or at the mapping itself."""
+        self.faults.append(Fault(what, hint, (*self.path, *where)))
+
+    def node(self, *names: str) -> Node | None:
+        """The value under one of several names for the same field."""
+        given = [name for name in names if name in self._nodes]
+        if len(given) > 1:
+            self.fault(f"{given[0]!r} and {given[1]!r} are the same field", "keep one of them", given[1])
+        return self._nodes[given[0]] if given else None
+
+    def text(self, *names: str) -> str | None:
+        """A text; numbers and words count as the text they are written as."""
+        node = self.node(*names)
+        if node is None:
+            return None
+        if not isinstance(node, Scalar) or is_null(node):
+            self.fault(f"{names[0]} must be text, got {described(node)}", "", names[0])
+            return None
+        if not node.text.strip():
+            self.fault(f"{names[0]} cannot be empty", "", names[0])
+            return None
+        return node.text
+
+    def number(self, name: str) -> Fraction | None:
+        """An exact number."""
+        node = self.node(name)
+        if node is None:
+            return None
+        value = number_in(node)
+        if isinstance(value, str):
+            self.fault(f"{name} {value}", "", name)
+            return None
+        return value
+
+    def integer(self, name: str) -> int | None:
+        """A whole number."""
+        value = self.number(name)
+        if value is not None and value.denominator != 1:
+            self.fault(f"{name} must be a whole number", "", name)
+            return None
+        return None if value is None else int(value)
+
+    def boolean(self, name: str) -> bool | None:
+        """True or false."""
+        node = self.node(name)
+        if node is None:
+            return None
+        if isinstance(node, Scalar) and not node.quoted and node.text.lower() in _BOOLEANS:
+            return _BOOLEANS[node.text.lower()]
+        self.fault(f"{name} must be true or false, got {described(node)}", "", name)
+        return None
+
+    def choice(self, name: str, allowed: Collection[str]) -> str | None:
+        """One of a few words."""
+        word = self.text(name)
+        if word is not None and word not in allowed:
+            self.fault(f"{name} {word!r} is not known", nearest(word, allowed), name)
+            return None
+        return word
+
+    def items(self, *names: str) -> Iterator[tuple[Node, Path]]:
+        """The entries of a list, each with its path."""
+        node = self.node(*names)
+        if node is None:
+            return
+        if not isinstance(node, Sequence):
+            self.fault(f"{names[0]} must be a list, got {described(node)}", "", names[0])
+            return
+        for position, entry in enumerate(node.items):
+            yield entry, (*self.path, names[0], position)
+
+    def pairs(self, name: str) -> Iterator[tuple[str, Node, Path]]:
+        """The keys and values of a mapping, each with its path."""
+        node = self.node(name)
+        if node is None:
+            return
+        if not isinstance(node, Mapping):
+            self.fault(f"{name} must be a mapping, got {described(node)}", "", name)
+            return
+        for key, value in node.items:
+            yield key.text, value, (*self.path, name, key.text)
+
+
+def number_in(node: Node) -> Fraction | str:
+    """The number a node is, or what is wrong with it."""
+    if not isinstance(node, Scalar) or node.quoted or not _NUMBER.fullmatch(node.text):
+        return f"must be a number, got {described(node)}"
+    if len(node.text) > 50:
+        return "has too many digits"
+    try:
+        return exact(Decimal(node.text))
+    except ValueError as error:
+        return f"cannot be used: {error}"
+
+
+def is_null(node: Node) -> bool:
+    """Whether nothing is written where a value could be."""
+    return isinstance(node, Scalar) and not node.quoted and node.text.lower() in ("", "null", "~")
+
+
+def described(node: Node) -> str:
+    """A value for a message."""
+    if isinstance(node, Mapping):
+        return "a mapping"
+    if isinstance(node, Sequence):
+        return "a list"
+    if is_null(node):
+        return "nothing"
+    short = node.text if len(node.text) <= 40 else node.text[:39] + "…"
+    return f"the text {short!r}" if node.quoted else repr(short)

@@ -1,0 +1,246 @@
+"""Reading rubrics: from a shipped name, a file or plain data, with every fault at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evenhand import errors
+from evenhand.errors import Fault, RubricError, nearest
+from evenhand.loading._criteria import Defaults, read_criteria, read_gate, read_statement, unexpected
+from evenhand.loading._fields import Fields
+from evenhand.loading._files import LARGEST_RUBRIC, read_text, read_tree
+from evenhand.loading._methods import parameters, read_method, read_parameter, read_score_scale, read_steps
+from evenhand.loading._scales import read_scale
+from evenhand.loading._tree import Mapping, Node, Scalar, line_of, tree_of
+from evenhand.model import YES_NO, Criterion, Method, Panel, Rubric, Scale, ScoreScale, Statement
+
+LIBRARY = Path(__file__).parent.parent / "library"
+RUBRIC_FIELDS = (
+    "name", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel", "tags",
+)  # fmt: skip
+FILE_ENDINGS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A rubric with the file it came from, so that advice can name lines."""
+
+    rubric: Rubric
+    tree: Node
+    file: str
+
+    def locate(self, path: errors.Path) -> str:
+        """The place of a path in the file."""
+        return f"{self.file}:{line_of(self.tree, path)}" if self.file else ""
+
+
+def load_rubric(source: str | Path | AnyMapping[str, object]) -> Rubric:
+    """A rubric by the name of a shipped one, from a YAML or JSON file, or from plain data."""
+    return open_rubric(source).rubric
+
+
+def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
+    """A rubric together with the lines it came from."""
+    if isinstance(source, AnyMapping):
+        return _opened(tree_of(source), "", "rubric", Path())
+    if str(source) in (*method_names(), *_ready_names()):
+        return _shipped(str(source))
+    path = Path(source)
+    if not path.suffix and not path.exists():
+        raise RubricError(
+            Fault(
+                f"no rubric is called {str(source)!r}",
+                f"{nearest(str(source), rubric_names())}; or name a file",
+            )
+        )
+    return _opened(read_tree(path), str(path), path.stem, path.parent)
+
+
+def rubric_names() -> list[str]:
+    """The rubrics that ship: those with a file, and methods that have criteria of their own."""
+    methods = [name for name in method_names() if load_method(name).criteria]
+    return methods + _ready_names()
+
+
+def rubric_source(source: str) -> str:
+    """The text of a rubric's file, shipped or not."""
+    for folder in ("rubrics", "methods"):
+        if source in (*method_names(), *_ready_names()) and (LIBRARY / folder / f"{source}.yaml").exists():
+            return (LIBRARY / folder / f"{source}.yaml").read_text("utf-8")
+    return read_text(Path(source), LARGEST_RUBRIC, RubricError)
+
+
+def starter_rubric() -> str:
+    """The text of a commented rubric to begin with."""
+    return (LIBRARY / "starter.yaml").read_text("utf-8")
+
+
+@cache
+def method_names() -> list[str]:
+    """The methods that ship."""
+    return sorted(path.stem for path in (LIBRARY / "methods").glob("*.yaml"))
+
+
+@cache
+def load_method(name: str) -> Method:
+    """A shipped method."""
+    return _method_file(LIBRARY / "methods" / f"{name}.yaml")
+
+
+def _method_file(path: Path) -> Method:
+    tree = read_tree(path)
+    try:
+        return read_method(tree, path.stem)
+    except RubricError as error:
+        raise error.located(lambda at: f"{path}:{line_of(tree, at)}") from None
+
+
+@cache
+def _ready_names() -> list[str]:
+    return sorted(path.stem for path in (LIBRARY / "rubrics").glob("*.yaml"))
+
+
+@cache
+def _shipped(name: str) -> Opened:
+    path = LIBRARY / "rubrics" / f"{name}.yaml"
+    if path.exists():
+        return _opened(read_tree(path), str(path), name, path.parent)
+    return _opened(tree_of({"method": name}), "", name, Path())
+
+
+def _opened(tree: Node, file: str, name: str, folder: Path) -> Opened:
+    opened_at = (lambda at: f"{file}:{line_of(tree, at)}") if file else errors.dotted
+    if not isinstance(tree, Mapping):
+        raise RubricError(unexpected(tree, "rubric")).located(opened_at)
+    faults: list[Fault] = []
+    try:
+        rubric = _read_rubric(tree, name, folder, faults)
+    except RubricError as error:
+        raise error.located(opened_at) from None
+    return Opened(rubric, tree, file)
+
+
+def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) -> Rubric:
+    fields = Fields(tree, RUBRIC_FIELDS, faults)
+    method = _method(fields, folder, tree)
+    if method is None:
+        raise RubricError(*faults)
+    method = _with_panel(fields, method)
+    parts = {
+        "name": fields.text("name") or name,
+        "method": method,
+        "criteria": _criteria(fields, method),
+        "red_flags": _statements(fields, "red_flags"),
+        "bonuses": _statements(fields, "bonuses"),
+        "gates": tuple(gate for node, path in fields.items("gates") if (gate := read_gate(node, faults, path))),
+        "tags": _tags(fields),
+    }
+    rubric = _born(parts, faults)
+    if faults or rubric is None:
+        raise RubricError(*_in_order(faults, tree))
+    return rubric
+
+
+def _born(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
+    try:
+        return Rubric(**parts)
+    except RubricError as error:
+        # A sum over weights that are themselves wrong says nothing new.
+        stale = any("weight" in fault.path for fault in faults)
+        faults.extend(f for f in error.faults if not (stale and f.what.startswith("the weights sum")))
+        return None
+
+
+def _in_order(faults: list[Fault], tree: Node) -> list[Fault]:
+    return sorted(faults, key=lambda fault: line_of(tree, fault.path))
+
+
+def _method(fields: Fields, folder: Path, tree: Mapping) -> Method | None:
+    word = fields.text("method")
+    if "steps" in fields:
+        if word is not None:
+            fields.fault("method and steps exclude each other", "keep the one that says how to score", "steps")
+        return _own_method(fields)
+    if word is None:
+        return load_method(_kind(tree)) if "method" not in fields else None
+    if word.endswith(FILE_ENDINGS):
+        return _method_file(folder / word)
+    if word not in method_names():
+        fields.fault(f"unknown method {word!r}", nearest(word, method_names()), "method")
+        return None
+    return load_method(word)
+
+
+def _own_method(fields: Fields) -> Method | None:
+    steps = read_steps(fields)
+    scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
+    if fields.faults or scale is None:
+        return None
+    try:
+        return Method(name="own", scale=scale, steps=steps)
+    except RubricError as error:
+        fields.faults.extend(error.faults)
+        return None
+
+
+def _kind(tree: Mapping) -> str:
+    """Without a method the kind of criteria decides."""
+    entries = tree.get("criteria") or tree.get("rubrics")
+    nodes = [node for node in getattr(entries, "items", []) if isinstance(node, Mapping)]
+    if any(node.get("children") for node in nodes):
+        return "tree"
+    if any(node.get("points") for node in nodes):
+        return "points"
+    scaled = any(node.get(name) for node in nodes for name in ("score_ranges", "scale", "required_min_score"))
+    return "score-ranges" if scaled or tree.get("scale") else "checklist"
+
+
+def _with_panel(fields: Fields, method: Method) -> Method:
+    node = fields.node("panel")
+    if node is None:
+        return method
+    known = parameters(Panel)
+    parts = Fields(node, known, fields.faults, ("panel",))
+    given: dict[str, Any] = {name: read_parameter(parts, name, type_) for name, (type_, _) in known.items()}
+    try:
+        changed = replace(method.panel, **{name: value for name, value in given.items() if value is not None})
+    except RubricError as error:
+        fields.faults.extend(error.within("panel").faults)
+        return method
+    return method.with_step(method.panel, changed)
+
+
+def _criteria(fields: Fields, method: Method) -> tuple[Criterion, ...]:
+    if "criteria" not in fields and "rubrics" not in fields:
+        return method.criteria
+    own = {criterion.id: criterion for criterion in method.criteria}
+    defaults = Defaults(scale=_default_scale(fields, method), required=method.required, own=own)
+    return read_criteria(fields, defaults)
+
+
+def _default_scale(fields: Fields, method: Method) -> Scale:
+    node = fields.node("scale")
+    if node is None:
+        return method.criterion_scale
+    if isinstance(node, Mapping):
+        node = Mapping(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
+    return read_scale(node, fields.faults, ("scale",)) or method.criterion_scale
+
+
+def _statements(fields: Fields, name: str) -> tuple[Statement, ...]:
+    read = (read_statement(node, fields.faults, path) for node, path in fields.items(name))
+    return tuple(statement for statement in read if statement)
+
+
+def _tags(fields: Fields) -> tuple[str, ...]:
+    tags = []
+    for node, path in fields.items("tags"):
+        if isinstance(node, Scalar):
+            tags.append(node.text)
+        else:
+            fields.faults.append(Fault("a tag is a word", path=path))
+    return tuple(tags)

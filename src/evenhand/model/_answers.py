@@ -1,0 +1,33 @@
+"""Answers: what one judge, or a file, says about outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evenhand.model._scale import CriterionScore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Everything said about one output: criterion scores, statements found, and what was claimed."""
+
+    id: str
+    scores: Mapping[str, CriterionScore] = field(default_factory=dict)
+    red_flags: Mapping[str, str] = field(default_factory=dict)
+    bonuses: Mapping[str, str] = field(default_factory=dict)
+    unsafe: str | None = None
+    author: str | None = None
+    holistic: CriterionScore | None = None
+    claims: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One reviewer's answers on several outputs, or its statement that it gives none."""
+
+    judge: str
+    outputs: tuple[Answers, ...] = ()
+    abstained: str | None = None
+    ranking: tuple[str, ...] | None = None

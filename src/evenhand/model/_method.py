@@ -1,0 +1,146 @@
+"""Methods: a list of steps and the decisions read off the score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal
+
+from evenhand.errors import Fault, RubricError
+from evenhand.model._criterion import Criterion
+from evenhand.model._numbers import written
+from evenhand.model._scale import YES_NO, Scale
+from evenhand.model._steps import Cap, Ceiling, Panel, Round, Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreScale:
+    """The span of a method's score and how many decimals it is shown with; None shows the exact value."""
+
+    min: Fraction
+    max: Fraction
+    decimals: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.min < self.max:
+            raise RubricError(Fault(f"a scale runs upwards, got {written(self.min)} to {written(self.max)}"))
+        if self.decimals is not None and not 0 <= self.decimals <= 12:
+            raise RubricError(Fault(f"decimals must be 0 to 12, got {self.decimals}", path=("decimals",)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """A letter with the least score that earns it."""
+
+    grade: str
+    from_: Fraction
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A verdict with the least score that earns it."""
+
+    verdict: Literal["pass", "borderline"]
+    from_: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TieBreak:
+    """What separates equal scores: a higher criterion, fewer red flags or more bonuses."""
+
+    by: Literal["criterion", "fewer", "more"]
+    of: str
+
+    def __str__(self) -> str:
+        return self.of if self.by == "criterion" else f"{self.by} {self.of}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an environment variable sets: a criterion's weight, or where the cap on unsafe outputs lies."""
+
+    sets: Literal["weight", "cap"]
+    of: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """How criterion scores become a score, and what is decided by it."""
+
+    name: str
+    scale: ScoreScale
+    steps: tuple[Step, ...]
+    about: str = ""
+    criterion_scale: Scale = YES_NO
+    criteria: tuple[Criterion, ...] = ()
+    required: bool = False
+    weights_sum_to: Fraction | None = None
+    holistic: Scale | None = None
+    grades: tuple[Grade, ...] = ()
+    verdicts: tuple[Threshold, ...] = ()
+    ties: tuple[TieBreak, ...] = ()
+    environment: Mapping[str, Setting] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        faults = list(self._faults())
+        if faults:
+            raise RubricError(*faults)
+        if not any(isinstance(step, Panel) for step in self.steps):
+            object.__setattr__(self, "steps", _with_panel(self.steps))
+
+    @property
+    def panel(self) -> Panel:
+        """How reviewers are joined."""
+        return next(step for step in self.steps if isinstance(step, Panel))
+
+    @property
+    def before_panel(self) -> tuple[Step, ...]:
+        """The steps that run for each reviewer."""
+        return self.steps[: self.steps.index(self.panel)]
+
+    @property
+    def after_panel(self) -> tuple[Step, ...]:
+        """The steps that run once, on what the reviewers say together."""
+        return self.steps[self.steps.index(self.panel) + 1 :]
+
+    def with_step(self, old: Step, new: Step) -> Method:
+        """The same method with one step exchanged."""
+        return replace(self, steps=tuple(new if step is old else step for step in self.steps))
+
+    def _faults(self) -> Iterator[Fault]:
+        if not self.steps:
+            yield Fault("a method needs at least one step", path=("steps",))
+        elif not self.steps[0].combines:
+            yield Fault(
+                f"{self.steps[0].kind()!r} cannot come first",
+                "the first step makes a number: weighted_sum, weighted_mean, layer_mean or points_share",
+                ("steps", 0),
+            )
+        for position, step in enumerate(self.steps[1:], start=1):
+            if step.combines:
+                yield Fault(f"{step.kind()!r} can only come first", path=("steps", position))
+        if sum(isinstance(step, Panel) for step in self.steps) > 1:
+            yield Fault("a method has one panel step", path=("steps",))
+        for position, step in enumerate(self.steps):
+            if isinstance(step, (Cap, Ceiling)) and not self.scale.min <= step.at <= self.scale.max:
+                span = f"{written(self.scale.min)}–{written(self.scale.max)}"
+                yield Fault(
+                    f"{step.kind()} at {written(step.at)} is outside the scale {span}",
+                    path=("steps", position),
+                )
+        yield from _falling(self.grades, "grades")
+        yield from _falling(self.verdicts, "verdicts")
+
+
+def _with_panel(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Reviewers are joined at the end, but before rounding, which happens once."""
+    at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
+    return (*steps[:at], Panel(), *steps[at:])
+
+
+def _falling(entries: tuple[Grade, ...] | tuple[Threshold, ...], name: str) -> Iterator[Fault]:
+    for position in range(1, len(entries)):
+        if not entries[position].from_ < entries[position - 1].from_:
+            yield Fault(f"{name} must fall from the best to the worst", path=(name, position))

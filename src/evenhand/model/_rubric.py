@@ -1,0 +1,151 @@
+"""Rubrics: criteria and the method that turns them into a score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from evenhand.errors import Fault, RubricError, nearest
+from evenhand.model._criterion import Criterion, Gate, Statement
+from evenhand.model._method import Method
+from evenhand.model._numbers import written
+from evenhand.model._scale import CriterionScore, Unscored
+from evenhand.model._steps import Ceiling, PointsShare, Shortfall, WeightedSum
+
+# A sum this near to 1 is accepted as it stands; it is never rescaled.
+SUM_TOLERANCE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rubric:
+    """Criteria and the method that turns them into a score; refuses to exist where it cannot be right."""
+
+    name: str
+    method: Method
+    criteria: tuple[Criterion, ...]
+    red_flags: tuple[Statement, ...] = ()
+    bonuses: tuple[Statement, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    tags: tuple[str, ...] = ()
+    leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        faults = list(self._faults())
+        if faults:
+            raise RubricError(*faults)
+        leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
+        object.__setattr__(self, "leaves", leaves)
+
+    def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
+        """Answers on this rubric's scales, and notes on what it did not ask."""
+        scores = {id: leaf.scale.read(answers[id]) for id, leaf in self.leaves.items() if id in answers}
+        notes = [f"{id!r} is not a criterion of this rubric: ignored" for id in answers if id not in self.leaves]
+        return scores, notes
+
+    def criterion(self, id: str) -> Criterion | None:
+        """The criterion with this id, anywhere in the tree."""
+        return next((criterion for criterion, _ in _walk(self.criteria) if criterion.id == id), None)
+
+    def all_gates(self) -> Iterator[Gate]:
+        """Every gate: those listed, required yes/no criteria, and least scores."""
+        yield from self.gates
+        for leaf in self.leaves.values():
+            if leaf.required_min_score is not None:
+                yield Gate(criterion=leaf.id, min=leaf.required_min_score)
+            elif leaf.required and leaf.scale.yes_no:
+                yield Gate(criterion=leaf.id, min=Fraction(1))
+
+    def _faults(self) -> Iterator[Fault]:
+        if not self.criteria:
+            yield Fault(
+                f"no criteria: {self.method.name!r} has none of its own, and the rubric lists none",
+                "list them under criteria",
+            )
+        yield from self._duplicates()
+        yield from self._weight_faults()
+        yield from self._reference_faults()
+        yield from self._scale_faults()
+
+    def _duplicates(self) -> Iterator[Fault]:
+        seen: dict[str, str] = {}
+        for criterion, path in _walk(self.criteria):
+            if criterion.id in seen:
+                yield Fault(f"the id {criterion.id!r} is used twice", "ids are unique", (*path, "id"))
+            seen[criterion.id] = criterion.id
+        for name, statements in (("red_flags", self.red_flags), ("bonuses", self.bonuses)):
+            for id, count in Counter(statement.id for statement in statements).items():
+                if count > 1:
+                    last = max(at for at, statement in enumerate(statements) if statement.id == id)
+                    yield Fault(f"the id {id!r} is used twice", "ids are unique", (name, last))
+
+    def _weight_faults(self) -> Iterator[Fault]:
+        must = self.method.weights_sum_to
+        total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
+        if self.criteria and must is not None and not abs(total - must) < SUM_TOLERANCE:
+            yield Fault(
+                f"the weights sum to {written(total)}, not {written(must)}",
+                f"{self.method.name} needs weights that sum to {written(must)}",
+                ("criteria",),
+            )
+        if isinstance(self.method.steps[0], PointsShare):
+            yield from self._point_faults()
+
+    def _point_faults(self) -> Iterator[Fault]:
+        for position, criterion in enumerate(self.criteria):
+            if criterion.points is None:
+                yield Fault(f"criterion {criterion.id!r} has no points", "add points", ("criteria", position))
+        if self.criteria and not any((criterion.points or 0) > 0 for criterion in self.criteria):
+            yield Fault("no criterion has positive points", "at least one must be worth points", ("criteria",))
+
+    def _reference_faults(self) -> Iterator[Fault]:
+        ids = {criterion.id for criterion, _ in _walk(self.criteria)}
+        for position, gate in enumerate(self.gates):
+            if gate.criterion not in ids:
+                yield Fault(
+                    f"gate names unknown criterion {gate.criterion!r}",
+                    nearest(gate.criterion, ids),
+                    ("gates", position),
+                )
+        for position, step in enumerate(self.method.steps):
+            if isinstance(step, Ceiling) and self.criteria and step.criterion not in ids:
+                yield Fault(
+                    f"the ceiling of {self.method.name!r} names unknown criterion {step.criterion!r}",
+                    nearest(step.criterion, ids),
+                    ("steps", position),
+                )
+            if isinstance(step, Shortfall) and self.criteria and not any(c.fixed for c in self.criteria):
+                yield Fault(
+                    f"{self.method.name!r} penalises fixed criteria, and none is fixed",
+                    "mark those that every task has with 'fixed: true'",
+                    ("criteria",),
+                )
+
+    def _scale_faults(self) -> Iterator[Fault]:
+        """A weighted sum keeps the units of its criteria, so they must be those of the score."""
+        if not isinstance(self.method.steps[0], WeightedSum):
+            return
+        span = self.method.scale
+        for position, criterion in enumerate(self.criteria):
+            if criterion.scale.yes_no or not span.min <= criterion.scale.min < criterion.scale.max <= span.max:
+                yield Fault(
+                    f"criterion {criterion.id!r} is answered on {criterion.scale}, "
+                    f"but {self.method.name!r} adds criteria up on {written(span.min)}–{written(span.max)}",
+                    "use that scale, or a method with weighted_mean",
+                    ("criteria", position),
+                )
+
+
+def _walk(
+    criteria: tuple[Criterion, ...], path: tuple[str | int, ...] = ("criteria",)
+) -> Iterator[tuple[Criterion, tuple[str | int, ...]]]:
+    for position, criterion in enumerate(criteria):
+        here = (*path, position)
+        yield criterion, here
+        yield from _walk(criterion.children, (*here, "children"))
+
+
+def not_asked() -> Unscored:
+    """The answer that stands for a criterion nobody was asked about."""
+    return Unscored("not asked")

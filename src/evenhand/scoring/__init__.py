@@ -1,0 +1,32 @@
+"""Arithmetic on scorecards: steps, decisions, ranking, panels, history, fingerprints."""
+
+from evenhand.scoring._advice import Advice, advise
+from evenhand.scoring._contract import as_json, scorecard_json
+from evenhand.scoring._decide import gates_failed, grade_of, verdict_of
+from evenhand.scoring._engine import scorecard
+from evenhand.scoring._fingerprint import fingerprint
+from evenhand.scoring._history import Consistency, Past, Strayed, consistency
+from evenhand.scoring._panel import panel_scorecards
+from evenhand.scoring._ranking import equivalent, rank
+from evenhand.scoring._score import score_outputs, score_reviews
+
+__all__ = [
+    "Advice",
+    "Consistency",
+    "Past",
+    "Strayed",
+    "advise",
+    "as_json",
+    "consistency",
+    "equivalent",
+    "fingerprint",
+    "gates_failed",
+    "grade_of",
+    "panel_scorecards",
+    "rank",
+    "score_outputs",
+    "score_reviews",
+    "scorecard",
+    "scorecard_json",
+    "verdict_of",
+]

@@ -1,0 +1,120 @@
+"""The stable JSON: what `evenhand score --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from evenhand.model import (
+    Cap,
+    CriterionScore,
+    Missing,
+    Moved,
+    Reviewed,
+    Rubric,
+    Scorecard,
+    Scored,
+    Scores,
+    number_for_json,
+)
+
+Json = dict[str, object]
+
+
+def as_json(scores: Scores) -> Json:
+    """Scores as plain data; what a method does not have is null."""
+    return {
+        "method": scores.rubric.method.name,
+        "rubric": scores.rubric.name,
+        "fingerprint": scores.fingerprint,
+        "scorecards": [scorecard_json(scores.rubric, card) for card in scores.scorecards],
+        "ranking": None
+        if scores.ranking is None
+        else [
+            {"rank": p.rank, "id": p.id, "score": _shown(p.score), "tie_broken_by": p.tie_broken_by}
+            for p in scores.ranking
+        ],
+        "safety_gate": _safety_gate(scores),
+        "notes": list(scores.notes),
+    }
+
+
+def scorecard_json(rubric: Rubric, card: Scorecard) -> Json:
+    """One scorecard as plain data."""
+    return {
+        "id": card.id,
+        "score": _shown(card.score),
+        "grade": card.grade,
+        "label": card.label,
+        "verdict": card.verdict,
+        "gates_failed": list(card.gates_failed),
+        "missing": [_missing(entry) for entry in card.missing],
+        "flags": list(card.flags),
+        "bonuses": list(card.bonuses),
+        "steps": _steps(card.steps),
+        "criteria": _criteria(rubric, card.criteria),
+        "reviews": None
+        if card.reviews is None
+        else [_review(rubric, entry) for entry in card.reviews],
+        "notes": list(card.notes),
+    }  # fmt: skip
+
+
+def _shown(score: Decimal | float | None) -> float | None:
+    return None if score is None else float(score)
+
+
+def _missing(entry: Missing) -> Json:
+    return {"criterion": entry.criterion, "why": entry.why}
+
+
+def _steps(steps: Iterable[Moved]) -> list[Json]:
+    return [_step(moved) for moved in steps]
+
+
+def _step(moved: Moved) -> Json:
+    # The one step whose point is what lies beyond the shown decimals.
+    before_decimals = None if moved.step == "round" else moved.decimals
+    return {
+        "step": moved.step,
+        "before": None if moved.before is None else number_for_json(moved.before, before_decimals),
+        "after": number_for_json(moved.after, moved.decimals),
+        "why": moved.why,
+    }
+
+
+def _criteria(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> Json:
+    """Each criterion as it was answered; null where it was not."""
+    return {id: _answer(leaf.scale.yes_no, scores.get(id)) for id, leaf in rubric.leaves.items()}
+
+
+def _answer(yes_no: bool, score: CriterionScore | None) -> object:
+    if not isinstance(score, Scored):
+        return None
+    value = score.value
+    if yes_no and value in (0, 1):
+        return value == 1
+    number = int(value) if value.denominator == 1 else float(value)
+    return number if score.band is None else {"band": score.band, "score": number}
+
+
+def _review(rubric: Rubric, entry: Reviewed) -> Json:
+    decimals = rubric.method.scale.decimals
+    return {
+        "judge": entry.judge,
+        "score": None if entry.exact is None else number_for_json(entry.exact, decimals),
+        "holistic": entry.holistic,
+        "why_not": entry.why_not or None,
+        "steps": _steps(entry.steps),
+        "criteria": _criteria(rubric, entry.criteria),
+    }
+
+
+def _safety_gate(scores: Scores) -> Json | None:
+    if not any(isinstance(step, Cap) for step in scores.rubric.method.steps):
+        return None
+    failed = [card for card in scores.scorecards if card.unsafe]
+    return {
+        "failed_models": [card.author or card.id for card in failed],
+        "findings": [{"id": card.id, "pattern": card.unsafe} for card in failed],
+    }

@@ -1,0 +1,54 @@
+"""Fingerprints: a hash of all that must be equal for two scores to be comparable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+
+from evenhand.model import Rubric
+
+
+def fingerprint(
+    rubric: Rubric,
+    *,
+    prompts: Mapping[str, str] | None = None,
+    judges: Sequence[Mapping[str, object]] = (),
+    layers: Sequence[str] = (),
+) -> str:
+    """Sixteen hexadecimal digits over method, criteria, scales, steps, prompts, judges and layers.
+
+    Names, tags and descriptions for readers are left out: renaming a rubric changes no score.
+    """
+    method = rubric.method
+    what = {
+        "criteria": rubric.criteria,
+        "red_flags": rubric.red_flags,
+        "bonuses": rubric.bonuses,
+        "gates": rubric.gates,
+        "scale": method.scale,
+        "steps": [[step.kind(), step] for step in method.steps],
+        "grades": method.grades,
+        "verdicts": method.verdicts,
+        "ties": method.ties,
+        "holistic": method.holistic,
+        "prompts": dict(prompts or {}),
+        "judges": list(judges),
+        "layers": sorted(layers),
+    }
+    text = json.dumps(_plain(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if is_dataclass(value):
+        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value

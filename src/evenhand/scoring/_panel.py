@@ -1,0 +1,213 @@
+"""Several reviewers to one score: self-votes left out, abstentions counted, harshness taken out where asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import median
+
+from evenhand.model import (
+    Answers,
+    CriterionScore,
+    Method,
+    Missing,
+    Moved,
+    Panel,
+    Review,
+    Reviewed,
+    Rubric,
+    Scorecard,
+    Scored,
+    Unscored,
+    written,
+)
+from evenhand.scoring._engine import finish, holistic_step, open_case, run_steps
+from evenhand.scoring._fold import fold
+from evenhand.scoring._moments import mean, root, variance
+from evenhand.scoring._steps import Case
+
+Pool = dict[str, dict[str, Fraction]]  # reviewer → output → score
+
+
+def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scorecard, ...]:
+    """One scorecard per output that any reviewer saw, in order of first appearance."""
+    panel = rubric.method.panel
+    seen = _by_output(reviews)
+    reviewed = {id: _review_output(rubric, panel, reviews, answers) for id, answers in seen.items()}
+    pool: Pool = {review.judge: {} for review in reviews}
+    for id, entries in reviewed.items():
+        for entry in entries:
+            if entry.exact is not None:
+                pool[entry.judge][id] = entry.exact
+    says = _normalised(pool) if panel.normalise == "z" else pool
+    says = _borda(says, rubric.method) if panel.aggregate == "borda" else says
+    return tuple(_join(rubric, seen[id], reviewed[id], {j: s[id] for j, s in says.items() if id in s}) for id in seen)
+
+
+def _by_output(reviews: Sequence[Review]) -> dict[str, dict[str, Answers]]:
+    seen: dict[str, dict[str, Answers]] = {}
+    for review in reviews:
+        for answers in review.outputs:
+            seen.setdefault(answers.id, {})[review.judge] = answers
+    return seen
+
+
+def _review_output(
+    rubric: Rubric, panel: Panel, reviews: Sequence[Review], answers: Mapping[str, Answers]
+) -> tuple[Reviewed, ...]:
+    """What each eligible reviewer says about one output."""
+    author = next((given.author for given in answers.values() if given.author), None)
+    eligible = [review for review in reviews if panel.self_votes or review.judge != author]
+    return tuple(_review(rubric, review, answers.get(review.judge)) for review in eligible)
+
+
+def _review(rubric: Rubric, review: Review, answers: Answers | None) -> Reviewed:
+    if answers is None:
+        why = f"abstained: {review.abstained}" if review.abstained is not None else "gave no answer"
+        return Reviewed(judge=review.judge, exact=None, why_not=why)
+    case, missing = open_case(rubric, answers)
+    if missing and isinstance(answers.holistic, Scored) and not case.values:
+        trail = holistic_step(case, answers.holistic)
+        return Reviewed(judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail)
+    if missing:
+        why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
+        return Reviewed(judge=review.judge, exact=None, why_not=why, criteria=answers.scores)
+    trail = run_steps(rubric.method.before_panel, case)
+    return Reviewed(judge=review.judge, exact=trail[-1].after, steps=trail, criteria=answers.scores)
+
+
+def _normalised(pool: Pool) -> Pool:
+    """Each reviewer's scores put on the pooled mean and spread, where it scored enough to have a spread."""
+    everything = [score for scores in pool.values() for score in scores.values()]
+    if len(everything) < 2:
+        return pool
+    middle, spread = mean(everything), variance(everything)
+    result = {}
+    for judge, scores in pool.items():
+        own = list(scores.values())
+        if len(own) < 3 or variance(own) == 0:
+            result[judge] = scores
+            continue
+        stretch = root(spread / variance(own))
+        result[judge] = {id: middle + (score - mean(own)) * stretch for id, score in scores.items()}
+    return result
+
+
+def _borda(pool: Pool, method: Method) -> Pool:
+    """Each reviewer's ranks over what it may score, as a share of those beaten, put on the method's scale.
+
+    Ties share the mean of their places. A reviewer with one output beats nobody and says nothing.
+    """
+    low, high = method.scale.min, method.scale.max
+    result: Pool = {}
+    for judge, scores in pool.items():
+        others = len(scores) - 1
+        result[judge] = {}
+        for id, score in scores.items() if others else ():
+            beaten = sum(other < score for other in scores.values())
+            level = sum(other == score for other in scores.values()) - 1
+            result[judge][id] = low + (high - low) * (beaten + Fraction(level, 2)) / others
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """What the sentence of a panel step tells."""
+
+    panel: Panel
+    reviewed: tuple[Reviewed, ...]
+    says: Mapping[str, Fraction]
+    plain: Fraction
+
+
+def _join(
+    rubric: Rubric,
+    answers: Mapping[str, Answers],
+    reviewed: tuple[Reviewed, ...],
+    says: Mapping[str, Fraction],
+) -> Scorecard:
+    panel = rubric.method.panel
+    case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
+    enough = len(says) > panel.quorum * len(reviewed)
+    trail: tuple[Moved, ...] = ()
+    if enough:
+        plain = mean([entry.exact for entry in reviewed if entry.exact is not None])
+        together = median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
+        facts = _Joined(panel, reviewed, says, plain)
+        trail = (Moved("panel", None, together, _tell_panel, (facts,), rubric.method.scale.decimals),)
+    card = finish(case, () if enough else _missing(rubric, reviewed), trail)
+    return replace(card, reviews=reviewed, notes=(*card.notes, *_notes(panel, reviewed, says, rubric)))
+
+
+def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fraction]:
+    """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
+    reached: dict[str, CriterionScore] = {}
+    for id in rubric.leaves:
+        given = sorted(_given(reviewed, id))
+        if given:
+            reached[id] = Scored(given[(len(given) - 1) // 2])
+    return fold(rubric, reached)[0]
+
+
+def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed]) -> Answers:
+    """The reviewers' findings as one: means of criteria, every flag any of them found, the first unsafe pattern."""
+    counted = {entry.judge for entry in reviewed}
+    given = [answers[judge] for judge in answers if judge in counted] or list(answers.values())
+    ids = dict.fromkeys(id for entry in reviewed for id in entry.criteria)
+    return Answers(
+        id=given[0].id,
+        scores={id: _mean_score(reviewed, id) for id in ids},
+        red_flags={id: why for one in given for id, why in one.red_flags.items()},
+        bonuses={id: why for one in given for id, why in one.bonuses.items()},
+        unsafe=next((one.unsafe for one in answers.values() if one.unsafe), None),
+        author=next((one.author for one in answers.values() if one.author), None),
+        notes=tuple(dict.fromkeys(note for one in given for note in one.notes)),
+    )
+
+
+def _mean_score(reviewed: Sequence[Reviewed], id: str) -> CriterionScore:
+    given = _given(reviewed, id)
+    return Scored(mean(given)) if given else Unscored("no reviewer answered")
+
+
+def _given(reviewed: Sequence[Reviewed], id: str) -> list[Fraction]:
+    scores = (entry.criteria.get(id) for entry in reviewed)
+    return [score.value for score in scores if isinstance(score, Scored)]
+
+
+def _missing(rubric: Rubric, reviewed: Sequence[Reviewed]) -> tuple[Missing, ...]:
+    return tuple(
+        Missing(id, f"{entry.judge}: {_why_missing(entry, id)}")
+        for entry in reviewed
+        if entry.exact is None
+        for id in rubric.leaves
+        if not isinstance(entry.criteria.get(id), Scored)
+    )
+
+
+def _why_missing(entry: Reviewed, id: str) -> str:
+    score = entry.criteria.get(id)
+    return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
+
+
+def _notes(panel: Panel, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction], rubric: Rubric) -> list[str]:
+    notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
+    notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
+    if not len(says) > panel.quorum * len(reviewed):
+        notes.append(f"{len(says)} of {len(reviewed)} reviewers scored it: too few to decide")
+    elif panel.normalise == "z":
+        plain = mean([entry.exact for entry in reviewed if entry.exact is not None])
+        notes.append(f"unnormalised score {written(plain, rubric.method.scale.decimals)}")
+    return notes
+
+
+def _tell_panel(moved: Moved) -> str:
+    (facts,) = moved.facts
+    assert isinstance(facts, _Joined)
+    kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in facts.reviewed}
+    each = ", ".join(f"{judge} {written(value, moved.decimals)}{kinds[judge]}" for judge, value in facts.says.items())
+    how = facts.panel.aggregate + (" after z" if facts.panel.normalise == "z" else "")
+    absent = len(facts.reviewed) - len(facts.says)
+    without = f"; {absent} not counted" if absent else ""
+    return f"{how} {written(moved.after, moved.decimals)} of {len(facts.says)} reviewers: {each}{without}"

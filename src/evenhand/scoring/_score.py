@@ -1,0 +1,66 @@
+"""Outputs or reviews to scores: scorecards, ranking, fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evenhand.model import Answers, LayerMean, Ranked, Review, Rubric, Scorecard, Scores
+from evenhand.scoring._claims import ranking_note
+from evenhand.scoring._engine import scorecard
+from evenhand.scoring._fingerprint import fingerprint
+from evenhand.scoring._panel import panel_scorecards
+from evenhand.scoring._ranking import equivalent, rank
+
+
+def score_outputs(rubric: Rubric, outputs: Sequence[Answers]) -> Scores:
+    """Score each output from its own answers."""
+    return _scores(rubric, [scorecard(rubric, answers) for answers in outputs])
+
+
+def score_reviews(rubric: Rubric, reviews: Sequence[Review]) -> Scores:
+    """Score each output from what several reviewers say."""
+    scores = _scores(rubric, panel_scorecards(rubric, reviews))
+    return replace(scores, notes=(*scores.notes, *_review_notes(rubric, reviews)))
+
+
+def _scores(rubric: Rubric, cards: Sequence[Scorecard]) -> Scores:
+    layers = {layers_of(rubric, card) for card in cards if card.exact is not None}
+    notes: tuple[str, ...] = ()
+    ranking = None
+    if len(cards) > 1 and len(layers) > 1:
+        sets = "; ".join(sorted(" + ".join(sorted(names)) for names in layers))
+        notes = (f"not ranked: computed from different layers ({sets})",)
+    elif len(cards) > 1:
+        ranking = rank(rubric, cards)
+        cards = [replace(card, notes=(*card.notes, *_equal_note(ranking, card))) for card in cards]
+    known = layers.pop() if len(layers) == 1 else frozenset[str]()
+    return Scores(
+        rubric=rubric,
+        fingerprint=fingerprint(rubric, layers=sorted(known)),
+        scorecards=tuple(cards),
+        ranking=ranking,
+        notes=notes,
+    )
+
+
+def layers_of(rubric: Rubric, card: Scorecard) -> frozenset[str]:
+    """The layers a composite was computed from; empty for methods that have none."""
+    if not isinstance(rubric.method.steps[0], LayerMean):
+        return frozenset()
+    return frozenset(c.id for c in rubric.criteria if any(leaf.id in card.criteria for leaf in c.leaves()))
+
+
+def _equal_note(ranking: Sequence[Ranked], card: Scorecard) -> list[str]:
+    others = equivalent(ranking, card.id) if card.exact is not None else []
+    return [f"equivalent to {', '.join(others)}"] if others else []
+
+
+def _review_notes(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+    notes = []
+    for review in reviews:
+        if review.ranking:
+            own = rank(rubric, [scorecard(rubric, answers) for answers in review.outputs])
+            note = ranking_note(review.judge, review.ranking, own)
+            notes += [note] if note else []
+    return notes

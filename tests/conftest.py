@@ -1,0 +1,35 @@
+"""Where the shared data lies, and what a skip means where skips are forbidden."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+ROOT = Path(__file__).parent.parent
+SHARED = ROOT / ".." / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of conformance cases and data sets; without it the tests that read it are skipped."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared is not here: conformance cases and data sets are not checked")
+    return SHARED
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where skips are forbidden, a skipped test is a failed one."""
+    report = yield
+    if report.skipped and os.environ.get("EVENHAND_FORBID_SKIPS"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where skips are forbidden: {report.longrepr}"
+    return report
