@@ -67,7 +67,10 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """How criterion scores become a score, and what is decided by it."""
+    """How criterion scores become a score, and what is decided by it.
+
+    Steps before the panel run for each reviewer, those after it once; a method that names no panel gets one.
+    """
 
     name: str
     scale: ScoreScale
@@ -82,6 +85,9 @@ class Method:
     verdicts: tuple[Threshold, ...] = ()
     ties: tuple[TieBreak, ...] = ()
     environment: Mapping[str, Setting] = field(default_factory=dict)
+    panel: Panel = field(init=False, repr=False, compare=False)
+    before_panel: tuple[Step, ...] = field(init=False, repr=False, compare=False)
+    after_panel: tuple[Step, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -89,21 +95,10 @@ class Method:
             raise RubricError(*faults)
         if not any(isinstance(step, Panel) for step in self.steps):
             object.__setattr__(self, "steps", _with_panel(self.steps))
-
-    @property
-    def panel(self) -> Panel:
-        """How reviewers are joined."""
-        return next(step for step in self.steps if isinstance(step, Panel))
-
-    @property
-    def before_panel(self) -> tuple[Step, ...]:
-        """The steps that run for each reviewer."""
-        return self.steps[: self.steps.index(self.panel)]
-
-    @property
-    def after_panel(self) -> tuple[Step, ...]:
-        """The steps that run once, on what the reviewers say together."""
-        return self.steps[self.steps.index(self.panel) + 1 :]
+        at = next(position for position, step in enumerate(self.steps) if isinstance(step, Panel))
+        object.__setattr__(self, "panel", self.steps[at])
+        object.__setattr__(self, "before_panel", self.steps[:at])
+        object.__setattr__(self, "after_panel", self.steps[at + 1 :])
 
     def with_step(self, old: Step, new: Step) -> Method:
         """The same method with one step exchanged."""

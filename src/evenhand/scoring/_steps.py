@@ -52,7 +52,7 @@ def apply(step: Step, before: Fraction | None, case: Case) -> Moved | None:
     """The step's effect on the number; None where it had none."""
     run, tell = STEP_FUNCTIONS[type(step)]
     after, facts = run(step, before, case)
-    if after == before:
+    if after is before or after == before:
         return None
     return Moved(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals)
 

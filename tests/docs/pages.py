@@ -1,0 +1,86 @@
+"""The code in a page: files it shows, commands with their output, Python with its output."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+_FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file it shows, its text and where the text stands in the page."""
+
+    language: str
+    file: str | None
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a piece of a page should print, what it printed, and where the expectation stands."""
+
+    code: str
+    expected: str
+    printed: str
+    start: int
+    end: int
+
+
+def blocks(page: str) -> list[Block]:
+    """Every fenced block of a page."""
+    found = []
+    for match in _FENCE.finditer(page):
+        language, *rest = match["info"].split() or [""]
+        file = next((word.removeprefix("file=") for word in rest if word.startswith("file=")), None)
+        found.append(Block(language, file, match["body"], match.start("body"), match.end("body")))
+    return found
+
+
+def run_page(page: str, folder: Path) -> Iterator[Ran]:
+    """Write the files of a page, run its commands and Python in order, and tell what came out."""
+    before: Ran | None = None
+    for block in blocks(page):
+        if before and block.language == "text":
+            yield Ran(before.code, block.text, before.printed, block.start, block.end)
+        before = None
+        if block.file:
+            (folder / block.file).write_text(block.text, "utf-8")
+        elif block.language == "console":
+            yield from _run_console(block, folder)
+        elif block.language == "python":
+            before = _run_python(block, folder)
+
+
+def _run_console(block: Block, folder: Path) -> Iterator[Ran]:
+    code = 0
+    for match in re.finditer(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
+        script = f"(exit {code}); {match[1]}"
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+        )
+        code = done.returncode
+        start = block.start + match.start(2)
+        yield Ran(match[1], match[2], done.stdout + done.stderr, start, block.start + match.end(2))
+
+
+def _run_python(block: Block, folder: Path) -> Ran:
+    done = subprocess.run(
+        [sys.executable, "-c", block.text], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{block.text}\n{done.stderr}"
+    return Ran(block.text, "", done.stdout, 0, 0)
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_COUNCIL_", "EVENHAND_"))}
+    binaries = str(Path(sys.executable).parent)
+    return {**kept, "PATH": f"{binaries}:{kept['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}

@@ -1,0 +1,82 @@
+"""The docs cannot drift: what they show is run, and what exists has its page."""
+
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+
+from evenhand.cli._app import app
+from evenhand.loading import method_names, rubric_names
+from evenhand.model import STEPS
+from tests.docs.pages import PAGES, ROOT, blocks, run_page
+
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None:
+    """Every command and every Python block is run in a folder with the shipped examples."""
+    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
+
+    for ran in run_page(page.read_text("utf-8"), tmp_path):
+        assert ran.printed.strip() == ran.expected.strip(), ran.code
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    """A page nobody links to is a page nobody reads."""
+    index = (DOCS / "README.md").read_text("utf-8")
+
+    missing = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if str(page.relative_to(DOCS)) not in index]
+
+    assert missing == ["README.md"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_has_its_page_with_an_example(step: str) -> None:
+    """One page per step: what it does, why, an example that is run."""
+    page = (DOCS / "steps" / f"{step}.md").read_text("utf-8")
+
+    assert page.startswith(f"# `{step}`")
+    assert any(block.language in ("console", "python") for block in blocks(page))
+
+
+@pytest.mark.parametrize("method", method_names())
+def test_every_method_has_its_page_with_an_example(method: str) -> None:
+    """One page per method, with an example that is run."""
+    page = (DOCS / "methods" / f"{method}.md").read_text("utf-8")
+
+    assert page.startswith(f"# `{method}`")
+    assert any(block.language in ("console", "python") for block in blocks(page))
+
+
+def test_every_command_and_option_is_on_its_page() -> None:
+    """A command without a page, or an option its page does not name, is not finished."""
+    missing = []
+    for name, command in _commands(app, ""):
+        page = DOCS / "commands" / f"{name.replace(' ', '-')}.md"
+        text = page.read_text("utf-8") if page.exists() else ""
+        options = [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
+        missing += [f"{name}: {what}" for what in (f"# `evenhand {name}`", *options) if what not in text]
+
+    assert missing == []
+
+
+def test_every_ready_rubric_is_on_the_page_of_rubrics() -> None:
+    """What ships is listed."""
+    page = (DOCS / "rubrics.md").read_text("utf-8")
+
+    assert [name for name in rubric_names() if f"`{name}`" not in page] == []
+
+
+def _commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:
+    context = click.Context(group)
+    found = []
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found += _commands(command, f"{prefix}{name} ")
+        else:
+            found.append((f"{prefix}{name}", command))
+    return found
