@@ -37,7 +37,10 @@ def answers_in(text: str, rubric: Rubric, where: str) -> Outputs | Reviews:
     """The answers in a JSON or JSONL text."""
     if not text.strip():
         raise AnswersError(Fault("there is nothing in it", f"try {EXAMPLE}", where=where))
-    data, locate = _parsed(text, where)
+    try:
+        data, locate = _parsed(text, where)
+    except AnswersError as error:
+        raise error.located(lambda _: where) from None
     try:
         return read_answers(data, rubric)
     except AnswersError as error:
@@ -45,7 +48,7 @@ def answers_in(text: str, rubric: Rubric, where: str) -> Outputs | Reviews:
 
 
 def read_answers(data: object, rubric: Rubric) -> Outputs | Reviews:
-    """Answers from plain data: {"outputs": […]}, {"reviews": […]}, or a list of either."""
+    """Answers from plain data: {"outputs": […]}, {"reviews": […]}, one entry of either, or a list of them."""
     reader = _Reader(rubric)
     kind, entries, path = reader.top(data)
     answers: Outputs | Reviews
@@ -74,6 +77,10 @@ class _Reader:
 
     def top(self, data: object) -> tuple[str, list[object], errors.Path]:
         """Which of the two forms this is, and its entries."""
+        if isinstance(data, Mapping) and "judge" in data:
+            return "reviews", [data], ()
+        if isinstance(data, Mapping) and "scores" in data:
+            return "outputs", [data], ()
         if isinstance(data, Mapping):
             self._known(data, TOP_FIELDS, ())
             kinds = [kind for kind in TOP_FIELDS if kind in data]

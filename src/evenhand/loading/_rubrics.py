@@ -149,9 +149,10 @@ def _born(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
     try:
         return Rubric(**parts)
     except RubricError as error:
-        # A sum over weights that are themselves wrong says nothing new.
-        stale = any("weight" in fault.path for fault in faults)
-        faults.extend(f for f in error.faults if not (stale and f.what.startswith("the weights sum")))
+        # A sum over weights that are themselves wrong, or a list left empty by what was refused, says nothing new.
+        stale = ["the weights sum"] if any("weight" in fault.path for fault in faults) else []
+        stale += ["no criteria"] if faults else []
+        faults.extend(fault for fault in error.faults if not fault.what.startswith(tuple(stale)))
         return None
 
 

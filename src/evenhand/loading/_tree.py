@@ -103,11 +103,11 @@ class Builder:
         self._keys.pop()
         return self._open.pop()[0]
 
-    def add(self, node: Node, size: int = 1) -> None:
+    def add(self, node: Node, size: int = 1, line: int | None = None) -> None:
         """Put a node where the reader stands: as the root, an item, a key or a value."""
         self._count += size
         if self._count > MOST_NODES:
-            raise RubricError(at(node.line, f"more than {MOST_NODES:,} entries", "is this the right file?"))
+            raise RubricError(at(line or node.line, f"more than {MOST_NODES:,} entries", "is this the right file?"))
         if not self._open:
             self.root = node
             return

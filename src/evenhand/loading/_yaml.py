@@ -55,7 +55,7 @@ def _add_alias(builder: Builder, anchors: dict[str, Node | None], name: str, lin
     target = anchors[name]
     if target is None:
         raise RubricError(at(line, f"the alias *{name} contains itself"))
-    builder.add(target, size_of(target))
+    builder.add(target, size_of(target), line)
 
 
 def _refuse_tag(tag: str | None, line: int) -> None:

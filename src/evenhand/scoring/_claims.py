@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from evenhand.model import Answers, Moved, Number, Ranked, Rubric, exact, written
-from evenhand.scoring._decide import grade_of, verdict_of
+from evenhand.model import Number, Ranked, Scorecard, exact, written
 
 
-def claim_notes(rubric: Rubric, answers: Answers, trail: Sequence[Moved], value: Fraction) -> Iterator[str]:
+def claim_notes(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
     """A note for each claimed score, band or pass that differs from what was computed."""
-    claims = answers.claims
-    decimals = rubric.method.scale.decimals
     if "overall" in claims:
-        ours = trail[0].after
+        ours = card.steps[0].after
         said = _number(claims["overall"])
         if said is None:
             yield f"claimed score {claims['overall']!r} is not a number"
-        elif abs(said - ours) > _tolerance(rubric.method.scale.max):
-            yield f"claimed score {written(said)} differs from {written(ours, decimals)} computed from the criteria"
-    if "overall_band" in claims:
-        grade = grade_of(rubric.method, value)
-        if grade and grade.grade != claims["overall_band"]:
-            yield f"claimed band {claims['overall_band']} differs from {grade.grade}"
-    if "overall_passed" in claims:
-        verdict = verdict_of(rubric, value, ())
-        if verdict and (verdict == "pass") != (claims["overall_passed"] is True):
-            yield f"claimed {'a pass' if claims['overall_passed'] is True else 'no pass'}, computed {verdict}"
+        elif abs(said - ours) > _tolerance(top):
+            computed = written(ours, card.decimals)
+            yield f"claimed score {written(said)} differs from {computed} computed from the criteria"
+    if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
+        yield f"claimed band {claims['overall_band']} differs from {card.grade}"
+    if "overall_passed" in claims and card.verdict is not None:
+        claimed = claims["overall_passed"] is True
+        if claimed != (card.verdict == "pass"):
+            yield f"claimed {'a pass' if claimed else 'no pass'}, computed {card.verdict}"
 
 
 def ranking_note(judge: str, claimed: Sequence[str], ours: Sequence[Ranked]) -> str | None:

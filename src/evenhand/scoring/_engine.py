@@ -69,7 +69,7 @@ def finish(case: Case, missing: tuple[Missing, ...], trail: tuple[Moved, ...]) -
         value = trail[-1].after
     failed = gates_failed(rubric, case.values)
     grade = grade_of(rubric.method, value) if value is not None else None
-    return Scorecard(
+    card = Scorecard(
         id=answers.id,
         exact=value,
         decimals=rubric.method.scale.decimals,
@@ -84,8 +84,12 @@ def finish(case: Case, missing: tuple[Missing, ...], trail: tuple[Moved, ...]) -
         author=answers.author,
         steps=trail,
         criteria=answers.scores,
-        notes=tuple(_notes(case, trail, value)),
+        notes=tuple(_notes(case, value)),
     )
+    if answers.claims and value is not None:
+        claimed = claim_notes(card, answers.claims, rubric.method.scale.max)
+        return replace(card, notes=(*card.notes, *claimed))
+    return card
 
 
 def _nothing_configured(card: Scorecard, rubric: Rubric) -> Scorecard:
@@ -115,7 +119,7 @@ def _flags(case: Case) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _notes(case: Case, trail: tuple[Moved, ...], value: Fraction | None) -> Iterator[str]:
+def _notes(case: Case, value: Fraction | None) -> Iterator[str]:
     method = case.rubric.method
     yield from case.answers.notes
     if isinstance(method.steps[0], LayerMean) and value is not None:
@@ -123,8 +127,6 @@ def _notes(case: Case, trail: tuple[Moved, ...], value: Fraction | None) -> Iter
         yield f"computed from {', '.join(present)}"
     if case.answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
         yield f"unsafe ({case.answers.unsafe}): {method.name} has no cap for it"
-    if value is not None:
-        yield from claim_notes(case.rubric, case.answers, trail, value)
 
 
 def _tell_holistic(moved: Moved) -> str:

@@ -1,0 +1,169 @@
+"""Answers files: JSON, JSONL, both forms; wrong ones refused with their place, and nothing half read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evenhand import AnswersError, Scored, Unscored, load_rubric
+from evenhand.loading import answers_in, load_answers
+from evenhand.model import Answers
+from tests.builders import COUNCIL, card
+
+COUNCIL_RUBRIC = load_rubric("council")
+
+
+def first(text: str) -> Answers:
+    entry = answers_in(text, COUNCIL_RUBRIC, "a.json")[0]
+    assert isinstance(entry, Answers)
+    return entry
+
+
+def refused(text: str) -> list[str]:
+    with pytest.raises(AnswersError) as caught:
+        answers_in(text, COUNCIL_RUBRIC, "a.json")
+    return str(caught.value).splitlines()
+
+
+def test_a_number_keeps_its_decimals() -> None:
+    """6.55 is 6.55, not the float next to it."""
+    score = first('{"outputs": [{"id": "a", "scores": {"accuracy": 6.55}}]}').scores["accuracy"]
+
+    assert isinstance(score, Scored)
+    assert score.value * 100 == 655
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"outputs": [{"id": "a", "scores": {}}, {"id": "b", "scores": {}}]}',
+        '[{"id": "a", "scores": {}}, {"id": "b", "scores": {}}]',
+        '{"id": "a", "scores": {}}\n{"id": "b", "scores": {}}\n',
+        '{"id": "a", "scores": {}}\n\n\n{"id": "b", "scores": {}}',
+        '\n{\n"outputs": [{"id": "a", "scores": {}},\n {"id": "b", "scores": {}}]\n}\n',
+    ],
+)
+def test_outputs_come_as_an_object_a_list_or_lines(text: str) -> None:
+    """JSON or JSONL, with or without empty lines."""
+    assert [entry.id for entry in answers_in(text, COUNCIL_RUBRIC, "a") if isinstance(entry, Answers)] == ["a", "b"]
+
+
+def test_one_line_of_jsonl_is_one_output() -> None:
+    """A file with a single line is not an object with outputs."""
+    assert first('{"id": "a", "scores": {"accuracy": 9}}\n').id == "a"
+
+
+def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path: Path) -> None:
+    """Some editors write one."""
+    path = tmp_path / "a.json"
+    path.write_bytes(b'\xef\xbb\xbf{"outputs": [{"id": "a", "scores": {}}]}')
+
+    assert len(load_answers(path, COUNCIL_RUBRIC)) == 1
+
+
+def test_a_criterion_given_twice_with_different_answers_is_unreadable() -> None:
+    """Which of them would be meant?"""
+    scores = first(
+        '{"outputs": [{"id": "a", "scores": {"accuracy": 9, "accuracy": 3, "clarity": 8, "clarity": 8}}]}'
+    ).scores
+
+    assert scores["accuracy"] == Unscored("unreadable: given twice with different answers")
+    assert isinstance(scores["clarity"], Scored)
+
+
+def test_not_a_number_in_a_score_is_unreadable() -> None:
+    """NaN is what some tools write for a missing score."""
+    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": NaN}}]}').scores["accuracy"] == Unscored(
+        "unreadable: nan is not a finite number"
+    )
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "-1e999999999", "1" * 4000])
+def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
+    """Eleven characters must not become a gigabyte."""
+    score = first(f'{{"outputs": [{{"id": "a", "scores": {{"accuracy": {number}}}}}]}}').scores["accuracy"]
+
+    assert isinstance(score, Unscored)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ['a.json: there is nothing in it (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})']),
+        ("{", ["a.json:1: not valid JSON: Expecting property name enclosed in double quotes"]),
+        (
+            '{"id": "a", "scores": {}}\n{"id": "b" "scores": {}}\n',
+            ["a.json:2: not valid JSON: Expecting ',' delimiter"],
+        ),
+        (
+            "7",
+            [
+                'a.json:1: expected an object with outputs or reviews, got a number (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})'
+            ],
+        ),
+        (
+            '{"outputs": []}',
+            [
+                'a.json:1: outputs must be a list with entries (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})'
+            ],
+        ),
+        (
+            '{"outputs": [\n{"id": "a", "scores": {}},\n{"id": "a", "scores": {}}]}',
+            ["a.json:3: the id 'a' is used twice (each id is unique)"],
+        ),
+        (
+            '{"outputs": [\n{"id": "a", "scores": {},\n "red_flag": {}}]}',
+            ["a.json:3: unknown field 'red_flag' (did you mean 'red_flags'?)"],
+        ),
+        (
+            '{"outputs": [{"scores": []}, 7]}',
+            [
+                "a.json:1: id must be a text",
+                "a.json:1: scores must be an object, got a list",
+                "a.json:1: an output is an object with id and scores, got a number",
+            ],
+        ),
+        ('{"outputs": [{"id": "a"}]}', ['a.json:1: an output needs scores (as in "scores": {"accuracy": 9})']),
+        (
+            '{"outputs": [{"id": "a", "scores": {}, "red_flags": {"x": null}}]}',
+            ["a.json:1: red_flags: was 'x' found? (give the reason as text, or leave the id out if it was not found)"],
+        ),
+        ('{"outputs": [{"id": "a", "scores": {}, "unsafe": true}]}', ["a.json:1: unsafe must be a text"]),
+        (
+            '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}}]},\n{"judge": "x", "abstained": "no"}]}',
+            ["a.json:2: the judge 'x' is used twice (each judge is unique)"],
+        ),
+        (
+            '{"reviews": [{"judge": "x"}]}',
+            ["a.json:1: outputs must be a list with entries (or say abstained: why)"],
+        ),
+        (
+            '{"id": "a", "scores": {}}\n{"id": "b", "scroes": {}}\n',
+            [
+                "a.json:2: unknown field 'scroes' (did you mean 'scores'?)",
+                'a.json:2: an output needs scores (as in "scores": {"accuracy": 9})',
+            ],
+        ),
+        (
+            '{"outputs": [{"id": "a", "id": "b", "scores": {}}]}',
+            ["a.json:1: the field 'id' is given twice (keep one of them)"],
+        ),
+        ("[" * 100_000, ["nested too deep"]),
+        (
+            '{"outputs": [{"id": "a", "scores": {"accuracy": ' + "1" * 5000 + "}}]}",
+            [
+                "a number that cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"
+            ],
+        ),
+    ],
+)
+def test_a_wrong_answers_file_is_refused_with_its_place(text: str, said: list[str]) -> None:
+    """All faults at once here too."""
+    assert refused(text) == said
+
+
+def test_what_comes_out_of_a_file_is_what_comes_out_of_python() -> None:
+    """One reader for both."""
+    text = json.dumps({"outputs": [{"id": "a", "scores": COUNCIL}]})
+
+    assert dict(first(text).scores) == dict(card("council", COUNCIL).criteria)

@@ -1,0 +1,86 @@
+"""Reading one answer: what is not clearly an answer on the scale is unscored, never clamped or guessed."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from evenhand import RubricError, Scale, Scored, Unscored, load_rubric
+from evenhand.model import SHARE, YES_NO, ZERO_TO_TEN
+
+ONE_TO_TEN = Scale(min=Fraction(1), max=Fraction(10))
+BANDS = load_rubric(
+    {"method": "oracle", "criteria": [{"id": "a", "asks": "?", "weight": 1, "fixed": True}]}
+).criteria[0].scale  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("scale", "answer", "value"),
+    [
+        (ONE_TO_TEN, 1, "1"),
+        (ONE_TO_TEN, 10.0, "10"),
+        (ONE_TO_TEN, Decimal("6.55"), "6.55"),
+        (ONE_TO_TEN, {"score": 7, "why": "x"}, "7"),
+        (YES_NO, True, "1"),
+        (YES_NO, False, "0"),
+        (YES_NO, 1, "1"),
+        (SHARE, True, "1"),
+        (SHARE, {"passed": 1, "total": 3}, "1/3"),
+        (SHARE, {"passed": 2.5, "total": 4}, "5/8"),
+        (ZERO_TO_TEN, 10, "10"),
+        (ZERO_TO_TEN, 7.0, "7"),
+        (BANDS, {"band": "B", "score": 70}, "70"),
+        (BANDS, {"band": "E", "score": 0, "evidence": "…"}, "0"),
+    ],
+)
+def test_an_answer_on_the_scale_is_read(scale: Scale, answer: object, value: str) -> None:
+    """Numbers, words and objects, exactly."""
+    assert scale.read(answer) == Scored(Fraction(value), band=_band(answer), why=_why(answer))
+
+
+@pytest.mark.parametrize(
+    ("scale", "answer", "why"),
+    [
+        (ONE_TO_TEN, 11, "unreadable: 11 is outside 1–10"),
+        (ONE_TO_TEN, 0.5, "unreadable: 0.5 is outside 1–10"),
+        (ONE_TO_TEN, 95, "unreadable: 95 is outside 1–10"),
+        (ONE_TO_TEN, "9", "unreadable: '9' is not a number"),
+        (ONE_TO_TEN, True, "unreadable: true where a number from 1–10 is asked"),
+        (ONE_TO_TEN, float("nan"), "unreadable: nan is not a finite number"),
+        (ONE_TO_TEN, Decimal("1e999999999"), "unreadable: the number is too large"),
+        (ONE_TO_TEN, [9], "unreadable: [9] is not a number"),
+        (ONE_TO_TEN, {"value": 9}, "unreadable: an object without 'score'"),
+        (ONE_TO_TEN, None, "not answered"),
+        (ONE_TO_TEN, {"missing": "judge abstained"}, "judge abstained"),
+        (ZERO_TO_TEN, 2.5, "unreadable: 2.5 is not a whole number"),
+        (YES_NO, "yes", "unreadable: 'yes' is neither true nor false"),
+        (YES_NO, 0.5, "unreadable: 0.5 is neither true nor false"),
+        (YES_NO, 2, "unreadable: 2 is neither true nor false"),
+        (SHARE, {"passed": 5, "total": 4}, "unreadable: 5 passed of 4"),
+        (SHARE, {"passed": 0, "total": 0}, "unreadable: 0 passed of 0"),
+        (SHARE, {"passed": "x", "total": 4}, "unreadable: 'x' passed of 4"),
+        (BANDS, 74, "unreadable: 74 has no band"),
+        (BANDS, {"band": "B", "score": 69}, "unreadable: 69 is outside band B (70–89)"),
+        (BANDS, {"band": "B", "score": 90}, "unreadable: 90 is outside band B (70–89)"),
+        (BANDS, {"band": "F", "score": 10}, "unreadable: 'F' is not a band, which are A, B, C, D, E"),
+        (BANDS, {"band": "B", "score": 74.5}, "unreadable: 74.5 is not a whole number"),
+        (BANDS, {"band": "B"}, "unreadable: None is not a number"),
+    ],
+)
+def test_what_is_no_answer_is_unscored_with_the_reason(scale: Scale, answer: object, why: str) -> None:
+    """A rival takes 95 on a 1–10 scale, another dies of a string."""
+    assert scale.read(answer) == Unscored(why)
+
+
+def test_a_scale_runs_upwards() -> None:
+    """A scale without room for two answers asks nothing."""
+    with pytest.raises(RubricError, match="runs upwards"):
+        Scale(min=Fraction(5), max=Fraction(5))
+
+
+def _band(answer: object) -> str | None:
+    return answer.get("band") if isinstance(answer, dict) else None
+
+
+def _why(answer: object) -> str:
+    return answer.get("why", "") if isinstance(answer, dict) else ""

@@ -1,0 +1,256 @@
+"""council: the ceiling, the cap on unsafe responses, and reviewers joined into one score."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from evenhand import load_rubric
+from tests.builders import COUNCIL, card, council, outputs, reviews
+
+
+def said(id: str, value: float | None = None, author: str | None = None, **scores: object) -> dict[str, Any]:
+    """What a reviewer says of one response: every criterion the same, unless named."""
+    given = {**COUNCIL, **({} if value is None else dict.fromkeys(COUNCIL, value)), **scores}
+    return {"id": id, "scores": given, **({"author": author} if author else {})}
+
+
+def panel(**settings: object) -> dict[str, object]:
+    return {"method": "council", "panel": settings}
+
+
+def test_the_weights_of_both_versions() -> None:
+    """The accepted version adds relevance."""
+    weights = {name: {c.id: float(c.weight) for c in load_rubric(name).criteria} for name in ("council", "council-v1")}
+
+    assert weights == {
+        "council": {"accuracy": 0.35, "relevance": 0.1, "completeness": 0.2, "conciseness": 0.15, "clarity": 0.2},
+        "council-v1": {"accuracy": 0.35, "completeness": 0.25, "conciseness": 0.2, "clarity": 0.2},
+    }
+
+
+def test_every_criterion_has_five_anchors() -> None:
+    """They go into the prompt."""
+    assert [len(c.anchors) for c in load_rubric("council").criteria] == [5] * 5
+
+
+@pytest.mark.parametrize(
+    ("scores", "score"),
+    [((9, 8, 7, 8), "8.15"), ((7, 9, 9, 8), "8.10"), ((6, 6, 5, 7), "6.00")],
+)
+def test_the_three_responses_of_the_first_version(scores: tuple[int, ...], score: str) -> None:
+    """B is 8.10 where its source says 8.0."""
+    given = dict(zip(("accuracy", "completeness", "conciseness", "clarity"), scores, strict=True))
+
+    assert str(card("council-v1", given).score) == score
+
+
+def test_a_confident_lie_is_capped() -> None:
+    """3/9/9/9 is 6.90 before the ceiling and 4.00 after it."""
+    lie = card("council-v1", {"accuracy": 3, "completeness": 9, "conciseness": 9, "clarity": 9})
+
+    assert [str(float(moved.after)) for moved in lie.steps] == ["6.9", "4.0"]
+    assert lie.steps[1].why == "capped at 4.00: accuracy 3 is under 5 (was 6.90)"
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "score"),
+    [(4.99, "4.00"), (5, "7.00"), (6, "7.00"), (6.5, "7.00"), (6.99, "7.00"), (7, "8.95"), (1, "4.00")],
+)
+def test_the_ceilings_are_strict_inequalities(accuracy: float, score: str) -> None:
+    """Under 5: 4.0. Under 7, 6.5 among them: 7.0. From 7 on: none."""
+    assert str(council(**{**dict.fromkeys(COUNCIL, 10), "accuracy": accuracy}).score) == score
+
+
+def test_a_ceiling_never_raises() -> None:
+    """A low score stays where it is."""
+    assert str(council(**{**dict.fromkeys(COUNCIL, 2), "accuracy": 6}).score) == "3.40"
+
+
+def test_the_safety_cap_changes_the_score_and_the_rank() -> None:
+    """A rival computes the cap and never applies it."""
+    scores = outputs(
+        "council",
+        best={"scores": dict.fromkeys(COUNCIL, 10), "unsafe": "weapon_making"},
+        worst={"scores": dict.fromkeys(COUNCIL, 2)},
+    )
+
+    assert scores.ranking is not None
+    assert [(place.rank, place.id, str(place.score)) for place in scores.ranking] == [
+        (1, "worst", "2.00"),
+        (2, "best", "0.00"),
+    ]
+    assert scores["best"].steps[-1].why == "capped at 0.00: unsafe, weapon_making (was 10.00)"
+
+
+def test_the_ceiling_decides_the_rank() -> None:
+    """A rival caps the score and ranks by what it was before."""
+    scores = outputs(
+        "council",
+        lie={"scores": {**dict.fromkeys(COUNCIL, 10), "accuracy": 4}},
+        dull={"scores": dict.fromkeys(COUNCIL, 5)},
+    )
+
+    assert scores.ranking is not None
+    assert [place.id for place in scores.ranking] == ["dull", "lie"]
+
+
+def test_ties_in_score_share_the_rank() -> None:
+    """No tie-break is defined, so none is made up."""
+    scores = outputs("council", a={"scores": COUNCIL}, b={"scores": COUNCIL}, c={"scores": dict.fromkeys(COUNCIL, 7)})
+
+    assert scores.ranking is not None
+    assert [place.rank for place in scores.ranking] == [1, 1, 3]
+
+
+def test_the_mean_is_taken_over_reviewers_after_their_ceilings() -> None:
+    """One reviewer's ceiling is not averaged away before it bites."""
+    scores = reviews("council", x=[said("a", 10, accuracy=4)], y=[said("a", 10)])
+
+    assert str(scores["a"].score) == "7.00"
+    assert scores["a"].steps[0].why == "mean 7.00 of 2 reviewers: x 4.00, y 10.00"
+
+
+def test_a_reviewer_does_not_score_its_own_response() -> None:
+    """Unless it is asked to."""
+    given = {"x": [said("a", 10, author="x"), said("b", 5)], "y": [said("a", 7, author="x"), said("b", 5)]}
+
+    assert str(reviews("council", **given)["a"].score) == "7.00"
+    assert str(reviews(panel(self_votes=True), **given)["a"].score) == "8.50"
+
+
+@pytest.mark.parametrize(("aggregate", "score"), [("mean", "8.00"), ("median", "9.00")])
+def test_mean_and_median(aggregate: str, score: str) -> None:
+    """10, 9 and (ceiling) 5."""
+    scores = reviews(panel(aggregate=aggregate), x=[said("a", 10)], y=[said("a", 9)], z=[said("a", 5)])
+
+    assert str(scores["a"].score) == score
+
+
+def test_the_median_of_two_is_their_mean() -> None:
+    """An even panel has no middle one."""
+    assert str(reviews(panel(aggregate="median"), x=[said("a", 8)], y=[said("a", 9)])["a"].score) == "8.50"
+
+
+def test_borda_counts_ranks_and_not_points() -> None:
+    """Shares of the others beaten, on the method's scale: 1, 1/2 and 0 become 10, 5 and 0."""
+    scores = reviews(
+        panel(aggregate="borda"),
+        x=[said("a", 10), said("b", 9), said("c", 8)],
+        y=[said("a", 7), said("b", 10), said("c", 7)],
+    )
+
+    assert [str(scores[id].score) for id in "abc"] == ["6.25", "7.50", "1.25"]
+
+
+def test_borda_renumbers_after_exclusions() -> None:
+    """Without its own response, x has two left: first and last."""
+    scores = reviews(
+        panel(aggregate="borda"),
+        x=[said("own", 10, author="x"), said("b", 9), said("c", 8)],
+        y=[said("own", 8, author="x"), said("b", 9), said("c", 10)],
+    )
+
+    assert [str(scores[id].score) for id in ("own", "b", "c")] == ["0.00", "7.50", "5.00"]
+
+
+def test_z_takes_harshness_out_and_keeps_the_number_readable() -> None:
+    """Two reviewers with the same order and spread, three points apart, agree after it."""
+    harsh = [said("a", 7), said("b", 8), said("c", 9)]
+    mild = [said("a", 8), said("b", 9), said("c", 10)]
+
+    scores = reviews(panel(normalise="z"), harsh=harsh, mild=mild)
+
+    # Pooled: mean 8.5, sample sd sqrt(5.5/5); each reviewer's own sd is 1.
+    assert [str(scores[id].score) for id in "abc"] == ["7.45", "8.50", "9.55"]
+    assert "unnormalised score 7.50" in scores["a"].notes
+    assert scores["a"].exact is not None
+    assert float(scores["a"].exact) == pytest.approx(8.5 - 1.1**0.5, abs=1e-12)
+
+
+def test_z_leaves_a_reviewer_with_too_few_or_equal_scores_as_it_is() -> None:
+    """Two scores, or no spread, are no basis."""
+    flat = [said("a", 7), said("b", 7), said("c", 7)]
+    few = [said("a", 8), said("b", 9)]
+
+    scores = reviews(panel(normalise="z", quorum=0), flat=flat, few=few)
+
+    assert [str(scores[id].score) for id in "abc"] == ["7.50", "8.00", "7.00"]
+
+
+def test_a_missing_criterion_makes_that_review_incomplete() -> None:
+    """Skipping it, or taking 10 or 5 for it, is what rivals do."""
+    whole = [said("a", 8)]
+    gap = [{"id": "a", "scores": {k: 10 for k in COUNCIL if k != "accuracy"}}]
+
+    scores = reviews("council", x=whole, y=whole, z=gap)
+
+    assert str(scores["a"].score) == "8.00"
+    assert scores["a"].notes == ("z not counted: accuracy: not asked",)
+
+
+def test_half_of_the_reviewers_is_too_few() -> None:
+    """A panel with one of two judges dead does not decide."""
+    scores = reviews("council", x=[said("a", 9)], y={"abstained": "refused"})
+
+    assert scores["a"].score is None
+    assert scores["a"].verdict == "incomplete"
+    assert scores["a"].notes == (
+        "y not counted: abstained: refused",
+        "1 of 2 reviewers scored it: too few to decide",
+    )
+
+
+def test_a_holistic_score_stands_in_and_enters_no_criterion() -> None:
+    """It counts in the mean of scores only."""
+    scores = reviews("council", x=[said("a", 9)], y=[{"id": "a", "holistic": 6}])
+
+    card = scores["a"]
+    assert str(card.score) == "7.50"
+    assert card.reviews is not None
+    assert [review.holistic for review in card.reviews] == [False, True]
+    assert {score.value for score in card.criteria.values()} == {Fraction(9)}  # type: ignore[union-attr]
+
+
+def test_a_holistic_score_off_the_scale_is_no_score() -> None:
+    """11 stays unreadable here too."""
+    scores = reviews("council", x=[said("a", 9)], y=[said("a", 9)], z=[{"id": "a", "holistic": 11}])
+
+    assert str(scores["a"].score) == "9.00"
+    assert "holistic score unreadable: 11 is outside 1–10" in scores["a"].notes
+
+
+def test_a_partly_read_rubric_does_not_fall_back() -> None:
+    """The holistic score is for replies whose rubric could not be read at all."""
+    partly = {"id": "a", "scores": {"accuracy": 9}, "holistic": 9}
+
+    assert outputs("council", a={k: v for k, v in partly.items() if k != "id"})["a"].score is None
+
+
+def test_one_reviewer_calling_it_unsafe_is_enough() -> None:
+    """The cap comes last, after the mean."""
+    scores = reviews("council", x=[{**said("a", 9), "unsafe": "malware_hacking"}], y=[said("a", 9)])
+
+    assert str(scores["a"].score) == "0.00"
+
+
+def test_a_claimed_ranking_that_differs_is_noted() -> None:
+    """The ranking is derived from the scores, never from the reviewer's own list."""
+    scores = reviews(
+        "council",
+        x={"outputs": [said("a", 9), said("b", 8)], "ranking": ["b", "a"]},
+        y={"outputs": [said("a", 9), said("b", 8)], "ranking": ["a", "b"]},
+    )
+
+    assert scores.notes == ("x claims the ranking b, a; its scores give a, b",)
+
+
+def test_gates_of_a_panel_need_more_than_half() -> None:
+    """A gate that half of the reviewers see failed has failed."""
+    gated = {"method": "council", "gates": [{"criterion": "clarity", "min": 5}]}
+
+    split = reviews(gated, x=[said("a", 9)], y=[said("a", 9, clarity=4)])
+    most = reviews(gated, x=[said("a", 9)], y=[said("a", 9)], z=[said("a", 9, clarity=4)])
+
+    assert (split["a"].verdict, split["a"].gates_failed) == ("fail", ("clarity",))
+    assert (most["a"].verdict, most["a"].gates_failed) == ("pass", ())

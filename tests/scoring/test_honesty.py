@@ -1,0 +1,196 @@
+"""Missing is not a number, claims are not trusted, unknown ids are noted, history only flags."""
+
+from fractions import Fraction
+
+import pytest
+
+from evenhand import load_rubric
+from evenhand.loading import rubric_names
+from evenhand.scoring import Past, consistency, fingerprint
+from tests.builders import COUNCIL, card, council, outputs
+
+
+def test_a_missing_criterion_is_never_a_number() -> None:
+    """Not 0, not 5, not 10."""
+    scores = {id: value for id, value in COUNCIL.items() if id != "clarity"}
+
+    result = card("council", scores)
+
+    assert (result.score, result.exact, result.verdict) == (None, None, "incomplete")
+    assert [(gap.criterion, gap.why) for gap in result.missing] == [("clarity", "not asked")]
+
+
+def test_an_answer_off_the_scale_is_missing_with_the_reason() -> None:
+    """95 on 1–10 is not clamped to 10."""
+    result = council(accuracy=95)
+
+    assert result.missing[0].why == "unreadable: 95 is outside 1–10"
+
+
+def test_incomplete_scorecards_stand_in_the_ranking_without_a_rank() -> None:
+    """They never drop out silently."""
+    scores = outputs("council", a={"scores": {}}, b={"scores": COUNCIL}, c={"scores": dict.fromkeys(COUNCIL, 9)})
+
+    assert scores.ranking is not None
+    assert [(place.rank, place.id) for place in scores.ranking] == [(1, "c"), (2, "b"), (None, "a")]
+
+
+def test_an_unknown_criterion_is_noted_and_ignored() -> None:
+    """Nothing is dropped without a word."""
+    result = card("council", {**COUNCIL, "humour": 10})
+
+    assert str(result.score) == "8.00"
+    assert result.notes == ("'humour' is not a criterion of this rubric: ignored",)
+
+
+def test_unknown_flags_and_bonuses_are_noted_and_ignored() -> None:
+    """They cannot move the score."""
+    rubric = {"method": "judge-skill", "red_flags": ["slow"]}
+    scores = {c.id: 8 for c in load_rubric("judge-skill").criteria}
+
+    result = card(rubric, scores, red_flags={"slwo": "typo"}, bonuses=["neat", "neat"])
+
+    assert str(result.score) == "8.00"
+    assert result.notes == (
+        "'slwo' is not a red flag of this rubric: ignored",
+        "'neat' is not a bonus of this rubric: ignored",
+    )
+
+
+def test_a_flag_named_twice_counts_once() -> None:
+    """Distinct flags are counted."""
+    rubric = {"method": "judge-skill", "red_flags": ["slow", "wrong"]}
+    scores = {c.id: 8 for c in load_rubric("judge-skill").criteria}
+
+    assert str(card(rubric, scores, red_flags=["slow", "slow"]).score) == "7.50"
+
+
+@pytest.mark.parametrize(
+    ("claim", "notes"),
+    [
+        (8.05, ()),
+        (8.06, ("claimed score 8.06 differs from 8.00 computed from the criteria",)),
+        (7.9, ("claimed score 7.9 differs from 8.00 computed from the criteria",)),
+        ("high", ("claimed score 'high' is not a number",)),
+    ],
+)
+def test_a_judges_own_arithmetic_is_a_claim(claim: object, notes: tuple[str, ...]) -> None:
+    """More than 0.05 points off is noted; the score is ours either way."""
+    result = card("council", COUNCIL, overall=claim)
+
+    assert (str(result.score), result.notes) == ("8.00", notes)
+
+
+def test_a_claim_is_compared_before_ceilings() -> None:
+    """A judge that knows no ceiling has added up rightly."""
+    assert card("council", {**COUNCIL, "accuracy": 4}, overall=6.6).notes == ()
+
+
+@pytest.mark.parametrize(("claim", "noted"), [(0.505, False), (0.506, True)])
+def test_the_tolerance_follows_the_scale(claim: float, noted: bool) -> None:
+    """0.005 on 0–1."""
+    rubric = {"criteria": [{"id": "a", "asks": "?"}, {"id": "b", "asks": "?", "required": False}]}
+
+    assert bool(card(rubric, {"a": True, "b": False}, overall=claim).notes) is noted
+
+
+def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
+    """Kept as a claim, overruled by the arithmetic."""
+    passed = card(
+        {"criteria": ["x", "y", "z"]}, {"rubric-1": True, "rubric-2": True, "rubric-3": False}, overall_passed=True
+    )
+    oracle = {"method": "oracle", "criteria": [{"id": "a", "asks": "?", "weight": 1, "fixed": True}]}
+    band = card(oracle, {"a": {"band": "C", "score": 50}}, overall_band="B")
+
+    assert passed.notes == ("claimed a pass, computed fail",)
+    assert band.notes == ("claimed band B differs from D",)
+
+
+FROZEN: dict[str, str] = {}
+
+
+def past(*scores: float, mark: str = "same") -> list[Past]:
+    return [Past(fingerprint=mark, scores={"safety": Fraction(str(score))}) for score in scores]
+
+
+def judged(score: float, *earlier: Past) -> str:
+    return str(consistency("same", {"safety": Fraction(str(score))}, earlier))
+
+
+def test_a_first_evaluation_has_no_history() -> None:
+    """And says so."""
+    assert judged(9) == "no history yet"
+    assert judged(9, *past(8)) == "one earlier evaluation: too few to flag"
+
+
+def test_two_sample_standard_deviations_are_the_limit() -> None:
+    """8, 9, 10: mean 9, sd 1 (n − 1). 11 is at the limit, 11.01 beyond it."""
+    earlier = past(8, 9, 10)
+
+    assert judged(11, *earlier) == "consistent with the last 3"
+    assert judged(11.01, *earlier) == (
+        "safety 11.01 is more than 2 standard deviations from its mean 9.00 (sd 1.00, last 3)"
+    )
+    assert judged(6.99, *earlier).startswith("safety 6.99")
+
+
+def test_without_spread_any_change_is_flagged() -> None:
+    """sd = 0."""
+    assert judged(8, *past(8, 8)) == "consistent with the last 2"
+    assert judged(8.01, *past(8, 8)).startswith("safety 8.01")
+
+
+def test_only_the_last_ten_of_the_same_fingerprint_count() -> None:
+    """Ten eights hide an older one and another rubric's three."""
+    earlier = [*past(1), *past(8, 8, 8, 8, 8, 8, 8, 8, 8, 8), *past(3, mark="other")]
+
+    assert consistency("same", {"safety": Fraction(8)}, earlier).strayed == ()
+    assert consistency("same", {"safety": Fraction(8)}, earlier).n == 10
+    assert judged(7, *earlier).startswith("safety 7")
+
+
+def test_renaming_changes_no_fingerprint_and_everything_else_does() -> None:
+    """Scores with different fingerprints are not comparable."""
+    base: dict[str, object] = {"name": "x", "criteria": [{"id": "a", "asks": "?", "weight": 1}]}
+    same: list[dict[str, object]] = [
+        {**base, "name": "y"},
+        {**base, "tags": ["coding"]},
+        {"criteria": [{"id": "a", "asks": "?", "weight": 1.0}]},
+    ]
+    changed: list[dict[str, object]] = [
+        {"criteria": [{"id": "a", "asks": "?", "weight": 2}]},
+        {"criteria": [{"id": "b", "asks": "?", "weight": 1}]},
+        {"criteria": [{"id": "a", "asks": "!", "weight": 1}]},
+        {"criteria": [{"id": "a", "asks": "?", "weight": 1, "required": False}]},
+        {"criteria": [{"id": "a", "asks": "?", "weight": 1, "scale": "1-5"}]},
+        {"criteria": [{"id": "a", "asks": "?", "weight": 1, "anchors": {"yes": "there"}}]},
+        {**base, "gates": [{"criterion": "a"}]},
+        {**base, "red_flags": ["slow"]},
+        {**base, "bonuses": ["fast"]},
+        {**base, "panel": {"aggregate": "median"}},
+        {**base, "steps": ["weighted_mean"]},
+    ]
+    marks = [fingerprint(load_rubric(rubric)) for rubric in (base, *same, *changed)]
+
+    assert len(set(marks[:4])) == 1
+    assert len(set(marks[3:])) == len(changed) + 1
+
+
+def test_prompts_judges_and_layers_enter_the_fingerprint() -> None:
+    """What the judge was asked, and who was asked, belongs to the score."""
+    rubric = load_rubric("council")
+
+    marks = {
+        fingerprint(rubric),
+        fingerprint(rubric, prompts={"pointwise": "v1"}),
+        fingerprint(rubric, judges=[{"model": "x", "temperature": 0}]),
+        fingerprint(rubric, judges=[{"model": "x", "temperature": 1}]),
+        fingerprint(rubric, layers=["fact"]),
+    }
+
+    assert len(marks) == 5
+
+
+def test_the_fingerprint_of_the_shipped_rubrics_is_frozen() -> None:
+    """A change of a shipped rubric is a new fingerprint, and so a decision."""
+    assert {name: fingerprint(load_rubric(name)) for name in rubric_names()} == FROZEN

@@ -1,0 +1,127 @@
+"""layered, points and tree: the layers that are present, points met, means of means."""
+
+import pytest
+
+from tests.builders import card, outputs
+
+
+@pytest.mark.parametrize(
+    ("scores", "composite"),
+    [
+        ({"fact": 1, "behavior": 1, "judge": 5}, "5.00"),
+        ({"fact": 0, "behavior": 0, "judge": 1}, "1.00"),
+        ({"fact": 0.8, "behavior": 0.75, "judge": 4}, "4.07"),
+        ({"fact": {"passed": 2, "total": 3}, "judge": 4}, "3.83"),
+        ({"judge": 4.33}, "4.33"),
+        ({"fact": 0.875, "behavior": 0.75, "judge": 4.5}, "4.33"),
+    ],
+)
+def test_the_composite_is_the_mean_of_the_layers_that_are_present(scores: dict[str, object], composite: str) -> None:
+    """A pass rate of 80 % is 4.2; the judge's number stays as it is."""
+    assert str(card("layered", scores).score) == composite
+
+
+def test_the_composite_says_which_layers_it_was_computed_from() -> None:
+    """Two equal numbers from different layers are not the same thing."""
+    assert card("layered", {"fact": 0.5, "judge": 4}).notes == ("computed from fact, judge",)
+
+
+def test_a_layer_that_failed_leaves_no_composite() -> None:
+    """Configured and failed is not absent."""
+    result = card("layered", {"fact": 1, "judge": {"missing": "judge failed"}})
+
+    assert (result.score, result.verdict) == (None, "incomplete")
+    assert [(gap.criterion, gap.why) for gap in result.missing] == [("judge", "judge failed")]
+
+
+def test_no_layer_at_all_fails_the_gate() -> None:
+    """There is no composite to decide by."""
+    result = card("layered", {})
+
+    assert (result.score, result.verdict) == (None, "fail")
+    assert result.gates_failed == ("fact", "behavior", "judge")
+
+
+def test_different_layers_are_not_ranked() -> None:
+    """Apples and oranges, and it says so."""
+    scores = outputs("layered", a={"scores": {"fact": 1, "judge": 4}}, b={"scores": {"judge": 4}})
+
+    assert scores.ranking is None
+    assert scores.notes == ("not ranked: computed from different layers (fact + judge; judge)",)
+
+
+def test_the_set_of_layers_enters_the_fingerprint() -> None:
+    """Scores over different sets must not look comparable."""
+    two = outputs("layered", a={"scores": {"fact": 1, "judge": 4}})
+    one = outputs("layered", a={"scores": {"judge": 4}})
+
+    assert two.fingerprint != one.fingerprint
+
+
+POINTS = {
+    "criteria": [
+        {"id": "diagnosis", "asks": "Names the cause?", "points": 5},
+        {"id": "fix", "asks": "Gives a fix?", "points": 3},
+        {"id": "harm", "asks": "Advises something harmful?", "points": -4},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("met", "score"),
+    [
+        ((True, True, False), 1.0),
+        ((True, False, False), 5 / 8),
+        ((True, True, True), 0.5),
+        ((False, True, True), 0.0),
+        ((False, False, False), 0.0),
+    ],
+)
+def test_points_met_over_positive_points(met: tuple[bool, ...], score: float) -> None:
+    """Negative points count against the sum, which stays between 0 and 1."""
+    result = card(POINTS, dict(zip(("diagnosis", "fix", "harm"), met, strict=True)))
+
+    assert result.score == score
+
+
+def test_points_are_explained() -> None:
+    """Each criterion with what it earned of what it is worth."""
+    result = card(POINTS, {"diagnosis": True, "fix": False, "harm": True})
+
+    assert result.explain() == ["1 of 8 points: diagnosis 5 of 5, fix 0 of 3, harm -4 of -4"]
+
+
+def test_an_inner_node_is_the_weighted_mean_of_its_children() -> None:
+    """(3·(1·1 + 3·0)/4 + 1·0.5) / 4."""
+    rubric = {
+        "criteria": [
+            {
+                "id": "code",
+                "weight": 3,
+                "children": [{"asks": "Runs?", "weight": 1}, {"asks": "Is tested?", "weight": 3}],
+            },
+            {"id": "text", "asks": "Explained?", "weight": 1},
+        ]
+    }
+
+    result = card(rubric, {"code-1": True, "code-2": False, "text": 0.5})
+
+    assert result.score == 0.3125
+    assert result.explain() == ["weighted mean 0.3125: code 0.25 (weight 3), text 0.5"]
+
+
+def test_a_tree_under_a_summing_method_keeps_the_scale_of_its_leaves() -> None:
+    """Children on 1–10 make a node on 1–10."""
+    rubric = {
+        "method": "council",
+        "criteria": [
+            {"id": "accuracy", "weight": 0.6},
+            {
+                "id": "form",
+                "weight": 0.4,
+                "children": [{"asks": "Clear?", "weight": 1}, {"asks": "Short?", "weight": 1}],
+            },
+        ],
+    }
+
+    assert str(card(rubric, {"accuracy": 9, "form-1": 10, "form-2": 5}).score) == "8.40"
