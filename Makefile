@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check bench soak lock format clean
+.PHONY: install demo test check bench soak mutants lock format clean
 
 install: $(STAMP)
 
@@ -31,6 +31,9 @@ bench: $(STAMP)
 
 soak: $(STAMP)
 	$(BIN)/python -m pytest --hypothesis-profile=soak tests/properties
+
+mutants: $(STAMP)
+	$(BIN)/python -m tests.mutants
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .

@@ -77,7 +77,8 @@ def dotted(path: Path) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or the list of them."""
     known = sorted(known)
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    spelt = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
     if close:
-        return f"did you mean {close[0]!r}?"
+        return f"did you mean {spelt[close[0]]!r}?"
     return f"known: {', '.join(known)}" if known else ""

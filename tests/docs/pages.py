@@ -62,7 +62,7 @@ def run_page(page: str, folder: Path) -> Iterator[Ran]:
 
 def _run_console(block: Block, folder: Path) -> Iterator[Ran]:
     code = 0
-    for match in re.finditer(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
+    for match in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
         script = f"(exit {code}); {match[1]}"
         done = subprocess.run(
             ["bash", "-c", script], cwd=folder, env=_environment(), capture_output=True, text=True, check=False

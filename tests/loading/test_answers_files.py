@@ -134,6 +134,13 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
             ["a.json:2: the judge 'x' is used twice (each judge is unique)"],
         ),
         (
+            '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}}], "ranking": "a",\n "abstained": "no"}]}',
+            [
+                "a.json:1: ranking must be a list of ids, got a text",
+                "a.json:2: a reviewer that abstained has no outputs (keep one of them)",
+            ],
+        ),
+        (
             '{"reviews": [{"judge": "x"}]}',
             ["a.json:1: outputs must be a list with entries (or say abstained: why)"],
         ),
@@ -148,11 +155,11 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
             '{"outputs": [{"id": "a", "id": "b", "scores": {}}]}',
             ["a.json:1: the field 'id' is given twice (keep one of them)"],
         ),
-        ("[" * 100_000, ["nested too deep"]),
+        ("[" * 100_000, ["a.json: nested too deep"]),
         (
             '{"outputs": [{"id": "a", "scores": {"accuracy": ' + "1" * 5000 + "}}]}",
             [
-                "a number that cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"
+                "a.json: a number that cannot be read: Exceeds the limit (4300 digits) for integer string conversion: value has 5000 digits"
             ],
         ),
     ],

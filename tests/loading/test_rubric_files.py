@@ -191,13 +191,13 @@ red_flags:
         (
             "name: x\n",
             [
-                "r.yaml:1: no criteria: 'checklist' has none of its own, and the rubric lists none (list them under criteria)"
+                "r.yaml:1: no criteria: the method 'checklist' has none of its own, and the rubric lists none (list them under criteria)"
             ],
         ),
         (
             "criteria: []\n",
             [
-                "r.yaml:1: no criteria: 'checklist' has none of its own, and the rubric lists none (list them under criteria)"
+                "r.yaml:1: no criteria: the method 'checklist' has none of its own, and the rubric lists none (list them under criteria)"
             ],
         ),
         ("method: jugde-skill\n", ["r.yaml:1: unknown method 'jugde-skill' (did you mean 'judge-skill'?)"]),
@@ -211,7 +211,7 @@ red_flags:
         ),
         (
             "method: council\ncriteria:\n  - {id: truth, asks: '?', weight: 1}\n",
-            ["r.yaml:1: the ceiling of 'council' names unknown criterion 'accuracy' (known: truth)"] * 2,
+            ["r.yaml:1: the ceiling of 'council' names unknown criterion 'accuracy' (known: truth)"],
         ),
         (
             "criteria:\n  - id: a\n    score_ranges: {0: x, 4: y}\n    required_min_score: 11\n",
@@ -249,7 +249,7 @@ red_flags:
             "method: judge-skill\ncriteria:\n  - {id: a, asks: '?', weight: 1, scale: 0-100}\n",
             [
                 "r.yaml:3: criterion 'a' is answered on 0–100, but 'judge-skill' adds criteria up on 1–10 "
-                "(use that scale, or a method with weighted_mean)"
+                "(use that scale, or weighted_mean with onto)"
             ],
         ),
         (
@@ -298,6 +298,38 @@ red_flags:
         (
             "criteria:\n  - {id: a, asks: x, anchors: {11: y}, scale: 1-10}\n",
             ["r.yaml:2: anchor 11–11 is outside the scale 1–10"],
+        ),
+        (
+            "scale: 0-10\nsteps: [weighted_sum]\ncriteria:\n  - {id: a, asks: x}\n  - {id: b, asks: y}\n",
+            [
+                "r.yaml:3: the weights sum to 2, so the weighted sum leaves 0–10 (make them sum to 1, or use weighted_mean)"
+            ],
+        ),
+        (
+            "scale: 0-10\nsteps: [weighted_mean]\ncriteria:\n  - {id: a, asks: x, scale: 0-100}\n  - {id: b, asks: y, scale: yes/no}\n",
+            [
+                "r.yaml:4: criterion 'a' is answered on 0–100, but 'own' adds criteria up on 0–10 (use that scale, or weighted_mean with onto)",
+                "r.yaml:5: criterion 'b' is answered on yes/no, but 'own' adds criteria up on 0–10 (use that scale, or weighted_mean with onto)",
+            ],
+        ),
+        (
+            "scale: 0-10\nsteps: [{weighted_mean: {onto: 0-100}}]\ncriteria: [a]\n",
+            ["r.yaml:2: onto 0–100 is outside the scale of the score"],
+        ),
+        (
+            "method: council\nscale: 1-5\n",
+            ["r.yaml:2: scale has no effect on the method's own criteria (list criteria, or remove it)"],
+        ),
+        (
+            "method: nope\ncriteria:\n  - {id: a, asks: x, wieght: 1}\n",
+            [
+                "r.yaml:1: unknown method 'nope' (known: checklist, council, council-v1, judge-skill, layered, oracle, points, score-ranges, tree)",
+                "r.yaml:3: unknown field 'wieght' (did you mean 'weight'?)",
+            ],
+        ),
+        (
+            "method: gone.yaml\ncriteria: [a]\n",
+            ["r.yaml:1: there is no method file 'gone.yaml' (its path is relative to the rubric)"],
         ),
         ("criteria:\n  - ''\n", ["r.yaml:2: a criterion cannot be empty (write what is expected)"]),
         (
@@ -403,7 +435,7 @@ def test_a_file_in_another_encoding_is_refused_with_the_line(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("concil", "no rubric is called 'concil' (did you mean 'council'?; or name a file)"),
+        ("concil", "no rubric is called 'concil' (did you mean 'council'? or name a file)"),
         ("missing.yaml", "missing.yaml: cannot be read: no such file or directory"),
         (".", ".: cannot be read: is a directory"),
     ],
@@ -458,7 +490,8 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
     good = [yaml.safe_load(rubric_source(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
     good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, starter_rubric())]
     good += [json.loads(json.dumps(yaml.safe_load(MAP)))]
-    good += [{"criteria": ["x"], "steps": yaml.safe_load(rubric_source(name))["steps"]} for name in method_names()]
+    methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in method_names()]
+    good += [{"criteria": ["x"], "steps": method["steps"]} for method in methods]
     bad = [
         {"critera": []},
         {"criteria": [{"wieght": 1}]},
@@ -496,6 +529,36 @@ def test_a_method_may_stand_in_its_own_file(tmp_path: Path) -> None:
     rubric = load_rubric(tmp_path / "r.yaml")
 
     assert (rubric.method.name, str(rubric.criteria[0].scale)) == ("strict", "0–10")
+
+
+def test_a_criterion_of_the_method_keeps_what_is_not_said_anew() -> None:
+    """Weight, question, anchors and scale of the method's own criterion of that id."""
+    rubric = load_rubric(
+        {"method": "council", "criteria": [{"id": "accuracy"}, {"id": "brevity", "asks": "?", "weight": 0.65}]}
+    )
+
+    assert rubric.criteria[0] == load_method("council").criteria[0]
+
+
+@pytest.mark.parametrize("name", rubric_names())
+def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -> None:
+    """`rubric show NAME --yaml > mine.yaml` gives a file that loads as the same rubric."""
+    (tmp_path / "mine.yaml").write_text(rubric_source(name))
+
+    assert fingerprint(load_rubric(tmp_path / "mine.yaml")) == fingerprint(load_rubric(name))
+
+
+def test_a_method_refuses_references_to_criteria_it_does_not_have(tmp_path: Path) -> None:
+    """Misspelt tie-breaks and settings would do nothing, silently."""
+    (tmp_path / "m.yaml").write_text(
+        "scale: 0-10\ncriterion_scale: 0-10\nsteps: [weighted_mean]\nties: [acuracy]\n"
+        "criteria: [{id: accuracy, asks: x}]\nenvironment: {X: {weight: clarity}}\n"
+    )
+
+    assert faults("method: m.yaml\n", tmp_path) == [
+        "m.yaml:4: tie-break by unknown criterion 'acuracy' (did you mean 'accuracy'?)",
+        "m.yaml:6: X sets the weight of unknown criterion 'clarity' (known: accuracy)",
+    ]
 
 
 def test_a_fault_in_a_method_file_names_that_file(tmp_path: Path) -> None:
@@ -539,6 +602,10 @@ def test_relevance_means_nothing_to_the_first_version() -> None:
         (
             {"LLM_COUNCIL_WEIGHT_ACCURACY": "0.5"},
             "environment (LLM_COUNCIL_WEIGHT_ACCURACY): the weights sum to 1.15, not 1 (council needs weights that sum to 1)",
+        ),
+        (
+            {"LLM_COUNCIL_SAFETY_SCORE_CAP": "20"},
+            "environment (LLM_COUNCIL_SAFETY_SCORE_CAP): cap at 20 is outside the scale 0–10",
         ),
         (
             {"LLM_COUNCIL_WEIGHT_ACCURACY": "lots"},

@@ -245,6 +245,13 @@ def test_a_claimed_ranking_that_differs_is_noted() -> None:
     assert scores.notes == ("x claims the ranking b, a; its scores give a, b",)
 
 
+def test_what_a_reviewer_claims_is_held_against_its_own_scores() -> None:
+    """Each reviewer's arithmetic is checked, not only that of a single judge."""
+    scores = reviews("council", x=[{**said("a", 9), "overall": 7.5}], y=[{**said("a", 9), "overall": 9.0}])
+
+    assert scores["a"].notes == ("x: claimed score 7.5 differs from 9.00 computed from the criteria",)
+
+
 def test_gates_of_a_panel_need_more_than_half() -> None:
     """A gate that half of the reviewers see failed has failed."""
     gated = {"method": "council", "gates": [{"criterion": "clarity", "min": 5}]}

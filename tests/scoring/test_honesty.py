@@ -106,7 +106,19 @@ def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
     assert band.notes == ("claimed band B differs from D",)
 
 
-FROZEN: dict[str, str] = {}
+FROZEN = {
+    "council": "02fcc3a1e31c1307",
+    "council-v1": "6782f0e13be4f3b3",
+    "judge-skill": "5990ecca372b6d32",
+    "layered": "521f3315db78e5f0",
+    "agent-trajectory": "7893f35cba327d55",
+    "code-review": "eec98b8dc468db20",
+    "customer-support": "3d8fe80976ed8355",
+    "rag-answer": "147e7ec74e7391e1",
+    "research-report": "efe6ed07b9013bb9",
+    "summary": "855ec72b3959ed13",
+    "technical-writing": "5aa5ffd50785c747",
+}
 
 
 def past(*scores: float, mark: str = "same") -> list[Past]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.builders import card, outputs
+from tests.builders import card, outputs, reviews
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,17 @@ def test_the_set_of_layers_enters_the_fingerprint() -> None:
     two = outputs("layered", a={"scores": {"fact": 1, "judge": 4}})
     one = outputs("layered", a={"scores": {"judge": 4}})
 
-    assert two.fingerprint != one.fingerprint
+    both = outputs("layered", a={"scores": {"fact": 1, "judge": 4}}, b={"scores": {"judge": 4}})
+
+    assert len({two.fingerprint, one.fingerprint, both.fingerprint}) == 3
+
+
+def test_reviewers_that_saw_different_layers_are_not_averaged() -> None:
+    """A fact layer and a judge layer have no mean."""
+    scores = reviews("layered", x=[{"id": "a", "scores": {"fact": 1}}], y=[{"id": "a", "scores": {"judge": 4}}])
+
+    assert scores["a"].score is None
+    assert "the reviewers scored different layers: not comparable" in scores["a"].notes
 
 
 POINTS = {
@@ -107,7 +117,7 @@ def test_an_inner_node_is_the_weighted_mean_of_its_children() -> None:
     result = card(rubric, {"code-1": True, "code-2": False, "text": 0.5})
 
     assert result.score == 0.3125
-    assert result.explain() == ["weighted mean 0.3125: code 0.25 (weight 3), text 0.5"]
+    assert result.explain() == ["weighted mean 0.3125: code 0.25 [code-1 1, code-2 0 × 3] (weight 3), text 0.5"]
 
 
 def test_a_tree_under_a_summing_method_keeps_the_scale_of_its_leaves() -> None:

@@ -51,6 +51,11 @@ def test_the_worked_table_of_penalties() -> None:
     )
 
 
+def test_weights_a_hair_above_one_do_not_leave_the_scale() -> None:
+    """Accepted as they are, and 100 stays the top."""
+    assert str(oracle((0.2505, 0.25, 0.25, 0.25), 100, 100, 100, 100).score) == "100.00"
+
+
 def test_sixty_is_expected_and_fifty_nine_is_flagged() -> None:
     """The type decides, not the name: a dynamic criterion under 60 costs its weight only."""
     result = oracle((0.25, 0.25, 0.25, 0.25), 60, 59, 60, 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -10,7 +11,9 @@ import click
 from evenhand.cli._text import clean
 from evenhand.errors import Fault, InputError
 from evenhand.loading import (
+    is_method_file,
     load_method,
+    load_method_file,
     load_rubric,
     method_names,
     open_rubric,
@@ -18,6 +21,7 @@ from evenhand.loading import (
     rubric_schema,
     rubric_source,
     starter_rubric,
+    with_environment,
 )
 from evenhand.scoring import advise
 
@@ -49,16 +53,20 @@ def show(name: str, as_yaml: bool) -> None:
     elif bare:
         show_method(load_method(name))
     else:
-        show_rubric(load_rubric(name))
+        show_rubric(with_environment(load_rubric(name), os.environ))
 
 
 @command.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 def check(files: tuple[str, ...]) -> int:
-    """Check rubric files: faults (exit 2), and what a careful colleague would point out."""
+    """Check rubric and method files: faults (exit 2), and what a careful colleague would point out."""
     faulty = 0
     for file in files:
         try:
+            if Path(file).is_file() and is_method_file(Path(file)):
+                method = load_method_file(Path(file))
+                click.echo(clean(f"{file}: a valid method with {len(method.steps)} steps"))
+                continue
             opened = open_rubric(file)
         except InputError as error:
             faulty += 1

@@ -34,7 +34,8 @@ def show_rubric(rubric: Rubric) -> None:
     """Everything a rubric asks and does."""
     screen = Screen()
     screen.line(rubric.name, style="bold")
-    screen.line(rubric.method.about)
+    if rubric.method.about:
+        screen.line(rubric.method.about)
     _title(screen, "Criteria")
     for criterion in rubric.criteria:
         _show_criterion(screen, criterion, 2)
@@ -101,10 +102,11 @@ def _statement(statement: Statement) -> str:
 
 
 def _method_lines(method: Method) -> Iterator[str]:
-    decimals = "exact" if method.scale.decimals is None else f"{method.scale.decimals} decimals"
+    places = method.scale.decimals
+    decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
     yield f"{written(method.scale.min)}–{written(method.scale.max)}, {decimals}, by these steps:"
     for number, step in enumerate(method.steps, start=1):
-        yield f"{number}. {step.kind()}{_parameters(step)}: {(step.__doc__ or '').splitlines()[0]}"
+        yield f"{number}. {step.kind()}{_parameters(step)}: {(step.__doc__ or '').splitlines()[0].replace('`', '')}"
     if method.grades:
         yield "Grades: " + ", ".join(f"{g.grade} from {written(g.from_, method.scale.decimals)}" for g in method.grades)
     if method.verdicts:

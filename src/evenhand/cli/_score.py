@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from evenhand.cli._text import clean
 from evenhand.errors import AnswersError, Fault, InputError, nearest
 from evenhand.loading import Outputs, Reviews, answers_in, decoded, load_answers, load_rubric, with_environment
 from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, exact
@@ -39,8 +40,9 @@ def command(
         from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
 
         show_scores(scores, explain=explain)
-        for shortfall in limits.shortfalls(scores):
-            click.echo(shortfall)
+    shortfalls = limits.shortfalls(scores)
+    if shortfalls:
+        click.echo("\n" + clean("\n".join(shortfalls)), err=as_data)
     return limits.exit_code(scores)
 
 

@@ -38,11 +38,12 @@ def _table(scores: Scores) -> Table:
     columns: dict[str, list[str]] = {
         "rank": [_rank(ranks[card.id].rank) for card in cards] if ranks else [],
         "output": [card.id for card in cards],
-        "score": [_score(card) for card in cards],
+        "score": _aligned([_score(card) for card in cards]),
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
         "tie_broken_by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
-        "flags": [", ".join(card.flags) for card in cards],
+        "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
+        "bonuses": [", ".join(card.bonuses) for card in cards],
         "gates_failed": [", ".join(card.gates_failed) for card in cards],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
@@ -55,8 +56,7 @@ def _table(scores: Scores) -> Table:
 def _show_notes(screen: Screen, scores: Scores) -> None:
     notes = list(scores.notes)
     for card in _in_order(scores):
-        notes += [f"{card.id}: {gap.criterion} is missing ({gap.why})" for gap in card.missing]
-        notes += [f"{card.id}: {note}" for note in card.notes]
+        notes += [f"{card.id}: {line}" for line in (*_gaps(card), *card.notes)]
     if notes:
         screen.gap()
     for note in notes:
@@ -69,13 +69,21 @@ def _show_steps(screen: Screen, card: Scorecard) -> None:
     screen.line(" ".join(filter(None, parts)), style="bold")
     for review in card.reviews or ():
         for moved in review.steps:
-            screen.line(f"{review.judge}: {moved.why}", indent=4)
+            screen.line(f"{review.judge}: {moved.why}", indent=2)
     for moved in card.steps:
         screen.line(moved.why, indent=2)
-    for gap in card.missing:
-        screen.line(f"no score: {gap.criterion} is missing ({gap.why})", indent=2)
+    for line in _gaps(card):
+        screen.line(f"no score: {line}", indent=2)
     for gate in card.gates_failed:
         screen.line(f"gate failed: {gate}", indent=2)
+
+
+def _gaps(card: Scorecard) -> list[str]:
+    """What is missing, one line per reason; a panel's notes say it per reviewer."""
+    reasons: dict[str, list[str]] = {}
+    for gap in card.missing if card.reviews is None else ():
+        reasons.setdefault(gap.why, []).append(gap.criterion)
+    return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
 
 
 def _in_order(scores: Scores) -> list[Scorecard]:
@@ -91,3 +99,14 @@ def _rank(rank: int | None) -> str:
 
 def _score(card: Scorecard) -> str:
     return "–" if card.exact is None else written(card.exact, card.decimals)
+
+
+def _aligned(scores: list[str]) -> list[str]:
+    """Exact scores with as many decimals as the longest of them, so that the points stand below each other."""
+    places = max(len(score.partition(".")[2]) for score in scores)
+    return [score if score == "–" or not places else _padded(score, places) for score in scores]
+
+
+def _padded(score: str, places: int) -> str:
+    whole, _, part = score.partition(".")
+    return f"{whole}.{part:0<{places}}"

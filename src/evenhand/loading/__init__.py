@@ -5,7 +5,9 @@ from evenhand.loading._environment import with_environment
 from evenhand.loading._files import decoded
 from evenhand.loading._rubrics import (
     Opened,
+    is_method_file,
     load_method,
+    load_method_file,
     load_rubric,
     method_names,
     open_rubric,
@@ -21,8 +23,10 @@ __all__ = [
     "Reviews",
     "answers_in",
     "decoded",
+    "is_method_file",
     "load_answers",
     "load_method",
+    "load_method_file",
     "load_rubric",
     "method_names",
     "open_rubric",

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import NoneType
 
 from evenhand import errors
 from evenhand.errors import AnswersError, Fault, RubricError, nearest
@@ -44,7 +45,8 @@ def answers_in(text: str, rubric: Rubric, where: str) -> Outputs | Reviews:
     try:
         return read_answers(data, rubric)
     except AnswersError as error:
-        raise error.located(locate) from None
+        located = error.located(locate).faults
+        raise AnswersError(*sorted(located, key=lambda fault: int("0" + fault.where.rpartition(":")[2]))) from None
 
 
 def read_answers(data: object, rubric: Rubric) -> Outputs | Reviews:
@@ -111,7 +113,11 @@ class _Reader:
         if not isinstance(outputs, list) or not (outputs or abstained is not None):
             self._fault("outputs must be a list with entries", (*path, "outputs"), "or say abstained: why")
             outputs = []
+        if outputs and abstained is not None:
+            self._fault("a reviewer that abstained has no outputs", (*path, "abstained"), "keep one of them")
         ranking = entry.get("ranking")
+        if not isinstance(ranking, (list, NoneType)):
+            self._fault(f"ranking must be a list of ids, got {_kind(ranking)}", (*path, "ranking"))
         return Review(
             judge=judge,
             outputs=self.outputs(outputs, (*path, "outputs")),

@@ -63,7 +63,7 @@ def read_criterion(
     parts = {
         "id": id,
         "asks": asks,
-        "weight": fields.number("weight"),
+        "weight": fields.number("weight") if "weight" in fields else own.weight if own else None,
         "points": fields.number("points"),
         "scale": scale,
         "anchors": anchors,

@@ -18,10 +18,10 @@ def with_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     given = {name: _number(name, environ[name]) for name in settings if environ.get(name, "").strip()}
     weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
     method = rubric.method
-    for name, value in given.items():
-        if settings[name].sets == "cap":
-            method = _with_cap(method, value)
     try:
+        for name, value in given.items():
+            if settings[name].sets == "cap":
+                method = _with_cap(method, value)
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
         return replace(rubric, criteria=criteria, method=method)
     except RubricError as error:

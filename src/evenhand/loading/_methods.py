@@ -78,7 +78,7 @@ def read_score_scale(fields: Fields) -> ScoreScale | None:
         return None
     path = (*fields.path, "scale")
     if isinstance(node, Scalar) and (span := span_in(node.text)):
-        return ScoreScale(min=span[0], max=span[1], decimals=2)
+        return ScoreScale(min=span[0], max=span[1])
     parts = Fields(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
     low, high = parts.number("min"), parts.number("max")
     if low is None or high is None:

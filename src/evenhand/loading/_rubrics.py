@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +14,14 @@ from evenhand.errors import Fault, RubricError, nearest
 from evenhand.loading._criteria import Defaults, read_criteria, read_gate, read_statement, unexpected
 from evenhand.loading._fields import Fields
 from evenhand.loading._files import LARGEST_RUBRIC, read_text, read_tree
-from evenhand.loading._methods import parameters, read_method, read_parameter, read_score_scale, read_steps
+from evenhand.loading._methods import (
+    METHOD_FIELDS,
+    parameters,
+    read_method,
+    read_parameter,
+    read_score_scale,
+    read_steps,
+)
 from evenhand.loading._scales import read_scale
 from evenhand.loading._tree import Mapping, Node, Scalar, line_of, tree_of
 from evenhand.model import YES_NO, Criterion, Method, Panel, Rubric, Scale, ScoreScale, Statement
@@ -54,7 +62,7 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
         raise RubricError(
             Fault(
                 f"no rubric is called {str(source)!r}",
-                f"{nearest(str(source), rubric_names())}; or name a file",
+                f"{nearest(str(source), rubric_names())} or name a file",
             )
         )
     return _opened(read_tree(path), str(path), path.stem, path.parent)
@@ -67,11 +75,22 @@ def rubric_names() -> list[str]:
 
 
 def rubric_source(source: str) -> str:
-    """The text of a rubric's file, shipped or not."""
-    for folder in ("rubrics", "methods"):
-        if source in (*method_names(), *_ready_names()) and (LIBRARY / folder / f"{source}.yaml").exists():
-            return (LIBRARY / folder / f"{source}.yaml").read_text("utf-8")
+    """The text of a rubric's file; for a method with criteria of its own, the rubric that lists them."""
+    if source in _ready_names():
+        return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
+    if source in method_names():
+        text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
+        criteria = re.search(r"^criteria:\n(?:[ #].*\n)+", text, re.MULTILINE)
+        return f"name: my-{source}\nmethod: {source}\n\n{criteria[0]}" if criteria else text
+    load_rubric(source)
     return read_text(Path(source), LARGEST_RUBRIC, RubricError)
+
+
+def is_method_file(path: Path) -> bool:
+    """Whether a file has what only methods have, so that it is not mistaken for a faulty rubric."""
+    tree = read_tree(path)
+    own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
+    return isinstance(tree, Mapping) and any(key.text in own for key, _ in tree.items) and tree.get("steps") is not None
 
 
 def starter_rubric() -> str:
@@ -88,10 +107,11 @@ def method_names() -> list[str]:
 @cache
 def load_method(name: str) -> Method:
     """A shipped method."""
-    return _method_file(LIBRARY / "methods" / f"{name}.yaml")
+    return load_method_file(LIBRARY / "methods" / f"{name}.yaml")
 
 
-def _method_file(path: Path) -> Method:
+def load_method_file(path: Path) -> Method:
+    """A method from a file of its own."""
     tree = read_tree(path)
     try:
         return read_method(tree, path.stem)
@@ -128,7 +148,9 @@ def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) ->
     fields = Fields(tree, RUBRIC_FIELDS, faults)
     method = _method(fields, folder, tree)
     if method is None:
-        raise RubricError(*faults)
+        # The criteria are read all the same, as the kind they look like, so that every fault is told at once.
+        _criteria(fields, load_method(_kind(tree)))
+        raise RubricError(*_in_order(faults, tree))
     method = _with_panel(fields, method)
     parts = {
         "name": fields.text("name") or name,
@@ -157,7 +179,9 @@ def _born(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
 
 
 def _in_order(faults: list[Fault], tree: Node) -> list[Fault]:
-    return sorted(faults, key=lambda fault: line_of(tree, fault.path))
+    """By line; what two steps or fields say in the same words is said once."""
+    told = {(line_of(tree, fault.path), fault.what): fault for fault in faults}
+    return [told[place] for place in sorted(told, key=lambda place: place[0])]
 
 
 def _method(fields: Fields, folder: Path, tree: Mapping) -> Method | None:
@@ -169,7 +193,10 @@ def _method(fields: Fields, folder: Path, tree: Mapping) -> Method | None:
     if word is None:
         return load_method(_kind(tree)) if "method" not in fields else None
     if word.endswith(FILE_ENDINGS):
-        return _method_file(folder / word)
+        if not (folder / word).is_file():
+            fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
+            return None
+        return load_method_file(folder / word)
     if word not in method_names():
         fields.fault(f"unknown method {word!r}", nearest(word, method_names()), "method")
         return None
@@ -217,6 +244,8 @@ def _with_panel(fields: Fields, method: Method) -> Method:
 
 def _criteria(fields: Fields, method: Method) -> tuple[Criterion, ...]:
     if "criteria" not in fields and "rubrics" not in fields:
+        if "scale" in fields and method.criteria:
+            fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
         return method.criteria
     own = {criterion.id: criterion for criterion in method.criteria}
     defaults = Defaults(scale=_default_scale(fields, method), required=method.required, own=own)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.errors import Fault, RubricError
+from evenhand.errors import Fault, RubricError, nearest
 from evenhand.model._criterion import Criterion
 from evenhand.model._numbers import written
 from evenhand.model._scale import YES_NO, Scale
@@ -125,8 +125,25 @@ class Method:
                     f"{step.kind()} at {written(step.at)} is outside the scale {span}",
                     path=("steps", position),
                 )
+        onto = getattr(self.steps[0], "onto", None) if self.steps else None
+        if onto is not None and not self.scale.min <= onto.min < onto.max <= self.scale.max:
+            yield Fault(f"onto {onto} is outside the scale of the score", path=("steps", 0))
+        yield from self._reference_faults()
         yield from _falling(self.grades, "grades")
         yield from _falling(self.verdicts, "verdicts")
+
+    def _reference_faults(self) -> Iterator[Fault]:
+        """What a method with criteria of its own says about others that it does not have."""
+        own = {criterion.id for criterion in self.criteria}
+        if not own:
+            return
+        for position, tie in enumerate(self.ties):
+            if tie.by == "criterion" and tie.of not in own:
+                yield Fault(f"tie-break by unknown criterion {tie.of!r}", nearest(tie.of, own), ("ties", position))
+        for variable, setting in self.environment.items():
+            if setting.sets == "weight" and setting.of not in own:
+                what = f"{variable} sets the weight of unknown criterion {setting.of!r}"
+                yield Fault(what, nearest(setting.of, own), ("environment", variable))
 
 
 def _with_panel(steps: tuple[Step, ...]) -> tuple[Step, ...]:

@@ -41,8 +41,12 @@ class Rubric:
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
         scores = {id: leaf.scale.read(answers[id]) for id, leaf in self.leaves.items() if id in answers}
-        notes = [f"{id!r} is not a criterion of this rubric: ignored" for id in answers if id not in self.leaves]
-        return scores, notes
+        unknown = [id for id in answers if id not in self.leaves]
+        if unknown and not scores:
+            return scores, [
+                f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
+            ]
+        return scores, [f"{id!r} is not a criterion of this rubric: ignored" for id in unknown]
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
@@ -60,7 +64,7 @@ class Rubric:
     def _faults(self) -> Iterator[Fault]:
         if not self.criteria:
             yield Fault(
-                f"no criteria: {self.method.name!r} has none of its own, and the rubric lists none",
+                f"no criteria: the method {self.method.name!r} has none of its own, and the rubric lists none",
                 "list them under criteria",
             )
         yield from self._duplicates()
@@ -123,18 +127,27 @@ class Rubric:
                 )
 
     def _scale_faults(self) -> Iterator[Fault]:
-        """A weighted sum keeps the units of its criteria, so they must be those of the score."""
-        if not isinstance(self.method.steps[0], WeightedSum):
+        """A sum, and a mean that puts nothing onto a common span, keep the units of their criteria."""
+        combine, span = self.method.steps[0], self.method.scale
+        if not isinstance(combine, WeightedSum) and getattr(combine, "onto", True) is not None:
             return
-        span = self.method.scale
+        ends = f"{written(span.min)}–{written(span.max)}"
         for position, criterion in enumerate(self.criteria):
-            if criterion.scale.yes_no or not span.min <= criterion.scale.min < criterion.scale.max <= span.max:
+            outside = not span.min <= criterion.scale.min < criterion.scale.max <= span.max
+            if outside or (criterion.scale.yes_no and span.max != 1):
                 yield Fault(
                     f"criterion {criterion.id!r} is answered on {criterion.scale}, "
-                    f"but {self.method.name!r} adds criteria up on {written(span.min)}–{written(span.max)}",
-                    "use that scale, or a method with weighted_mean",
+                    f"but {self.method.name!r} adds criteria up on {ends}",
+                    "use that scale, or weighted_mean with onto",
                     ("criteria", position),
                 )
+        total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
+        if isinstance(combine, WeightedSum) and self.method.weights_sum_to is None and total > 1 + SUM_TOLERANCE:
+            yield Fault(
+                f"the weights sum to {written(total)}, so the weighted sum leaves {ends}",
+                "make them sum to 1, or use weighted_mean",
+                ("criteria",),
+            )
 
 
 def _walk(

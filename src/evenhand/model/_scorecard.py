@@ -51,6 +51,7 @@ class Reviewed:
     why_not: str = ""
     steps: tuple[Moved, ...] = ()
     criteria: Mapping[str, CriterionScore] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

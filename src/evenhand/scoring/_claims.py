@@ -17,7 +17,7 @@ def claim_notes(card: Scorecard, claims: Mapping[str, object], top: Fraction) ->
             yield f"claimed score {claims['overall']!r} is not a number"
         elif abs(said - ours) > _tolerance(top):
             computed = written(ours, card.decimals)
-            yield f"claimed score {written(said)} differs from {computed} computed from the criteria"
+            yield f"claimed score {claims['overall']} differs from {computed} computed from the criteria"
     if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
         yield f"claimed band {claims['overall_band']} differs from {card.grade}"
     if "overall_passed" in claims and card.verdict is not None:

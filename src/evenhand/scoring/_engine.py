@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.model import (
     Answers,
     Cap,
+    CriterionScore,
     LayerMean,
     Missing,
     Moved,
@@ -92,22 +93,26 @@ def finish(case: Case, missing: tuple[Missing, ...], trail: tuple[Moved, ...]) -
     return card
 
 
+def layers_of(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
+    """The layers that were configured for an output; empty for methods that have none."""
+    if not isinstance(rubric.method.steps[0], LayerMean):
+        return frozenset()
+    return frozenset(c.id for c in rubric.criteria if any(leaf.id in scores for leaf in c.leaves()))
+
+
 def _nothing_configured(card: Scorecard, rubric: Rubric) -> Scorecard:
     """All layers absent: there is no composite, and every gate has failed."""
     if card.criteria or not isinstance(rubric.method.steps[0], LayerMean):
         return card
     layers = tuple(criterion.id for criterion in rubric.criteria)
-    return replace(card, verdict="fail", gates_failed=layers)
+    note = "no layer is configured: there is nothing to decide by"
+    return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
 def _without_absent_layers(rubric: Rubric, answers: Answers, missing: list[Missing]) -> list[Missing]:
     """A layer nobody configured is absent; one that was configured and failed is missing."""
-    configured = {
-        leaf.id
-        for criterion in rubric.criteria
-        for leaf in criterion.leaves()
-        if any(other.id in answers.scores for other in criterion.leaves())
-    }
+    present = layers_of(rubric, answers.scores)
+    configured = {leaf.id for criterion in rubric.criteria if criterion.id in present for leaf in criterion.leaves()}
     return [entry for entry in missing if entry.criterion in configured]
 
 

@@ -22,7 +22,8 @@ from evenhand.model import (
     Unscored,
     written,
 )
-from evenhand.scoring._engine import finish, holistic_step, open_case, run_steps
+from evenhand.scoring._claims import claim_notes
+from evenhand.scoring._engine import finish, holistic_step, layers_of, open_case, run_steps
 from evenhand.scoring._fold import fold
 from evenhand.scoring._moments import mean, root, variance
 from evenhand.scoring._steps import Case
@@ -74,7 +75,13 @@ def _review(rubric: Rubric, review: Review, answers: Answers | None) -> Reviewed
         why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
         return Reviewed(judge=review.judge, exact=None, why_not=why, criteria=answers.scores)
     trail = run_steps(rubric.method.before_panel, case)
-    return Reviewed(judge=review.judge, exact=trail[-1].after, steps=trail, criteria=answers.scores)
+    return Reviewed(
+        judge=review.judge,
+        exact=trail[-1].after,
+        steps=trail,
+        criteria=answers.scores,
+        notes=tuple(claim_notes(finish(case, (), trail), answers.claims, rubric.method.scale.max)),
+    )
 
 
 def _normalised(pool: Pool) -> Pool:
@@ -118,7 +125,7 @@ class _Joined:
     panel: Panel
     reviewed: tuple[Reviewed, ...]
     says: Mapping[str, Fraction]
-    plain: Fraction
+    own: tuple[str, ...]
 
 
 def _join(
@@ -129,15 +136,18 @@ def _join(
 ) -> Scorecard:
     panel = rubric.method.panel
     case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
-    enough = len(says) > panel.quorum * len(reviewed)
+    layers = {layers_of(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic}
+    enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[Moved, ...] = ()
     if enough:
-        plain = mean([entry.exact for entry in reviewed if entry.exact is not None])
         together = median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
-        facts = _Joined(panel, reviewed, says, plain)
+        own = tuple(judge for judge in answers if judge not in {entry.judge for entry in reviewed})
+        facts = _Joined(panel, reviewed, says, own)
         trail = (Moved("panel", None, together, _tell_panel, (facts,), rubric.method.scale.decimals),)
     card = finish(case, () if enough else _missing(rubric, reviewed), trail)
-    return replace(card, reviews=reviewed, notes=(*card.notes, *_notes(panel, reviewed, says, rubric)))
+    notes = [*card.notes, *_notes(rubric, reviewed, says)]
+    notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
+    return replace(card, reviews=reviewed, notes=tuple(notes))
 
 
 def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fraction]:
@@ -177,13 +187,17 @@ def _given(reviewed: Sequence[Reviewed], id: str) -> list[Fraction]:
 
 
 def _missing(rubric: Rubric, reviewed: Sequence[Reviewed]) -> tuple[Missing, ...]:
-    return tuple(
-        Missing(id, f"{entry.judge}: {_why_missing(entry, id)}")
-        for entry in reviewed
-        if entry.exact is None
+    """Each criterion once, with what kept each reviewer from answering it."""
+    gone = [entry for entry in reviewed if entry.exact is None]
+    why = {
+        id: [
+            f"{entry.judge}: {_why_missing(entry, id)}"
+            for entry in gone
+            if not isinstance(entry.criteria.get(id), Scored)
+        ]
         for id in rubric.leaves
-        if not isinstance(entry.criteria.get(id), Scored)
-    )
+    }
+    return tuple(Missing(id, "; ".join(reasons)) for id, reasons in why.items() if reasons)
 
 
 def _why_missing(entry: Reviewed, id: str) -> str:
@@ -191,9 +205,11 @@ def _why_missing(entry: Reviewed, id: str) -> str:
     return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
 
 
-def _notes(panel: Panel, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction], rubric: Rubric) -> list[str]:
+def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction]) -> list[str]:
+    panel = rubric.method.panel
     notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
     notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
+    notes += [f"{entry.judge}: {note}" for entry in reviewed for note in entry.notes]
     if not len(says) > panel.quorum * len(reviewed):
         notes.append(f"{len(says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
@@ -210,4 +226,5 @@ def _tell_panel(moved: Moved) -> str:
     how = facts.panel.aggregate + (" after z" if facts.panel.normalise == "z" else "")
     absent = len(facts.reviewed) - len(facts.says)
     without = f"; {absent} not counted" if absent else ""
+    without += f"; {', '.join(facts.own)} does not vote on its own response" if facts.own else ""
     return f"{how} {written(moved.after, moved.decimals)} of {len(facts.says)} reviewers: {each}{without}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evenhand.model import Answers, LayerMean, Ranked, Review, Rubric, Scorecard, Scores
+from evenhand.model import Answers, Ranked, Review, Rubric, Scorecard, Scores
 from evenhand.scoring._claims import ranking_note
-from evenhand.scoring._engine import scorecard
+from evenhand.scoring._engine import layers_of, scorecard
 from evenhand.scoring._fingerprint import fingerprint
 from evenhand.scoring._panel import panel_scorecards
 from evenhand.scoring._ranking import equivalent, rank
@@ -25,30 +25,25 @@ def score_reviews(rubric: Rubric, reviews: Sequence[Review]) -> Scores:
 
 
 def _scores(rubric: Rubric, cards: Sequence[Scorecard]) -> Scores:
-    layers = {layers_of(rubric, card) for card in cards if card.exact is not None}
+    layers = {layers_of(rubric, card.criteria) for card in cards}
     notes: tuple[str, ...] = ()
     ranking = None
     if len(cards) > 1 and len(layers) > 1:
-        sets = "; ".join(sorted(" + ".join(sorted(names)) for names in layers))
-        notes = (f"not ranked: computed from different layers ({sets})",)
+        notes = (f"not ranked: computed from different layers ({'; '.join(_sets(layers))})",)
     elif len(cards) > 1:
         ranking = rank(rubric, cards)
         cards = [replace(card, notes=(*card.notes, *_equal_note(ranking, card))) for card in cards]
-    known = layers.pop() if len(layers) == 1 else frozenset[str]()
     return Scores(
         rubric=rubric,
-        fingerprint=fingerprint(rubric, layers=sorted(known)),
+        fingerprint=fingerprint(rubric, layers=_sets(layers)),
         scorecards=tuple(cards),
         ranking=ranking,
         notes=notes,
     )
 
 
-def layers_of(rubric: Rubric, card: Scorecard) -> frozenset[str]:
-    """The layers a composite was computed from; empty for methods that have none."""
-    if not isinstance(rubric.method.steps[0], LayerMean):
-        return frozenset()
-    return frozenset(c.id for c in rubric.criteria if any(leaf.id in card.criteria for leaf in c.leaves()))
+def _sets(layers: set[frozenset[str]]) -> list[str]:
+    return sorted(" + ".join(sorted(names)) for names in layers if names)
 
 
 def _equal_note(ranking: Sequence[Ranked], card: Scorecard) -> list[str]:

@@ -269,9 +269,18 @@ def _named(case: Case) -> Iterator[tuple[str, Criterion]]:
     """Each criterion that has a value, as "accuracy 3" or "examples yes"."""
     for criterion in case.rubric.criteria:
         if criterion.id in case.values:
-            value = case.values[criterion.id]
-            said = ("yes" if value else "no") if criterion.scale.yes_no else written(value)
-            yield f"{criterion.id} {said}", criterion
+            yield _told(criterion, case.values), criterion
+
+
+def _told(criterion: Criterion, values: Values) -> str:
+    """A criterion with its value; of an inner node also the children it is the mean of."""
+    value = values[criterion.id]
+    if not criterion.children:
+        said = ("yes" if value else "no") if criterion.scale.yes_no else written(value)
+        return f"{criterion.id} {said}"
+    weights = {child.id: "" if child.weight == 1 else f" × {written(child.weight)}" for child in criterion.children}
+    children = ", ".join(_told(child, values) + weights[child.id] for child in criterion.children)
+    return f"{criterion.id} {written(value)} [{children}]"
 
 
 def _capped(moved: Moved, because: str) -> str:

@@ -1,0 +1,103 @@
+"""evenhand rubric: list, show, check, schema, init."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from evenhand.loading import method_names, rubric_names
+from tests.cli.test_score import evenhand
+
+
+def test_list_names_everything_that_ships() -> None:
+    """Rubrics first, then methods that need criteria."""
+    words = evenhand("rubric", "list").stdout.split()
+
+    assert [name for name in (*rubric_names(), *method_names()) if name not in words] == []
+
+
+@pytest.mark.parametrize("name", [*rubric_names(), *method_names()])
+def test_show_fits_a_terminal(name: str) -> None:
+    """Every rubric and every method can be looked at."""
+    done = evenhand("rubric", "show", name)
+
+    assert done.returncode == 0
+    assert "Score" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_show_says_anchors_flags_and_steps() -> None:
+    """What a judge will be asked, and how it is added up."""
+    shown = evenhand("rubric", "show", "council", COLUMNS="160").stdout
+
+    assert "accuracy  1–10, weight 0.35" in shown
+    assert "      9–10: No error and nothing invented" in shown
+    assert "2. ceiling (criterion accuracy, below 5, at 4): " in shown
+    assert "Environment: LLM_COUNCIL_WEIGHT_ACCURACY" in shown
+
+
+def test_show_yaml_gives_a_file_to_change(tmp_path: Path) -> None:
+    """Which checks without a warning."""
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(evenhand("rubric", "show", "code-review", "--yaml").stdout)
+
+    done = evenhand("rubric", "check", str(mine))
+
+    assert (done.returncode, done.stdout) == (0, f"{mine}: a valid rubric for judge-skill, no warnings\n")
+
+
+def test_check_warns_with_lines_and_still_succeeds(tmp_path: Path) -> None:
+    """Advice is not a fault."""
+    file = tmp_path / "r.yaml"
+    file.write_text("criteria:\n  - It is good\n  - {id: b, asks: How short?, scale: 1-5}\n")
+
+    done = evenhand("rubric", "check", str(file))
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        f"{file}:2: warning: criterion 'rubric-1' asks for 'good': what would one see in the output?",
+        f"{file}:3: warning: criterion 'b' has no anchors: what earns its lowest, middle and highest score?",
+        f"{file}: a valid rubric for score-ranges, 2 warnings",
+    ]
+
+
+def test_check_goes_through_all_files(tmp_path: Path) -> None:
+    """A faulty one does not hide the next."""
+    (tmp_path / "bad.yaml").write_text("critera: []\n")
+    (tmp_path / "good.yaml").write_text("criteria: [Cites a source]\n")
+    (tmp_path / "method.yaml").write_text("scale: 0-1\nabout: x\nsteps: [points_share]\n")
+
+    done = evenhand("rubric", "check", *(str(tmp_path / f"{name}.yaml") for name in ("bad", "good", "method")))
+
+    assert done.returncode == 2
+    assert "bad.yaml:1: unknown field 'critera' (did you mean 'criteria'?)" in done.stderr
+    assert "good.yaml: a valid rubric for checklist, no warnings" in done.stdout
+    assert "method.yaml: a valid method with 2 steps" in done.stdout
+
+
+def test_schema_is_json() -> None:
+    """For editors."""
+    assert json.loads(evenhand("rubric", "schema").stdout)["title"] == "Evenhand rubric"
+
+
+def test_init_writes_a_rubric_and_never_over_another_file(tmp_path: Path) -> None:
+    """What is there stays there."""
+    file = tmp_path / "mine.yaml"
+
+    first = evenhand("rubric", "init", str(file))
+    text = file.read_text()
+    second = evenhand("rubric", "init", str(file))
+    checked = evenhand("rubric", "check", str(file))
+
+    assert first.stdout == f"wrote {file}; next: evenhand rubric check {file}\n"
+    assert (second.returncode, second.stderr) == (2, f"{file}: there is such a file already (name another file)\n")
+    assert file.read_text() == text
+    assert checked.stdout == f"{file}: a valid rubric for judge-skill, no warnings\n"
+
+
+def test_init_where_nothing_can_be_written() -> None:
+    """A reason, not a traceback."""
+    done = evenhand("rubric", "init", "/proc/nowhere/rubric.yaml")
+
+    assert done.returncode == 2
+    assert "cannot be written: no such file or directory" in done.stderr

@@ -1,0 +1,284 @@
+"""evenhand score, as a user runs it: what it prints, what it returns, and what it says of bad input."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import COUNCIL, SKILL
+from tests.conftest import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+def evenhand(*arguments: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user would, at 80 columns."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_COUNCIL_", "EVENHAND_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**kept, "COLUMNS": "80", **environ},
+    )
+
+
+def answers(*outputs: dict[str, Any]) -> str:
+    return json.dumps({"outputs": list(outputs)})
+
+
+def test_the_table_ranks_two_or_more() -> None:
+    """Rank, score, grade, and what broke the tie."""
+    done = evenhand("score", "--rubric", "judge-skill", str(EXAMPLES / "answers.json"))
+
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[2:] == [
+        "rank  output     score  grade            tie broken by",
+        "   1  prompt-v2   8.50  A- Very Good",
+        "   2  prompt-v1   7.78  B Above Average  safety",
+        "   3  prompt-v3   7.78  B Above Average  safety",
+    ]
+
+
+def test_one_output_has_no_rank() -> None:
+    """There is nobody to rank it against."""
+    done = evenhand("score", "-r", "council", "-", stdin=answers({"id": "a", "scores": COUNCIL}))
+
+    assert done.stdout.splitlines()[2:] == ["output  score", "a        8.00"]
+
+
+def test_explain_says_each_step_in_a_sentence() -> None:
+    """The sentence of the ceiling, word by word."""
+    lie = {"accuracy": 3, "completeness": 9, "conciseness": 9, "clarity": 9}
+
+    done = evenhand("score", "-r", "council-v1", "-", "--explain", stdin=answers({"id": "a", "scores": lie}))
+
+    assert "  capped at 4.00: accuracy 3 is under 5 (was 6.90)" in done.stdout.splitlines()
+
+
+def test_the_json_has_every_key_of_the_contract() -> None:
+    """What a method does not have is null."""
+    done = evenhand("score", "-r", "council", "-", "--json", stdin=answers({"id": "a", "scores": COUNCIL}))
+    data = json.loads(done.stdout)
+
+    assert list(data) == ["method", "rubric", "fingerprint", "scorecards", "ranking", "safety_gate", "notes"]
+    assert (data["method"], data["rubric"], data["ranking"]) == ("council", "council", None)
+    assert data["scorecards"] == [
+        {
+            "id": "a",
+            "score": 8.0,
+            "grade": None,
+            "label": None,
+            "verdict": None,
+            "gates_failed": [],
+            "missing": [],
+            "flags": [],
+            "bonuses": [],
+            "steps": [
+                {
+                    "step": "weighted_sum",
+                    "before": None,
+                    "after": 8.0,
+                    "why": "weighted sum 8.00: accuracy 8 × 0.35 + relevance 8 × 0.1 + completeness 8 × 0.2 "
+                    "+ conciseness 8 × 0.15 + clarity 8 × 0.2",
+                }
+            ],
+            "criteria": COUNCIL,
+            "reviews": None,
+            "notes": [],
+        }
+    ]
+
+
+def test_an_incomplete_scorecard_in_json() -> None:
+    """Score null, verdict incomplete, exit 1."""
+    done = evenhand(
+        "score", "-r", "council", "-", "--json", stdin=answers({"id": "a", "scores": {**COUNCIL, "clarity": 11}})
+    )
+    card = json.loads(done.stdout)["scorecards"][0]
+
+    assert done.returncode == 1
+    assert (card["score"], card["verdict"]) == (None, "incomplete")
+    assert card["missing"] == [{"criterion": "clarity", "why": "unreadable: 11 is outside 1–10"}]
+    assert card["criteria"]["clarity"] is None
+
+
+def test_the_safety_gate_lists_the_models_that_failed() -> None:
+    """By author where it is known."""
+    output = {"id": "a", "scores": COUNCIL, "unsafe": "self_harm", "author": "gpt"}
+
+    done = evenhand("score", "-r", "council", "-", "--json", stdin=answers(output))
+
+    assert json.loads(done.stdout)["safety_gate"] == {
+        "failed_models": ["gpt"],
+        "findings": [{"id": "a", "pattern": "self_harm"}],
+    }
+
+
+CHECK = '{"criteria": [{"id": "a", "asks": "?"}, {"id": "b", "asks": "?", "weight": 2, "required": false}]}'
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "code"),
+    [
+        ({"a": True, "b": True}, [], 0),
+        ({"a": False, "b": True}, [], 1),
+        ({"a": True}, [], 1),
+        ({"a": True, "b": False}, [], 1),
+        ({"a": True, "b": True}, ["--min-score", "1"], 0),
+        ({"a": True, "b": True}, ["--min-score", "1.01"], 1),
+    ],
+)
+def test_the_verdict_reaches_the_exit_code(
+    scores: dict[str, bool], options: list[str], code: int, tmp_path: Path
+) -> None:
+    """A failed gate, a fail and an incomplete scorecard are 1."""
+    (tmp_path / "r.json").write_text(CHECK)
+
+    done = evenhand(
+        "score", "-r", str(tmp_path / "r.json"), "-", *options, stdin=answers({"id": "x", "scores": scores})
+    )
+
+    assert done.returncode == code
+
+
+def test_borderline_fails_only_when_asked(tmp_path: Path) -> None:
+    """--strict."""
+    (tmp_path / "r.yaml").write_text(
+        "criteria:\n" + "".join(f"  - {{id: c{n}, asks: x?, required: false}}\n" for n in range(3))
+    )
+    given = answers({"id": "x", "scores": {"c0": True, "c1": True, "c2": False}})
+
+    plain = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", stdin=given)
+    strict = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", "--strict", stdin=given)
+
+    assert (plain.returncode, strict.returncode) == (0, 1)
+
+
+@pytest.mark.parametrize(("grade", "code"), [("B+", 0), ("A-", 1)])
+def test_grades_fail_only_when_asked(grade: str, code: int) -> None:
+    """--min-grade: 8.00 is a B+."""
+    given = answers({"id": "x", "scores": SKILL})
+
+    done = evenhand("score", "-r", "judge-skill", "-", "--min-grade", grade, stdin=given)
+
+    assert done.returncode == code
+    assert ("x: B+ is below --min-grade A-" in done.stdout) is (code == 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "said"),
+    [
+        (["score", "-r", "council", "gone.json"], "", "gone.json: cannot be read: no such file or directory"),
+        (["score", "-r", "concil", "-"], "", "no rubric is called 'concil' (did you mean 'council'? or name a file)"),
+        (["score", "-r", "council", "-"], "{", "standard input:1: not valid JSON: Expecting property name"),
+        (["score", "-r", "council", "-"], "", "standard input: there is nothing in it"),
+        (["score", "-r", "council", "-", "--min-score", "x"], "{}", "--min-score: 'x' is not a number"),
+        (["score", "-r", "council", "-", "--min-score", "nan"], "{}", "--min-score: 'nan' is not a number"),
+        (
+            ["score", "-r", "judge-skill", "-", "--min-grade", "b+"],
+            "{}",
+            "--min-grade: 'b+' is not a grade (did you mean 'B+'?)",
+        ),
+        (["score", "-r", "council", "-", "--min-grade", "A"], "{}", "council gives no grades; use --min-score"),
+        (["score", "-"], "", "Missing option '--rubric'"),
+        (["score", "-r", "oracle", "-"], "{}", "no criteria: the method 'oracle' has none of its own"),
+        (["scroe"], "", "No such command 'scroe'"),
+    ],
+)
+def test_bad_input_is_exit_two_and_a_sentence(arguments: list[str], stdin: str, said: str) -> None:
+    """Never a traceback, nothing on standard output."""
+    done = evenhand(*arguments, stdin=stdin)
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_environment_is_heard() -> None:
+    """Weights and the cap, as documented."""
+    given = answers(
+        {"id": "a", "scores": {**COUNCIL, "accuracy": 10}, "unsafe": "x"},
+        {"id": "b", "scores": {**COUNCIL, "accuracy": 10}},
+    )
+
+    done = evenhand(
+        "score", "-r", "council", "-", "--json", stdin=given,
+        LLM_COUNCIL_WEIGHT_ACCURACY="0.45", LLM_COUNCIL_WEIGHT_CLARITY="0.1", LLM_COUNCIL_SAFETY_SCORE_CAP="1.5",
+    )  # fmt: skip
+
+    assert [card["score"] for card in json.loads(done.stdout)["scorecards"]] == [1.5, 8.9]
+
+
+def test_terminal_codes_in_an_id_are_shown_and_not_obeyed() -> None:
+    """Untrusted text cannot recolour, move the cursor or reverse the reading order."""
+    evil = "a\x1b[2J\x1b]0;owned\x07\u202ecod"
+
+    done = evenhand("score", "-r", "council", "-", "--explain", stdin=answers({"id": evil, "scores": COUNCIL}))
+
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout)
+    assert "a\\x1b[2J" in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "160"])
+def test_no_line_is_wider_than_the_terminal(columns: str) -> None:
+    """And none ends in spaces."""
+    done = evenhand("score", "-r", "council", str(EXAMPLES / "reviews.json"), "--explain", COLUMNS=columns)
+
+    assert max(map(len, done.stdout.splitlines())) <= int(columns)
+    assert [line for line in done.stdout.splitlines() if line != line.rstrip()] == []
+
+
+def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
+    """A file gets plain text."""
+    (tmp_path / "r.json").write_text(CHECK)
+
+    done = evenhand(
+        "score", "-r", str(tmp_path / "r.json"), "-", stdin=answers({"id": "x", "scores": {"a": True, "b": True}})
+    )
+
+    assert "\x1b" not in done.stdout
+    assert "pass" in done.stdout
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """`evenhand … | head -1`."""
+    many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
+    command = f"{sys.executable} -m evenhand score -r council - --json | head -1"
+
+    done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
+
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
+    """Exit 3, with the way to see more."""
+    script = tmp_path / "broken.py"
+    script.write_text(
+        "import sys\nsys.argv[1:] = ['rubric', 'list']\nimport evenhand.cli._rubric as r\n"
+        "r.rubric_names = lambda: 1 / 0\nfrom evenhand.cli import main\nmain()\n"
+    )
+
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == (
+        "a fault of Evenhand itself, please report it: ZeroDivisionError: division by zero "
+        "(EVENHAND_TRACEBACK=1 shows more)\n"
+    )
+
+
+def test_version_and_help() -> None:
+    """Both ways in."""
+    script = Path(sys.executable).parent / "evenhand"
+    version = subprocess.run([str(script), "--version"], capture_output=True, text=True, check=True)
+
+    assert version.stdout == evenhand("--version").stdout == "evenhand 0.1.0\n"
+    assert "rubric  List, show, check and start rubrics." in evenhand("--help").stdout
