@@ -20,7 +20,8 @@ from evenhand.loading import (
     with_environment,
 )
 from evenhand.loading._criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
-from evenhand.loading._rubrics import LIBRARY, RUBRIC_FIELDS
+from evenhand.loading._library import LIBRARY
+from evenhand.loading._rubrics import RUBRIC_FIELDS
 from evenhand.model import STEPS, YES_NO, ZERO_TO_TEN
 from evenhand.scoring import advise, fingerprint
 

@@ -28,8 +28,8 @@ from evenhand.model import (
     rounded,
 )
 from evenhand.scoring import as_json, scorecard
+from evenhand.scoring._column_steps import COLUMN_FUNCTIONS
 from evenhand.scoring._steps import STEP_FUNCTIONS
-from evenhand.scoring.columns import COLUMN_FUNCTIONS
 from tests.properties.strategies import RUBRICS, answer_on, rubrics, scored
 
 

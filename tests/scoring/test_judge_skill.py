@@ -1,8 +1,10 @@
 """judge-skill: deductions, bonuses, grades, ties."""
 
+from pathlib import Path
+
 import pytest
 
-from evenhand import load_rubric
+from evenhand import load_rubric, score
 from tests.builders import SKILL, outputs, skill
 
 FLAGS = {
@@ -188,6 +190,35 @@ def test_outputs_equal_in_all_are_equivalent_and_share_the_rank() -> None:
         (3, "c", None),
     ]
     assert scores["a"].notes == ("equivalent to b",)
+
+
+def test_equivalence_is_told_to_those_it_concerns_only() -> None:
+    """The winner is equivalent to nobody."""
+    best = {"scores": dict.fromkeys(SKILL, 9)}
+    scores = outputs("judge-skill", best=best, b={"scores": SKILL}, c={"scores": SKILL}, d={"scores": SKILL})
+
+    assert [scores[id].notes for id in ("best", "b", "c", "d")] == [
+        (),
+        ("equivalent to c, d",),
+        ("equivalent to b, d",),
+        ("equivalent to b, c",),
+    ]
+
+
+def test_a_holistic_score_comes_last_in_a_tie(tmp_path: Path) -> None:
+    """It has no criterion to break the tie with, and that is not a zero."""
+    (tmp_path / "m.yaml").write_text(
+        "scale: 0-10\ncriterion_scale: 0-10\nholistic: 0-10\nsteps: [weighted_mean]\nties: [truth]\n"
+    )
+    (tmp_path / "r.yaml").write_text("method: m.yaml\ncriteria: [{id: truth, asks: x}, {id: form, asks: y}]\n")
+
+    scores = score(
+        tmp_path / "r.yaml",
+        {"outputs": [{"id": "whole", "holistic": 5}, {"id": "parts", "scores": {"truth": 0, "form": 10}}]},
+    )
+
+    assert scores.ranking is not None
+    assert [(place.rank, place.id) for place in scores.ranking] == [(1, "parts"), (2, "whole")]
 
 
 def test_custom_weights_must_sum_to_one() -> None:

@@ -14,10 +14,10 @@ from evenhand.errors import Fault, RubricError, nearest
 from evenhand.loading._criteria import Defaults, read_criteria, read_gate, read_statement, unexpected
 from evenhand.loading._fields import Fields
 from evenhand.loading._files import LARGEST_RUBRIC, read_text, read_tree
+from evenhand.loading._library import LIBRARY, load_method, load_method_file, method_names, ready_names, rubric_names
 from evenhand.loading._methods import (
     METHOD_FIELDS,
     parameters,
-    read_method,
     read_parameter,
     read_score_scale,
     read_steps,
@@ -26,7 +26,6 @@ from evenhand.loading._scales import read_scale
 from evenhand.loading._tree import Mapping, Node, Scalar, line_of, tree_of
 from evenhand.model import YES_NO, Criterion, Method, Panel, Rubric, Scale, ScoreScale, Statement
 
-LIBRARY = Path(__file__).parent.parent / "library"
 RUBRIC_FIELDS = (
     "name", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel", "tags",
 )  # fmt: skip
@@ -51,11 +50,18 @@ def load_rubric(source: str | Path | AnyMapping[str, object]) -> Rubric:
     return open_rubric(source).rubric
 
 
+def is_method_file(path: Path) -> bool:
+    """Whether a file has what only methods have, so that it is not mistaken for a faulty rubric."""
+    tree = read_tree(path)
+    own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
+    return isinstance(tree, Mapping) and any(key.text in own for key, _ in tree.items) and tree.get("steps") is not None
+
+
 def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
     """A rubric together with the lines it came from."""
     if isinstance(source, AnyMapping):
         return _opened(tree_of(source), "", "rubric", Path())
-    if str(source) in (*method_names(), *_ready_names()):
+    if str(source) in (*method_names(), *ready_names()):
         return _shipped(str(source))
     path = Path(source)
     if not path.suffix and not path.exists():
@@ -68,15 +74,9 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
     return _opened(read_tree(path), str(path), path.stem, path.parent)
 
 
-def rubric_names() -> list[str]:
-    """The rubrics that ship: those with a file, and methods that have criteria of their own."""
-    methods = [name for name in method_names() if load_method(name).criteria]
-    return methods + _ready_names()
-
-
 def rubric_source(source: str) -> str:
     """The text of a rubric's file; for a method with criteria of its own, the rubric that lists them."""
-    if source in _ready_names():
+    if source in ready_names():
         return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
     if source in method_names():
         text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
@@ -84,44 +84,6 @@ def rubric_source(source: str) -> str:
         return f"name: my-{source}\nmethod: {source}\n\n{criteria[0]}" if criteria else text
     load_rubric(source)
     return read_text(Path(source), LARGEST_RUBRIC, RubricError)
-
-
-def is_method_file(path: Path) -> bool:
-    """Whether a file has what only methods have, so that it is not mistaken for a faulty rubric."""
-    tree = read_tree(path)
-    own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
-    return isinstance(tree, Mapping) and any(key.text in own for key, _ in tree.items) and tree.get("steps") is not None
-
-
-def starter_rubric() -> str:
-    """The text of a commented rubric to begin with."""
-    return (LIBRARY / "starter.yaml").read_text("utf-8")
-
-
-@cache
-def method_names() -> list[str]:
-    """The methods that ship."""
-    return sorted(path.stem for path in (LIBRARY / "methods").glob("*.yaml"))
-
-
-@cache
-def load_method(name: str) -> Method:
-    """A shipped method."""
-    return load_method_file(LIBRARY / "methods" / f"{name}.yaml")
-
-
-def load_method_file(path: Path) -> Method:
-    """A method from a file of its own."""
-    tree = read_tree(path)
-    try:
-        return read_method(tree, path.stem)
-    except RubricError as error:
-        raise error.located(lambda at: f"{path}:{line_of(tree, at)}") from None
-
-
-@cache
-def _ready_names() -> list[str]:
-    return sorted(path.stem for path in (LIBRARY / "rubrics").glob("*.yaml"))
 
 
 @cache

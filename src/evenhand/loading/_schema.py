@@ -6,8 +6,8 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
+from evenhand.loading._library import method_names
 from evenhand.loading._methods import parameters
-from evenhand.loading._rubrics import method_names
 from evenhand.model import STEPS, Panel, Scale, Step
 
 Json = dict[str, Any]

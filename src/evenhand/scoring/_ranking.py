@@ -7,6 +7,8 @@ from fractions import Fraction
 
 from evenhand.model import Ranked, Rubric, Scorecard, Scored, TieBreak
 
+Key = tuple[Fraction | tuple[Fraction, ...], ...]
+
 
 def rank(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[Ranked, ...]:
     """Best first; incomplete scorecards stand at the end without a rank."""
@@ -28,24 +30,24 @@ def equivalent(ranking: Sequence[Ranked], id: str) -> list[str]:
     return [place.id for place in ranking if place.rank == rank and rank is not None and place.id != id]
 
 
-def _key(card: Scorecard, ties: Sequence[TieBreak]) -> tuple[Fraction, ...]:
+def _key(card: Scorecard, ties: Sequence[TieBreak]) -> Key:
     assert card.exact is not None
     return (card.exact, *(_measure(card, tie) for tie in ties))
 
 
-def _measure(card: Scorecard, tie: TieBreak) -> Fraction:
-    """How a scorecard stands on a tie-break; higher is better."""
+def _measure(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
+    """How a scorecard stands on a tie-break; higher is better, and a holistic score, which has none, comes last."""
     if tie.by == "criterion":
         score = card.criteria.get(tie.of)
-        return score.value if isinstance(score, Scored) else Fraction(0)
+        return (score.value,) if isinstance(score, Scored) else ()
     count = len(card.flags if tie.of == "red_flags" else card.bonuses)
-    return Fraction(-count if tie.by == "fewer" else count)
+    return (Fraction(-count if tie.by == "fewer" else count),)
 
 
 def _broken_by(
     position: int,
     placed: Sequence[Scorecard],
-    keys: Mapping[str, tuple[Fraction, ...]],
+    keys: Mapping[str, Key],
     ties: Sequence[TieBreak],
 ) -> str | None:
     """The tie-break that set this place apart from the one above it, or, for the first, from the one below."""
