@@ -6,34 +6,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from fractions import Fraction
 
-from rich.text import Text
-
-from evenhand.cli._screen import Screen, table
-from evenhand.cli._text import one_line
+from evenhand.cli._screen import Screen
 from evenhand.model import Anchor, Criterion, Method, Rubric, Scale, Statement, Step, written
 
 
 def show_list(rubrics: Sequence[Rubric], methods: Sequence[Method]) -> None:
     """The rubrics that can be used as they are, and the methods that need criteria."""
     screen = Screen()
-    ready = table(rubric="left", method="left", criteria="left")
-    for rubric in rubrics:
-        ids = ", ".join(criterion.id for criterion in rubric.criteria)
-        ready.add_row(rubric.name, rubric.method.name, one_line(ids))
-    screen.show(ready)
+    screen.table(
+        {
+            "rubric": [rubric.name for rubric in rubrics],
+            "method": [rubric.method.name for rubric in rubrics],
+            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+        }
+    )
     screen.gap()
     screen.line("Methods for rubrics with criteria of your own:")
     screen.gap()
-    bare = table(method="left", about="left")
-    for method in methods:
-        bare.add_row(method.name, one_line(method.about))
-    screen.show(bare)
+    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
 def show_rubric(rubric: Rubric) -> None:
     """Everything a rubric asks and does."""
     screen = Screen()
-    screen.line(rubric.name, style="bold")
+    screen.line(rubric.name, bold=True)
     if rubric.method.about:
         screen.line(rubric.method.about)
     _title(screen, "Criteria")
@@ -51,7 +47,7 @@ def show_rubric(rubric: Rubric) -> None:
 def show_method(method: Method) -> None:
     """What a method without criteria of its own does."""
     screen = Screen()
-    screen.line(method.name, style="bold")
+    screen.line(method.name, bold=True)
     screen.line(method.about)
     screen.line("It has no criteria of its own: list them in a rubric.")
     _show_steps(screen, method)
@@ -60,9 +56,7 @@ def show_method(method: Method) -> None:
 def _show_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     weight = f"weight {written(criterion.weight)}"
     worth = weight if criterion.points is None else f"points {written(criterion.points)}"
-    heading = Text(one_line(criterion.id), style="bold")
-    heading.append(f"  {criterion.scale}, {worth}{', fixed' if criterion.fixed else ''}", style="dim")
-    screen.show(heading, indent)
+    screen.heading(criterion.id, f"{criterion.scale}, {worth}{', fixed' if criterion.fixed else ''}", indent)
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
@@ -131,4 +125,4 @@ def _value(value: object) -> str:
 
 def _title(screen: Screen, title: str) -> None:
     screen.gap()
-    screen.line(title, style="bold underline")
+    screen.line(title, bold=True, underline=True)

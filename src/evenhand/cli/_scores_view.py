@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from rich.table import Table
-from rich.text import Text
-
-from evenhand.cli._screen import Screen, table
-from evenhand.cli._text import one_line
+from evenhand.cli._screen import Screen
 from evenhand.model import Scorecard, Scores, written
 
 COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
@@ -15,9 +11,9 @@ COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete":
 def show_scores(scores: Scores, *, explain: bool) -> None:
     """Print the table, the notes, and with `explain` the steps."""
     screen = Screen()
-    screen.line(_heading(scores), style="dim")
+    screen.line(_heading(scores), dim=True)
     screen.gap()
-    screen.show(_table(scores))
+    screen.table(_columns(scores), right=("rank", "score"), colours=COLOURS)
     _show_notes(screen, scores)
     if explain:
         for card in _in_order(scores):
@@ -32,7 +28,7 @@ def _heading(scores: Scores) -> str:
     return f"{name} · {outputs} · fingerprint {scores.fingerprint}"
 
 
-def _table(scores: Scores) -> Table:
+def _columns(scores: Scores) -> dict[str, list[str]]:
     cards = _in_order(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     columns: dict[str, list[str]] = {
@@ -41,16 +37,12 @@ def _table(scores: Scores) -> Table:
         "score": _aligned([_score(card) for card in cards]),
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
-        "tie_broken_by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
+        "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
         "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
         "bonuses": [", ".join(card.bonuses) for card in cards],
-        "gates_failed": [", ".join(card.gates_failed) for card in cards],
+        "gates failed": [", ".join(card.gates_failed) for card in cards],
     }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
-    grid = table(**{name: "right" if name in ("rank", "score") else "left" for name in shown})
-    for row in zip(*shown.values(), strict=True):
-        grid.add_row(*(Text(one_line(cell), style=COLOURS.get(cell, "")) for cell in row))
-    return grid
+    return {name: cells for name, cells in columns.items() if any(cells)}
 
 
 def _show_notes(screen: Screen, scores: Scores) -> None:
@@ -66,7 +58,7 @@ def _show_notes(screen: Screen, scores: Scores) -> None:
 def _show_steps(screen: Screen, card: Scorecard) -> None:
     screen.gap()
     parts = (card.id, _score(card), card.grade, card.label, card.verdict)
-    screen.line(" ".join(filter(None, parts)), style="bold")
+    screen.line(" ".join(filter(None, parts)), bold=True)
     for review in card.reviews or ():
         for moved in review.steps:
             screen.line(f"{review.judge}: {moved.why}", indent=2)

@@ -1,42 +1,100 @@
-"""Printing for people: Rich lays out, nothing trails, colours only on a terminal."""
+"""Printing for people: wrapped to the width, nothing trailing, colours only on a terminal."""
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+
 import click
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len
 
 from evenhand.cli._text import one_line
+
+GAP = 2
+NARROWEST = 8
 
 
 class Screen:
     """A terminal, or the file that stands in for it."""
 
     def __init__(self) -> None:
-        self._console = Console(highlight=False)
+        self.width = max(20, shutil.get_terminal_size().columns)
+        self._colour = False if os.environ.get("NO_COLOR") else None
 
-    def show(self, content: RenderableType, indent: int = 0) -> None:
-        """Print a table or text without trailing spaces."""
-        with self._console.capture() as captured:
-            self._console.print(Padding(content, (0, 0, 0, indent)))
-        for line in captured.get().rstrip("\n").split("\n"):
-            click.echo(line.rstrip())
-
-    def line(self, text: str, indent: int = 0, style: str = "") -> None:
+    def line(self, text: str, indent: int = 0, **style: object) -> None:
         """Print one cleaned sentence, wrapped to the width."""
-        self.show(Text(one_line(text), style=style), indent)
+        for part in _wrapped(one_line(text), self.width - indent):
+            self._echo(" " * indent + _styled(part, style))
+
+    def heading(self, text: str, more: str, indent: int) -> None:
+        """Print a name in bold with something fainter behind it."""
+        whole = f"{one_line(text)}  {one_line(more)}"
+        first, *rest = _wrapped(whole, self.width - indent)
+        name = one_line(text)
+        if first.startswith(name):
+            first = _styled(name, {"bold": True}) + _styled(first[len(name) :], {"dim": True})
+        for part in (first, *(_styled(line, {"dim": True}) for line in rest)):
+            self._echo(" " * indent + part)
 
     def gap(self) -> None:
         """Print an empty line."""
-        click.echo()
+        self._echo("")
+
+    def table(
+        self,
+        columns: Mapping[str, Sequence[str]],
+        *,
+        right: Sequence[str] = (),
+        colours: Mapping[str, str] | None = None,
+    ) -> None:
+        """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
+        cells = {name: [one_line(cell) for cell in column] for name, column in columns.items()}
+        widths = self._widths({name: max(map(cell_len, (name, *column))) for name, column in cells.items()}, right)
+        self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
+        for row in zip(*cells.values(), strict=True):
+            styles = {cell: {"fg": colours[cell]} for cell in row if colours and cell in colours}
+            self._row(row, widths, right, styles)
+
+    def _widths(self, wanted: dict[str, int], right: Sequence[str]) -> dict[str, int]:
+        """As wide as wanted, where that fits; else the widest columns of text give way."""
+        room = self.width - GAP * (len(wanted) - 1)
+        texts = [name for name in wanted if name not in right]
+        while sum(wanted.values()) > room and any(wanted[name] > NARROWEST for name in texts):
+            widest = max(texts, key=lambda name: wanted[name])
+            wanted[widest] -= 1
+        return wanted
+
+    def _row(
+        self,
+        row: Sequence[str],
+        widths: Mapping[str, int],
+        right: Sequence[str],
+        styles: Mapping[str, Mapping[str, object]],
+    ) -> None:
+        wrapped = [_wrapped(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
+        for parts in zip_longest(*wrapped, fillvalue=""):
+            line = ""
+            for part, cell, (name, width) in zip(parts, row, widths.items(), strict=True):
+                space = " " * (width - cell_len(part))
+                line += (space if name in right else "") + _styled(part, styles.get(cell, {}))
+                line += ("" if name in right else space) + " " * GAP
+            self._echo(line.rstrip())
+
+    def _echo(self, text: str) -> None:
+        click.echo(text, color=self._colour)
 
 
-def table(**columns: str) -> Table:
-    """A plain table; each column is given with how it is justified."""
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name, justify in columns.items():
-        right = justify == "right"
-        grid.add_column(name.replace("_", " "), justify="right" if right else "left", overflow="fold", no_wrap=right)
-    return grid
+def _styled(text: str, style: Mapping[str, object]) -> str:
+    return click.style(text, **style) if style and text else text  # type: ignore[arg-type]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most a width, wide characters counted as two."""
+    if cell_len(text) <= width:
+        return [text]
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    return [line.plain.rstrip() for line in Text(text).wrap(Console(width=width), width)]

@@ -7,7 +7,7 @@ from evenhand.scoring._engine import scorecard
 from evenhand.scoring._fingerprint import fingerprint
 from evenhand.scoring._history import Consistency, Past, Strayed, consistency
 from evenhand.scoring._panel import panel_scorecards
-from evenhand.scoring._ranking import equivalent, rank
+from evenhand.scoring._ranking import asked_ties, equivalents, rank
 from evenhand.scoring._score import score_outputs, score_reviews
 
 __all__ = [
@@ -17,8 +17,9 @@ __all__ = [
     "Strayed",
     "advise",
     "as_json",
+    "asked_ties",
     "consistency",
-    "equivalent",
+    "equivalents",
     "fingerprint",
     "gates_failed",
     "grade_of",

@@ -7,12 +7,15 @@ from fractions import Fraction
 
 from evenhand.model import Ranked, Rubric, Scorecard, Scored, TieBreak
 
+# Enough to look at; a tie of thousands is told by its rank.
+MOST_NAMED = 5
+
 Key = tuple[Fraction | tuple[Fraction, ...], ...]
 
 
 def rank(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[Ranked, ...]:
     """Best first; incomplete scorecards stand at the end without a rank."""
-    ties = [tie for tie in rubric.method.ties if _is_asked(rubric, tie)]
+    ties = asked_ties(rubric)
     keys = {card.id: _key(card, ties) for card in cards if card.exact is not None}
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
     places: list[Ranked] = []
@@ -24,10 +27,14 @@ def rank(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[Ranked, ...]:
     return (*places, *(Ranked(None, c.id, None, c.decimals) for c in cards if c.exact is None))
 
 
-def equivalent(ranking: Sequence[Ranked], id: str) -> list[str]:
-    """The outputs that share this one's rank."""
-    rank = next(place.rank for place in ranking if place.id == id)
-    return [place.id for place in ranking if place.rank == rank and rank is not None and place.id != id]
+def equivalents(ranking: Sequence[Ranked]) -> dict[str, list[str]]:
+    """For each output that shares its rank, some of the others that do."""
+    sharing: dict[int, list[str]] = {}
+    for place in ranking:
+        if place.rank is not None:
+            sharing.setdefault(place.rank, []).append(place.id)
+    groups = [ids for ids in sharing.values() if len(ids) > 1]
+    return {id: [other for other in ids[: MOST_NAMED + 1] if other != id][:MOST_NAMED] for ids in groups for id in ids}
 
 
 def _key(card: Scorecard, ties: Sequence[TieBreak]) -> Key:
@@ -60,5 +67,11 @@ def _broken_by(
     return None
 
 
-def _is_asked(rubric: Rubric, tie: TieBreak) -> bool:
-    return tie.by != "criterion" or tie.of in rubric.leaves
+def asked_ties(rubric: Rubric) -> list[TieBreak]:
+    """The method's tie-breaks, without those on criteria that this rubric does not have."""
+    return [tie for tie in rubric.method.ties if tie.by != "criterion" or tie.of in rubric.leaves]
+
+
+def decides_ties(rubric: Rubric) -> bool:
+    """Whether the tie-breaks look at every criterion, so that what they leave tied is equal in all."""
+    return set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}

@@ -10,7 +10,7 @@ from evenhand.scoring._claims import ranking_note
 from evenhand.scoring._engine import layers_of, scorecard
 from evenhand.scoring._fingerprint import fingerprint
 from evenhand.scoring._panel import panel_scorecards
-from evenhand.scoring._ranking import equivalent, rank
+from evenhand.scoring._ranking import decides_ties, equivalents, rank
 
 
 def score_outputs(rubric: Rubric, outputs: Sequence[Answers]) -> Scores:
@@ -32,7 +32,7 @@ def _scores(rubric: Rubric, cards: Sequence[Scorecard]) -> Scores:
         notes = (f"not ranked: computed from different layers ({'; '.join(_sets(layers))})",)
     elif len(cards) > 1:
         ranking = rank(rubric, cards)
-        cards = [replace(card, notes=(*card.notes, *_equal_note(ranking, card))) for card in cards]
+        cards = _with_equivalence(rubric, cards, ranking)
     return Scores(
         rubric=rubric,
         fingerprint=fingerprint(rubric, layers=_sets(layers)),
@@ -46,9 +46,11 @@ def _sets(layers: set[frozenset[str]]) -> list[str]:
     return sorted(" + ".join(sorted(names)) for names in layers if names)
 
 
-def _equal_note(ranking: Sequence[Ranked], card: Scorecard) -> list[str]:
-    others = equivalent(ranking, card.id) if card.exact is not None else []
-    return [f"equivalent to {', '.join(others)}"] if others else []
+def _with_equivalence(rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[Ranked]) -> list[Scorecard]:
+    """What every tie-break leaves tied is equivalent; without tie-breaks a shared rank says all there is."""
+    others = equivalents(ranking) if decides_ties(rubric) else {}
+    notes = {id: f"equivalent to {', '.join(ids)}" for id, ids in others.items()}
+    return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
 
 
 def _review_notes(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
