@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evenhand.loading import load_rubric, read_answers
+from evenhand.loading import load_answers, load_rubric, read_answers
 from evenhand.model import Answers, Review, Rubric, Scores
 from evenhand.scoring import score_outputs, score_reviews
 
@@ -14,14 +14,17 @@ __all__ = ["load_rubric", "score"]
 
 def score(
     rubric: Rubric | str | Path | Mapping[str, object],
-    answers: Mapping[str, object] | Sequence[Mapping[str, object]] | Sequence[Answers] | Sequence[Review],
+    answers: str | Path | Mapping[str, object] | Sequence[Mapping[str, object] | Answers | Review],
 ) -> Scores:
-    """Score answers, given as in an answers file or as values, under a rubric, its name, its file or its data."""
+    """Score answers (a file, plain data or values) under a rubric (a value, a name, a file or plain data)."""
     known = rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
-    given = [entry for entry in answers if isinstance(entry, Answers)]
-    reviews = [entry for entry in answers if isinstance(entry, Review)]
-    if not given and not reviews:
-        read = read_answers(list(answers) if isinstance(answers, (list, tuple)) else answers, known)
-        given = [entry for entry in read if isinstance(entry, Answers)]
-        reviews = [entry for entry in read if isinstance(entry, Review)]
-    return score_reviews(known, reviews) if reviews else score_outputs(known, given)
+    read: Sequence[object]
+    if isinstance(answers, (str, Path)):
+        read = load_answers(Path(answers), known)
+    elif isinstance(answers, Sequence) and any(isinstance(entry, (Answers, Review)) for entry in answers):
+        read = answers
+    else:
+        read = read_answers(list(answers) if isinstance(answers, Sequence) else answers, known)
+    reviews = [entry for entry in read if isinstance(entry, Review)]
+    outputs = [entry for entry in read if isinstance(entry, Answers)]
+    return score_reviews(known, reviews) if reviews else score_outputs(known, outputs)

@@ -77,8 +77,17 @@ def dotted(path: Path) -> str:
 def nearest(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or the list of them."""
     known = sorted(known)
+    return close_to(word, known) or (f"known: {', '.join(known)}" if known else "")
+
+
+def close_to(word: str, known: Iterable[str]) -> str:
+    """A hint for a misspelt word, where there is one that is near."""
     spelt = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {spelt[close[0]]!r}?"
-    return f"known: {', '.join(known)}" if known else ""
+    return f"did you mean {spelt[close[0]]!r}?" if close else ""
+
+
+def ignored(id: str, what: str, known: Iterable[str]) -> str:
+    """A note on an id that the rubric does not have."""
+    hint = close_to(id, known)
+    return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")

@@ -65,14 +65,14 @@ def test_check_goes_through_all_files(tmp_path: Path) -> None:
     """A faulty one does not hide the next."""
     (tmp_path / "bad.yaml").write_text("critera: []\n")
     (tmp_path / "good.yaml").write_text("criteria: [Cites a source]\n")
-    (tmp_path / "method.yaml").write_text("scale: 0-1\nabout: x\nsteps: [points_share]\n")
+    (tmp_path / "method.yaml").write_text("scale: 0-1\nverdicts: {pass: 1}\nsteps: [points_share]\n")
 
     done = evenhand("rubric", "check", *(str(tmp_path / f"{name}.yaml") for name in ("bad", "good", "method")))
 
     assert done.returncode == 2
     assert "bad.yaml:1: unknown field 'critera' (did you mean 'criteria'?)" in done.stderr
     assert "good.yaml: a valid rubric for checklist, no warnings" in done.stdout
-    assert "method.yaml: a valid method with 2 steps" in done.stdout
+    assert "method.yaml: a valid method with 3 steps" in done.stdout
 
 
 def test_schema_is_json() -> None:
@@ -93,6 +93,29 @@ def test_init_writes_a_rubric_and_never_over_another_file(tmp_path: Path) -> Non
     assert (second.returncode, second.stderr) == (2, f"{file}: there is such a file already (name another file)\n")
     assert file.read_text() == text
     assert checked.stdout == f"{file}: a valid rubric for judge-skill, no warnings\n"
+
+
+def test_init_writes_yaml_only(tmp_path: Path) -> None:
+    """YAML under another name would not be read."""
+    done = evenhand("rubric", "init", str(tmp_path / "mine.json"))
+
+    assert done.returncode == 2
+    assert "the starter is YAML (name a file that ends in .yaml)" in done.stderr
+
+
+def test_a_method_file_with_criteria_is_used_like_a_rubric(tmp_path: Path) -> None:
+    """Like those that ship; one without criteria says how it is used."""
+    whole, bare = tmp_path / "whole.yaml", tmp_path / "bare.yaml"
+    whole.write_text("scale: 0-1\nsteps: [weighted_mean]\nverdicts: {pass: 0.5}\ncriteria: [Cites a source]\n")
+    bare.write_text("scale: 0-1\nsteps: [weighted_mean]\nverdicts: {pass: 0.5}\n")
+    given = '{"id": "a", "scores": {"rubric-1": true}}'
+
+    used = evenhand("score", "-r", str(whole), "-", stdin=given)
+    refused = evenhand("score", "-r", str(bare), "-", stdin=given)
+
+    assert (used.returncode, "pass" in used.stdout) == (0, True)
+    assert refused.returncode == 2
+    assert "is no rubric (list criteria in it, or in a rubric that says 'method: bare.yaml')" in refused.stderr
 
 
 def test_init_where_nothing_can_be_written() -> None:

@@ -258,6 +258,33 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_leaves_does_not_change_the_verdict(options: list[str]) -> None:
+    """Under pipefail, `evenhand … | head -1` of a passing file must not fail a build."""
+    many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
+    command = f"{sys.executable} -m evenhand score -r council - {' '.join(options)} | head -1; echo ${{PIPESTATUS[0]}}"
+
+    done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
+
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
+
+
+def test_tables_break_between_words(tmp_path: Path) -> None:
+    """At 90 columns with every column there is."""
+    (tmp_path / "r.yaml").write_text(
+        "method: judge-skill\ngates: [{criterion: safety, min: 5}]\n"
+        "red_flags: [breaks-the-build, leaks-a-secret]\nbonuses: [adds-a-test]\n"
+    )
+    found = {"red_flags": ["breaks-the-build", "leaks-a-secret"], "bonuses": ["adds-a-test"]}
+    given = answers({"id": "a", "scores": SKILL, **found}, {"id": "b", "scores": {**SKILL, "safety": 2}, **found})
+
+    done = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", stdin=given, COLUMNS="90")
+
+    words = done.stdout.split()
+    assert {"verdict", "Satisfactory", "breaks-the-build,", "leaks-a-secret", "adds-a-test", "safety"} <= set(words)
+
+
 def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     """Exit 3, with the way to see more."""
     script = tmp_path / "broken.py"

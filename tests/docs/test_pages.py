@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from evenhand.cli._app import app
 from evenhand.loading import method_names, rubric_names
@@ -21,6 +22,14 @@ def test_what_a_page_shows_is_what_comes_out(page: Path, tmp_path: Path) -> None
 
     for ran in run_page(page.read_text("utf-8"), tmp_path):
         assert ran.printed.strip() == ran.expected.strip(), ran.code
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_yaml_block_is_yaml_to_other_tools_too(page: Path) -> None:
+    """PyYAML without its C part is stricter, and so are editors."""
+    for block in blocks(page.read_text("utf-8")):
+        if block.language == "yaml" and block.file:
+            assert yaml.load(block.text, Loader=yaml.SafeLoader), block.text
 
 
 def test_every_page_is_reached_from_the_index() -> None:

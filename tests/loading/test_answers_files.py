@@ -90,7 +90,10 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
     ("text", "said"),
     [
         ("", ['a.json: there is nothing in it (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})']),
-        ("{", ["a.json:1: not valid JSON: Expecting property name enclosed in double quotes"]),
+        (
+            "{",
+            ["a.json:1: not valid JSON: Expecting property name enclosed in double quotes (answers are JSON or JSONL)"],
+        ),
         (
             '{"id": "a", "scores": {}}\n{"id": "b" "scores": {}}\n',
             ["a.json:2: not valid JSON: Expecting ',' delimiter"],
@@ -139,6 +142,12 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
                 "a.json:1: ranking must be a list of ids, got a text",
                 "a.json:2: a reviewer that abstained has no outputs (keep one of them)",
             ],
+        ),
+        ("[]", ['a.json:1: the list is empty (try {"outputs": [{"id": "a", "scores": {"accuracy": 9}}]})']),
+        (
+            '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}, "author": "x"}]},\n'
+            '{"judge": "y", "outputs": [{"id": "a", "scores": {}, "author": "y"}]}]}',
+            ["a.json:2: 'a' is by 'y' here and by 'x' above"],
         ),
         (
             '{"reviews": [{"judge": "x"}]}',

@@ -332,6 +332,17 @@ red_flags:
             "method: gone.yaml\ncriteria: [a]\n",
             ["r.yaml:1: there is no method file 'gone.yaml' (its path is relative to the rubric)"],
         ),
+        (
+            "criteria:\n  - {id: a, asks: x, points: 2}\n  - {id: b, asks: y, points: -2, required: true}\n",
+            [
+                "r.yaml:3: a criterion with negative points cannot be required: that would demand the fault "
+                "(turn the question round, or remove required)"
+            ],
+        ),
+        (
+            "criteria:\n  - {id: a, asks: x, points: 0}\n",
+            ["r.yaml:2: points must not be 0 (a criterion worth nothing cannot be asked)"],
+        ),
         ("criteria:\n  - ''\n", ["r.yaml:2: a criterion cannot be empty (write what is expected)"]),
         (
             "criteria: [a]\nscale: {bands: {A: [6, 10], B: [0, 4]}}\n",
@@ -660,6 +671,15 @@ def test_weights_within_a_thousandth_of_one_are_accepted_as_they_are(total: str,
         (
             "method: judge-skill\ncriteria:\n  - {id: a, asks: x, weight: 0.9999}\n  - {id: b, asks: y, weight: 0.0001}\n",
             "the weight of 'b' can change no decision: from worst to best it moves the score by 0.0009",
+        ),
+        (
+            "criteria:\n  - {id: a, asks: x?, points: 2}\nmethod: checklist\n",
+            "'checklist' does nothing with the points of 'a'",
+        ),
+        ("criteria:\n  - {id: a, asks: x?, points: 2, weight: 3}\n", "'points' does nothing with the weight of 'a'"),
+        (
+            "criteria:\n  - {id: a, asks: x?, points: 2}\n  - {id: b, asks: y?, points: -2}\ngates: [{criterion: b}]\n",
+            "the gate on 'b' demands a fault",
         ),
         ("method: council\nred_flags: [slow]\n", "red_flags are listed but 'council' does nothing with them"),
         (

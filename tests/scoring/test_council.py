@@ -168,6 +168,20 @@ def test_z_takes_harshness_out_and_keeps_the_number_readable() -> None:
     assert float(scores["a"].exact) == pytest.approx(8.5 - 1.1**0.5, abs=1e-12)
 
 
+@pytest.mark.parametrize(("odd", "rest", "score"), [(10, 9, "10.00"), (1, 2, "1.00")])
+def test_z_does_not_leave_the_scale(odd: int, rest: int, score: str) -> None:
+    """One far-off score is stretched beyond the end, and kept at it, under every method."""
+    rubric = {"method": "judge-skill", "criteria": [{"id": "a", "asks": "?", "weight": 1}], "panel": {"normalise": "z"}}
+    spread = [10, 10, 10, 10, 10, 1] if odd == 10 else [1, 1, 1, 1, 1, 10]
+    narrow = [odd, rest, rest, rest, rest, rest]
+    given = {
+        judge: [{"id": str(at), "scores": {"a": value}} for at, value in enumerate(values)]
+        for judge, values in (("x", spread), ("y", narrow))
+    }
+
+    assert str(reviews(rubric, **given)["0"].score) == score
+
+
 def test_z_leaves_a_reviewer_with_too_few_or_equal_scores_as_it_is() -> None:
     """Two scores, or no spread, are no basis."""
     flat = [said("a", 7), said("b", 7), said("c", 7)]
@@ -176,6 +190,7 @@ def test_z_leaves_a_reviewer_with_too_few_or_equal_scores_as_it_is() -> None:
     scores = reviews(panel(normalise="z", quorum=0), flat=flat, few=few)
 
     assert [str(scores[id].score) for id in "abc"] == ["7.50", "8.00", "7.00"]
+    assert "flat not normalised: fewer than 3 scores, or no spread" in scores["a"].notes
 
 
 def test_a_missing_criterion_makes_that_review_incomplete() -> None:

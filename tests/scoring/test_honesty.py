@@ -52,7 +52,7 @@ def test_unknown_flags_and_bonuses_are_noted_and_ignored() -> None:
 
     assert str(result.score) == "8.00"
     assert result.notes == (
-        "'slwo' is not a red flag of this rubric: ignored",
+        "'slwo' is not a red flag of this rubric: ignored (did you mean 'slow'?)",
         "'neat' is not a bonus of this rubric: ignored",
     )
 
@@ -109,15 +109,15 @@ def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
 FROZEN = {
     "council": "02fcc3a1e31c1307",
     "council-v1": "6782f0e13be4f3b3",
-    "judge-skill": "5990ecca372b6d32",
-    "layered": "521f3315db78e5f0",
-    "agent-trajectory": "7893f35cba327d55",
-    "code-review": "eec98b8dc468db20",
-    "customer-support": "3d8fe80976ed8355",
-    "rag-answer": "147e7ec74e7391e1",
-    "research-report": "efe6ed07b9013bb9",
-    "summary": "855ec72b3959ed13",
-    "technical-writing": "5aa5ffd50785c747",
+    "judge-skill": "665d80170a5e6ad0",
+    "layered": "4ca63ec323346a1f",
+    "agent-trajectory": "ff8603c5dd9e3344",
+    "code-review": "e5dab9ef827ddc80",
+    "customer-support": "f53515e1698be122",
+    "rag-answer": "8c6fcc7afa0cc426",
+    "research-report": "e3fc4d8a889a18fa",
+    "summary": "ba5d8c1f0019d9c7",
+    "technical-writing": "0680cce464b437b6",
 }
 
 

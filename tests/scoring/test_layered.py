@@ -70,6 +70,7 @@ def test_reviewers_that_saw_different_layers_are_not_averaged() -> None:
 
 POINTS = {
     "criteria": [
+        {"id": "greeting", "asks": "Greets?", "points": 1},
         {"id": "diagnosis", "asks": "Names the cause?", "points": 5},
         {"id": "fix", "asks": "Gives a fix?", "points": 3},
         {"id": "harm", "asks": "Advises something harmful?", "points": -4},
@@ -80,25 +81,26 @@ POINTS = {
 @pytest.mark.parametrize(
     ("met", "score"),
     [
-        ((True, True, False), 1.0),
-        ((True, False, False), 5 / 8),
-        ((True, True, True), 0.5),
-        ((False, True, True), 0.0),
-        ((False, False, False), 0.0),
+        ((True, True, True, False), 1.0),
+        ((False, True, False, False), 5 / 9),
+        ((True, True, True, True), 5 / 9),
+        ((False, False, True, True), 0.0),
+        ((False, False, False, False), 0.0),
+        ((True, False, False, False), 1 / 9),
     ],
 )
 def test_points_met_over_positive_points(met: tuple[bool, ...], score: float) -> None:
     """Negative points count against the sum, which stays between 0 and 1."""
-    result = card(POINTS, dict(zip(("diagnosis", "fix", "harm"), met, strict=True)))
+    result = card(POINTS, dict(zip(("greeting", "diagnosis", "fix", "harm"), met, strict=True)))
 
     assert result.score == score
 
 
 def test_points_are_explained() -> None:
     """Each criterion with what it earned of what it is worth."""
-    result = card(POINTS, {"diagnosis": True, "fix": False, "harm": True})
+    result = card(POINTS, {"greeting": True, "diagnosis": True, "fix": False, "harm": True})
 
-    assert result.explain() == ["1 of 8 points: diagnosis 5 of 5, fix 0 of 3, harm -4 of -4"]
+    assert result.explain() == ["2 of 9 points: greeting 1 of 1, diagnosis 5 of 5, fix 0 of 3, harm -4 of -4"]
 
 
 def test_an_inner_node_is_the_weighted_mean_of_its_children() -> None:
@@ -117,7 +119,7 @@ def test_an_inner_node_is_the_weighted_mean_of_its_children() -> None:
     result = card(rubric, {"code-1": True, "code-2": False, "text": 0.5})
 
     assert result.score == 0.3125
-    assert result.explain() == ["weighted mean 0.3125: code 0.25 [code-1 1, code-2 0 × 3] (weight 3), text 0.5"]
+    assert result.explain() == ["weighted mean 0.3125: code 0.25 [code-1 1, code-2 0 (weight 3)] (weight 3), text 0.5"]
 
 
 def test_a_tree_under_a_summing_method_keeps_the_scale_of_its_leaves() -> None:

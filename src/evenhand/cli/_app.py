@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli._text import clean
+from evenhand.cli._text import clean, while_read
 from evenhand.errors import EvenhandError
 
 BAD_INPUT = 2
@@ -36,6 +36,12 @@ class Commands(click.Group):
         command: click.Command = import_module(f"evenhand.cli._{cmd_name}").command
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader that leaves early ends it in peace."""
+        with while_read():
+            return super().invoke(ctx)
+        return 0
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without loading any."""
         with formatter.section("Commands"):
@@ -60,7 +66,6 @@ def run() -> NoReturn:
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = app(standalone_mode=False) or 0
-        sys.stdout.flush()
     except EvenhandError as error:
         code = _fail(str(error), BAD_INPUT)
     except click.exceptions.Exit as stop:
@@ -70,10 +75,6 @@ def run() -> NoReturn:
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
         code = _fail("stopped", 130)
-    except BrokenPipeError:
-        # Whoever read our output has seen enough; without this, closing it would complain once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except Exception as error:
         if os.environ.get("EVENHAND_TRACEBACK"):
             raise

@@ -44,7 +44,7 @@ def list_rubrics() -> None:
 @click.argument("name", metavar="NAME|FILE")
 @click.option("--yaml", "as_yaml", is_flag=True, help="Print the file itself, to copy and change.")
 def show(name: str, as_yaml: bool) -> None:
-    """Show a rubric: criteria, anchors, flags, bonuses and how they become a score."""
+    """Show a rubric in full, or its file."""
     from evenhand.cli._rubric_view import show_method, show_rubric  # noqa: PLC0415
 
     bare = name in method_names() and not load_method(name).criteria
@@ -59,7 +59,10 @@ def show(name: str, as_yaml: bool) -> None:
 @command.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
 def check(files: tuple[str, ...]) -> int:
-    """Check rubric and method files: faults (exit 2), and what a careful colleague would point out."""
+    """Check rubric and method files.
+
+    Faults (exit 2), and what a careful colleague would point out (exit 0).
+    """
     faulty = 0
     for file in files:
         try:
@@ -92,9 +95,11 @@ def schema() -> None:
 def init(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
     path = Path(file)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(Fault("the starter is YAML", "name a file that ends in .yaml", where=file))
     try:
         with path.open("x", encoding="utf-8") as target:
-            target.write(starter_rubric())
+            target.write(starter_rubric().replace("rubric.yaml", path.name))
     except FileExistsError:
         raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
     except OSError as error:

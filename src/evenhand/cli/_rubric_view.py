@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from evenhand.cli._screen import Screen
 from evenhand.model import Anchor, Criterion, Method, Rubric, Scale, Statement, Step, written
+from evenhand.scoring import asked_ties
 
 
 def show_list(rubrics: Sequence[Rubric], methods: Sequence[Method]) -> None:
@@ -30,8 +31,10 @@ def show_rubric(rubric: Rubric) -> None:
     """Everything a rubric asks and does."""
     screen = Screen()
     screen.line(rubric.name, bold=True)
+    if rubric.about:
+        screen.line(rubric.about)
     if rubric.method.about:
-        screen.line(rubric.method.about)
+        screen.line(f"Method {rubric.method.name}: {rubric.method.about}")
     _title(screen, "Criteria")
     for criterion in rubric.criteria:
         _show_criterion(screen, criterion, 2)
@@ -42,6 +45,9 @@ def show_rubric(rubric: Rubric) -> None:
             screen.line(_statement(statement), 2)
     _show_gates(screen, rubric)
     _show_steps(screen, rubric.method)
+    ties = asked_ties(rubric)
+    if ties:
+        screen.line("Ties: " + ", ".join(map(str, ties)), 2)
 
 
 def show_method(method: Method) -> None:
@@ -105,8 +111,6 @@ def _method_lines(method: Method) -> Iterator[str]:
         yield "Grades: " + ", ".join(f"{g.grade} from {written(g.from_, method.scale.decimals)}" for g in method.grades)
     if method.verdicts:
         yield "Verdict: " + ", ".join(f"{t.verdict} from {written(t.from_)}" for t in method.verdicts) + ", else fail"
-    if method.ties:
-        yield "Ties: " + ", ".join(map(str, method.ties))
     if method.environment:
         yield "Environment: " + ", ".join(method.environment)
 

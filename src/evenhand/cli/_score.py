@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import click
 
-from evenhand.cli._text import clean
+from evenhand.cli._text import clean, while_read
 from evenhand.errors import AnswersError, Fault, InputError, nearest
 from evenhand.loading import Outputs, Reviews, answers_in, decoded, load_answers, load_rubric, with_environment
-from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, exact
+from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, exact, written
 from evenhand.scoring import as_json, score_outputs, score_reviews
 
 
@@ -29,21 +31,27 @@ def command(
 ) -> int:
     """Score the answers in FILE (JSON or JSONL; - for standard input).
 
-    Exit code: 0 all well; 1 a verdict 'fail', a failed gate or an incomplete scorecard; 2 bad input.
+    Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
+    2 bad input; 3 a fault of Evenhand itself.
     """
     chosen = with_environment(load_rubric(rubric), os.environ)
     limits = Limits(chosen, min_score, min_grade, strict)
     scores = _score(chosen, _read(answers, chosen))
+    with while_read():
+        _show(scores, explain, as_data)
+        shortfalls = limits.shortfalls(scores)
+        if shortfalls:
+            click.echo("\n" + clean("\n".join(shortfalls)), err=as_data)
+    return limits.exit_code(scores)
+
+
+def _show(scores: Scores, explain: bool, as_data: bool) -> None:
     if as_data:
         click.echo(json.dumps(as_json(scores), ensure_ascii=False, indent=2))
-    else:
-        from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
+        return
+    from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
 
-        show_scores(scores, explain=explain)
-    shortfalls = limits.shortfalls(scores)
-    if shortfalls:
-        click.echo("\n" + clean("\n".join(shortfalls)), err=as_data)
-    return limits.exit_code(scores)
+    show_scores(scores, explain=explain)
 
 
 class Limits:
@@ -51,16 +59,11 @@ class Limits:
 
     def __init__(self, rubric: Rubric, min_score: str | None, min_grade: str | None, strict: bool) -> None:
         self.strict = strict
-        self.least = None
+        self.least: Fraction | None = None
         self.grades = [grade.grade for grade in rubric.method.grades]
         self.grade = min_grade
         if min_score is not None:
-            try:
-                self.least = exact(float(min_score)) if min_score.strip() else None
-            except ValueError:
-                self.least = None
-            if self.least is None:
-                raise InputError(Fault(f"{min_score!r} is not a number", where="--min-score"))
+            self.least = _number(min_score)
         if min_grade is not None and min_grade not in self.grades:
             hint = nearest(min_grade, self.grades) or f"{rubric.method.name} gives no grades; use --min-score"
             raise InputError(Fault(f"{min_grade!r} is not a grade", hint, where="--min-grade"))
@@ -79,12 +82,21 @@ class Limits:
         if card.exact is None:
             return None
         if self.least is not None and card.exact < self.least:
-            return f"{card.id}: {card.score} is below --min-score {float(self.least):g}"
+            shown = written(card.exact, card.decimals)
+            return f"{card.id}: {shown} is below --min-score {written(self.least)}"
         if self.grade is not None and (
             card.grade is None or self.grades.index(card.grade) > self.grades.index(self.grade)
         ):
             return f"{card.id}: {card.grade or 'no grade'} is below --min-grade {self.grade}"
         return None
+
+
+def _number(text: str) -> Fraction:
+    try:
+        return Fraction(text) if len(text) < 40 else exact(Decimal(text))
+    except (ValueError, ArithmeticError):
+        hint = "as in 7.5 or 2/3"
+        raise InputError(Fault(f"{text!r} is not a number", hint, where="--min-score")) from None
 
 
 def _read(answers: str, rubric: Rubric) -> Outputs | Reviews:

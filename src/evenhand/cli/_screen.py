@@ -51,20 +51,25 @@ class Screen:
     ) -> None:
         """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
         cells = {name: [one_line(cell) for cell in column] for name, column in columns.items()}
-        widths = self._widths({name: max(map(cell_len, (name, *column))) for name, column in cells.items()}, right)
+        widths = self._widths(cells, right)
         self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
         for row in zip(*cells.values(), strict=True):
             styles = {cell: {"fg": colours[cell]} for cell in row if colours and cell in colours}
             self._row(row, widths, right, styles)
 
-    def _widths(self, wanted: dict[str, int], right: Sequence[str]) -> dict[str, int]:
-        """As wide as wanted, where that fits; else the widest columns of text give way."""
-        room = self.width - GAP * (len(wanted) - 1)
-        texts = [name for name in wanted if name not in right]
-        while sum(wanted.values()) > room and any(wanted[name] > NARROWEST for name in texts):
-            widest = max(texts, key=lambda name: wanted[name])
-            wanted[widest] -= 1
-        return wanted
+    def _widths(self, cells: Mapping[str, list[str]], right: Sequence[str]) -> dict[str, int]:
+        """As wide as its longest cell, where that fits; else columns of text give way, between words if they can."""
+        widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
+        texts = [name for name in cells if name not in right]
+        words = {
+            name: max(cell_len(word) for cell in (name, *cells[name]) for word in cell.split() or [""])
+            for name in texts
+        }
+        room = self.width - GAP * (len(cells) - 1)
+        for floors in (words, dict.fromkeys(texts, NARROWEST)):
+            while sum(widths.values()) > room and (wide := [name for name in texts if widths[name] > floors[name]]):
+                widths[max(wide, key=lambda name: widths[name] - floors[name])] -= 1
+        return widths
 
     def _row(
         self,

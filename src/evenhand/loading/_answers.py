@@ -7,7 +7,7 @@ from pathlib import Path
 from types import NoneType
 
 from evenhand import errors
-from evenhand.errors import AnswersError, Fault, nearest
+from evenhand.errors import AnswersError, Fault, ignored, nearest
 from evenhand.loading._files import read_text
 from evenhand.loading._json_values import parse_values
 from evenhand.model import Answers, CriterionScore, Review, Rubric, Statement, Unscored
@@ -54,6 +54,7 @@ def read_answers(data: object, rubric: Rubric) -> Outputs | Reviews:
     if kind == "reviews":
         answers = tuple(reader.review(entry, (*path, at)) for at, entry in enumerate(entries))
         reader.refuse_twice([review.judge for review in answers], "judge", path)
+        reader.refuse_two_authors(answers, path)
     else:
         answers = reader.outputs(entries, path)
     if reader.faults:
@@ -84,6 +85,8 @@ class _Reader:
         if isinstance(data, list) and data:
             is_review = isinstance(data[0], Mapping) and "judge" in data[0]
             return ("reviews" if is_review else "outputs"), data, ()
+        if data == []:
+            raise AnswersError(Fault("the list is empty", f"try {EXAMPLE}"))
         raise AnswersError(Fault(f"expected an object with outputs or reviews, got {_kind(data)}", f"try {EXAMPLE}"))
 
     def outputs(self, entries: list[object], path: errors.Path) -> Outputs:
@@ -146,6 +149,17 @@ class _Reader:
                 self._fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
             seen.add(id)
 
+    def refuse_two_authors(self, reviews: Reviews, path: errors.Path) -> None:
+        """Whose own response it is decides whose vote counts, so the reviews must agree on it."""
+        authors: dict[str, str] = {}
+        for at, review in enumerate(reviews):
+            for place, answers in enumerate(review.outputs):
+                known = authors.setdefault(answers.id, answers.author or "")
+                if answers.author and known and known != answers.author:
+                    what = f"{answers.id!r} is by {answers.author!r} here and by {known!r} above"
+                    self._fault(what, (*path, at, "outputs", place, "author"))
+                authors[answers.id] = known or answers.author or ""
+
     def _scores(self, entry: Mapping[str, object], path: errors.Path) -> tuple[dict[str, CriterionScore], list[str]]:
         scores = entry.get("scores", {})
         if scores is None or ("scores" not in entry and "holistic" not in entry):
@@ -181,7 +195,7 @@ class _Reader:
                 self._fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
         ids = {statement.id for statement in known}
         one = "red flag" if name == "red_flags" else "bonus"
-        notes += [f"{id!r} is not a {one} of this rubric: ignored" for id in given if id not in ids]
+        notes += [ignored(id, one, ids) for id in given if id not in ids]
         found = {s.id: given[s.id] for s in known if given.get(s.id, False) is not False}
         return {id: "" if why is True else str(why) for id, why in found.items()}
 
@@ -214,7 +228,7 @@ class _Reader:
         return value
 
     def _optional_word(self, entry: Mapping[str, object], name: str, path: errors.Path) -> str | None:
-        return None if entry.get(name) is None else self._word(entry, name, path)
+        return None if entry.get(name) in (None, False) else self._word(entry, name, path)
 
     def _fault(self, what: str, path: errors.Path, hint: str = "") -> None:
         self.faults.append(Fault(what, hint, path))

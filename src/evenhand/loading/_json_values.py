@@ -19,7 +19,9 @@ def parse_values(text: str, where: str) -> tuple[object, Callable[[errors.Path],
     except json.JSONDecodeError as error:
         lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
         if len(lines) < 2 or error.msg != "Extra data":
-            raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=f"{where}:{error.lineno}")) from None
+            raise AnswersError(
+                Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", where=f"{where}:{error.lineno}")
+            ) from None
     rows = [value for number, line in lines for value in _row(line, f"{where}:{number}")]
     numbers = [number for number, _ in lines]
     return rows, lambda path: f"{where}:{numbers[int(path[0])]}" if path else where

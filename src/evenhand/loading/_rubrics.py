@@ -27,7 +27,8 @@ from evenhand.loading._tree import Mapping, Node, Scalar, line_of, tree_of
 from evenhand.model import YES_NO, Criterion, Method, Panel, Rubric, Scale, ScoreScale, Statement
 
 RUBRIC_FIELDS = (
-    "name", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel", "tags",
+    "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
+    "tags",
 )  # fmt: skip
 FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -52,7 +53,14 @@ def load_rubric(source: str | Path | AnyMapping[str, object]) -> Rubric:
 
 def is_method_file(path: Path) -> bool:
     """Whether a file has what only methods have, so that it is not mistaken for a faulty rubric."""
-    tree = read_tree(path)
+    return _is_method(read_tree(path))
+
+
+def _or(hint: str) -> str:
+    return hint if hint.endswith("?") else f"{hint};"
+
+
+def _is_method(tree: Node) -> bool:
     own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
     return isinstance(tree, Mapping) and any(key.text in own for key, _ in tree.items) and tree.get("steps") is not None
 
@@ -68,10 +76,22 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
         raise RubricError(
             Fault(
                 f"no rubric is called {str(source)!r}",
-                f"{nearest(str(source), rubric_names())} or name a file",
+                f"{_or(nearest(str(source), rubric_names()))} or name a file",
             )
         )
-    return _opened(read_tree(path), str(path), path.stem, path.parent)
+    tree = read_tree(path)
+    if _is_method(tree):
+        return _method_as_rubric(path, tree)
+    return _opened(tree, str(path), path.stem, path.parent)
+
+
+def _method_as_rubric(path: Path, tree: Node) -> Opened:
+    """A method file with criteria of its own can be used as it is, like those that ship."""
+    method = load_method_file(path)
+    if not method.criteria:
+        hint = f"list criteria in it, or in a rubric that says 'method: {path.name}'"
+        raise RubricError(Fault("a method without criteria of its own is no rubric", hint, where=str(path)))
+    return Opened(Rubric(name=method.name, method=method, criteria=method.criteria), tree, str(path))
 
 
 def rubric_source(source: str) -> str:
@@ -91,7 +111,10 @@ def _shipped(name: str) -> Opened:
     path = LIBRARY / "rubrics" / f"{name}.yaml"
     if path.exists():
         return _opened(read_tree(path), str(path), name, path.parent)
-    return _opened(tree_of({"method": name}), "", name, Path())
+    try:
+        return _opened(tree_of({"method": name}), "", name, Path())
+    except RubricError as error:
+        raise error.located(lambda _: name) from None
 
 
 def _opened(tree: Node, file: str, name: str, folder: Path) -> Opened:
@@ -122,6 +145,7 @@ def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) ->
         "bonuses": _statements(fields, "bonuses"),
         "gates": tuple(gate for node, path in fields.items("gates") if (gate := read_gate(node, faults, path))),
         "tags": _tags(fields),
+        "about": fields.text("about") or "",
     }
     rubric = _born(parts, faults)
     if faults or rubric is None:
@@ -136,7 +160,9 @@ def _born(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
         # A sum over weights that are themselves wrong, or a list left empty by what was refused, says nothing new.
         stale = ["the weights sum"] if any("weight" in fault.path for fault in faults) else []
         stale += ["no criteria"] if faults else []
-        faults.extend(fault for fault in error.faults if not fault.what.startswith(tuple(stale)))
+        pointless = any("points" in fault.path for fault in faults)
+        new = [fault for fault in error.faults if not fault.what.startswith(tuple(stale))]
+        faults.extend(fault for fault in new if not (pointless and "points" in fault.what))
         return None
 
 

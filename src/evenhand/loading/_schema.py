@@ -32,6 +32,7 @@ def rubric_schema() -> Json:
         **_object(
             {
                 "name": _TEXT,
+                "about": {**_TEXT, "description": "What it is for, for readers."},
                 "method": {
                     **_TEXT,
                     "description": f"{', '.join(method_names())}, or the path of a method file.",

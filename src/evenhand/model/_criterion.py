@@ -58,6 +58,9 @@ class Criterion:
             )
         if self.points == 0:
             yield Fault("points must not be 0", "a criterion worth nothing cannot be asked", ("points",))
+        if self.required and self.points is not None and self.points < 0:
+            what = "a criterion with negative points cannot be required: that would demand the fault"
+            yield Fault(what, "turn the question round, or remove required", ("required",))
         yield self._gate_fault()
         for anchor in self.anchors:
             if not self.scale.min <= anchor.min <= anchor.max <= self.scale.max:

@@ -11,7 +11,7 @@ from evenhand.errors import Fault, RubricError, nearest
 from evenhand.model._criterion import Criterion
 from evenhand.model._numbers import written
 from evenhand.model._scale import YES_NO, Scale
-from evenhand.model._steps import Cap, Ceiling, Panel, Round, Step
+from evenhand.model._steps import Cap, Ceiling, Clamp, Panel, Round, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,8 @@ class Setting:
 class Method:
     """How criterion scores become a score, and what is decided by it.
 
-    Steps before the panel run for each reviewer, those after it once; a method that names no panel gets one.
+    Steps before the panel run for each reviewer, those after it once. A method that names no panel gets one, and one
+    that does not keep its score on the scale after it gets a clamp.
     """
 
     name: str
@@ -93,8 +94,7 @@ class Method:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        if not any(isinstance(step, Panel) for step in self.steps):
-            object.__setattr__(self, "steps", _with_panel(self.steps))
+        object.__setattr__(self, "steps", _completed(self.steps, self.scale))
         at = next(position for position, step in enumerate(self.steps) if isinstance(step, Panel))
         object.__setattr__(self, "panel", self.steps[at])
         object.__setattr__(self, "before_panel", self.steps[:at])
@@ -146,10 +146,15 @@ class Method:
                 yield Fault(what, nearest(setting.of, own), ("environment", variable))
 
 
-def _with_panel(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Reviewers are joined at the end, but before rounding, which happens once."""
-    at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
-    return (*steps[:at], Panel(), *steps[at:])
+def _completed(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
+    """Reviewers are joined at the end, but before rounding, which happens once; then the score is on its scale."""
+    if not any(isinstance(step, Panel) for step in steps):
+        at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
+        steps = (*steps[:at], Panel(), *steps[at:])
+    at = next(position for position, step in enumerate(steps) if isinstance(step, Panel)) + 1
+    if any(isinstance(step, Clamp) and None not in (step.min, step.max) for step in steps[at:]):
+        return steps
+    return (*steps[:at], Clamp(min=scale.min, max=scale.max), *steps[at:])
 
 
 def _falling(entries: tuple[Grade, ...] | tuple[Threshold, ...], name: str) -> Iterator[Fault]:

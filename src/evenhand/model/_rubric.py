@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from evenhand.errors import Fault, RubricError, nearest
+from evenhand.errors import Fault, RubricError, ignored, nearest
 from evenhand.model._criterion import Criterion, Gate, Statement
 from evenhand.model._method import Method
 from evenhand.model._numbers import written
@@ -29,6 +29,7 @@ class Rubric:
     bonuses: tuple[Statement, ...] = ()
     gates: tuple[Gate, ...] = ()
     tags: tuple[str, ...] = ()
+    about: str = ""
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -46,7 +47,7 @@ class Rubric:
             return scores, [
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
             ]
-        return scores, [f"{id!r} is not a criterion of this rubric: ignored" for id in unknown]
+        return scores, [ignored(id, "criterion", self.leaves) for id in unknown]
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""

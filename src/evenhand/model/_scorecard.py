@@ -8,7 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.errors import InputError
 from evenhand.model._numbers import rounded
 from evenhand.model._rubric import Rubric
 from evenhand.model._scale import CriterionScore
@@ -23,8 +22,8 @@ class Moved:
     step: str
     before: Fraction | None
     after: Fraction
-    tell: Callable[[Moved], str]
-    facts: tuple[object, ...] = ()
+    tell: Callable[[Moved], str] = field(repr=False)
+    facts: tuple[object, ...] = field(default=(), repr=False)
     decimals: int | None = None
 
     @property
@@ -119,4 +118,4 @@ class Scores:
         for card in self.scorecards:
             if card.id == id:
                 return card
-        raise InputError(f"no output {id!r} was scored")
+        raise KeyError(f"no output {id!r} was scored")

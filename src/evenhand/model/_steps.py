@@ -44,7 +44,7 @@ class WeightedSum(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedMean(Step):
-    """The mean by weight over all criteria, each first put `onto` one common span."""
+    """The mean by weight over all criteria, each put `onto` a common span where one is named."""
 
     combines: ClassVar[bool] = True
     onto: Scale | None = None
@@ -52,7 +52,7 @@ class WeightedMean(Step):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerMean(Step):
-    """The mean by weight over the criteria that are present, each first put `onto` one common span."""
+    """The mean by weight over the criteria that are present, each put `onto` a common span where one is named."""
 
     combines: ClassVar[bool] = True
     onto: Scale | None = None

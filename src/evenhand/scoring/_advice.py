@@ -50,6 +50,7 @@ def advise(rubric: Rubric) -> list[Advice]:
     advice = [*_criteria_advice(rubric.criteria, ("criteria",))]
     advice += _gate_advice(rubric)
     advice += _weight_advice(rubric)
+    advice += _ignored_advice(rubric)
     advice += _statement_advice(rubric)
     advice += _count_advice(rubric)
     return advice
@@ -137,6 +138,22 @@ def _flips(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
 def _worth(rubric: Rubric, criterion: Criterion) -> Fraction:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     return (criterion.points or Fraction(0)) if by_points else criterion.weight
+
+
+def _ignored_advice(rubric: Rubric) -> Iterator[Advice]:
+    by_points = isinstance(rubric.method.steps[0], PointsShare)
+    for position, criterion in enumerate(rubric.criteria):
+        if criterion.points is not None and not by_points:
+            yield Advice(
+                f"{rubric.method.name!r} does nothing with the points of {criterion.id!r}", ("criteria", position)
+            )
+        if by_points and criterion.weight != 1:
+            yield Advice(
+                f"{rubric.method.name!r} does nothing with the weight of {criterion.id!r}", ("criteria", position)
+            )
+        if any(gate.criterion == criterion.id for gate in rubric.gates) and (criterion.points or 0) < 0:
+            what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
+            yield Advice(what, ("criteria", position))
 
 
 def _statement_advice(rubric: Rubric) -> Iterator[Advice]:

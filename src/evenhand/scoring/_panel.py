@@ -215,6 +215,8 @@ def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Frac
     elif panel.normalise == "z":
         plain = mean([entry.exact for entry in reviewed if entry.exact is not None])
         notes.append(f"unnormalised score {written(plain, rubric.method.scale.decimals)}")
+        kept = [entry.judge for entry in reviewed if entry.exact is not None and entry.exact == says.get(entry.judge)]
+        notes += [f"{judge} not normalised: fewer than 3 scores, or no spread" for judge in kept]
     return notes
 
 

@@ -278,9 +278,15 @@ def _told(criterion: Criterion, values: Values) -> str:
     if not criterion.children:
         said = ("yes" if value else "no") if criterion.scale.yes_no else written(value)
         return f"{criterion.id} {said}"
-    weights = {child.id: "" if child.weight == 1 else f" × {written(child.weight)}" for child in criterion.children}
-    children = ", ".join(_told(child, values) + weights[child.id] for child in criterion.children)
+    children = ", ".join(_told_child(criterion, child, values) for child in criterion.children)
     return f"{criterion.id} {written(value)} [{children}]"
+
+
+def _told_child(parent: Criterion, child: Criterion, values: Values) -> str:
+    value = values[child.id]
+    put = _onto(parent.scale, child, value)
+    as_put = "" if put == value or child.scale.yes_no else f" = {written(put)}"
+    return f"{_told(child, values)}{as_put}" + ("" if child.weight == 1 else f" (weight {written(child.weight)})")
 
 
 def _capped(moved: Moved, because: str) -> str:

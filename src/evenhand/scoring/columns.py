@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as error:
+    raise ImportError("columns need NumPy: pip install 'evenhand[columns]'") from error
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand.model import Rubric, Scorecard
