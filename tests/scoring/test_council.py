@@ -168,6 +168,32 @@ def test_z_takes_harshness_out_and_keeps_the_number_readable() -> None:
     assert float(scores["a"].exact) == pytest.approx(8.5 - 1.1**0.5, abs=1e-12)
 
 
+def test_z_divides_by_a_reviewers_own_spread() -> None:
+    """A reviewer that spreads its scores twice as far counts no more than the other."""
+    narrow = [said("a", 8), said("b", 8.5), said("c", 9)]
+    wide = [said("a", 8), said("b", 9), said("c", 10)]
+
+    scores = reviews(panel(normalise="z"), narrow=narrow, wide=wide)
+
+    # Pooled: mean 8.75, sum of squares 2.875, so sd sqrt(2.875/5); every reviewer's a is one own sd below its mean.
+    assert scores["a"].exact is not None
+    assert float(scores["a"].exact) == pytest.approx(8.75 - (2.875 / 5) ** 0.5, abs=1e-12)
+
+
+def test_borda_uses_the_whole_scale_of_the_method() -> None:
+    """From 1 to 10 for judge-skill: half of the others beaten is 5.5."""
+    rubric = {
+        "method": "judge-skill",
+        "criteria": [{"id": "a", "asks": "?", "weight": 1}],
+        "panel": {"aggregate": "borda"},
+    }
+    given = [{"id": id, "scores": {"a": value}} for id, value in (("x", 9), ("y", 8), ("z", 7))]
+
+    scores = reviews(rubric, one=given)
+
+    assert [str(scores[id].score) for id in "xyz"] == ["10.00", "5.50", "1.00"]
+
+
 @pytest.mark.parametrize(("odd", "rest", "score"), [(10, 9, "10.00"), (1, 2, "1.00")])
 def test_z_does_not_leave_the_scale(odd: int, rest: int, score: str) -> None:
     """One far-off score is stretched beyond the end, and kept at it, under every method."""

@@ -43,7 +43,7 @@ class Column:
         if factor == 1:
             return self
         bound = _checked(self.bound * factor)
-        return Column(self.numerators * np.int64(factor), denominator, bound)
+        return Column(self.numerators * np.int64(factor), _checked(denominator), bound)
 
     def below(self, level: Fraction) -> Bools:
         """The rows under a level."""

@@ -87,7 +87,7 @@ def _review(rubric: Rubric, review: Review, answers: Answers | None) -> Reviewed
 def _normalised(pool: Pool) -> Pool:
     """Each reviewer's scores put on the pooled mean and spread, where it scored enough to have a spread."""
     everything = [score for scores in pool.values() for score in scores.values()]
-    if len(everything) < 2:
+    if len(everything) < 3:
         return pool
     middle, spread = mean(everything), variance(everything)
     result = {}
