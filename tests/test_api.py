@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evenhand import Answers, AnswersError, Review, Scored, load_rubric, score
+from evenhand import Answers, AnswersError, InputError, Review, RubricError, Scored, load_rubric, score
 from tests.builders import COUNCIL
 
 
@@ -42,6 +43,34 @@ def test_wrong_data_names_its_place_without_a_file() -> None:
     """By the way through the data."""
     with pytest.raises(AnswersError, match=r"outputs\[0\].scroes: unknown field 'scroes' \(did you mean 'scores'\?\)"):
         score("council", {"outputs": [{"id": "a", "scroes": {}}]})
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    """They come out of data frames."""
+    scores = {**COUNCIL, "accuracy": np.float64(6.55), "clarity": np.int64(8)}
+
+    assert str(score("council", [{"id": "a", "scores": scores}])["a"].score) == "7.00"
+
+
+def test_keys_that_are_no_text_are_noted() -> None:
+    """Not a crash."""
+    scores: dict[object, object] = {**COUNCIL, 1: 5}
+    card = score("council", [{"id": "a", "scores": scores}])["a"]
+
+    assert card.notes == ("'1' is not a criterion of this rubric: ignored",)
+
+
+def test_values_and_plain_data_do_not_mix() -> None:
+    """What is neither would be dropped without a word."""
+    with pytest.raises(InputError, match="either values or plain data"):
+        score("council", [Answers(id="a"), {"id": "b", "scores": COUNCIL}])
+
+
+@pytest.mark.parametrize("source", [None, 3, [1]])
+def test_what_is_no_rubric_is_said(source: object) -> None:
+    """By name of its type."""
+    with pytest.raises(RubricError, match="a rubric is a name, a file or a mapping"):
+        load_rubric(source)  # type: ignore[arg-type]
 
 
 def test_a_step_prints_in_a_line() -> None:

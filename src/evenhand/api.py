@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from evenhand.errors import InputError
 from evenhand.loading import load_answers, load_rubric, read_answers
 from evenhand.model import Answers, Review, Rubric, Scores
 from evenhand.scoring import score_outputs, score_reviews
@@ -22,6 +23,8 @@ def score(
     if isinstance(answers, (str, Path)):
         read = load_answers(Path(answers), known)
     elif isinstance(answers, Sequence) and any(isinstance(entry, (Answers, Review)) for entry in answers):
+        if not all(isinstance(entry, (Answers, Review)) for entry in answers):
+            raise InputError("answers are either values or plain data, not both in one list")
         read = answers
     else:
         read = read_answers(list(answers) if isinstance(answers, Sequence) else answers, known)

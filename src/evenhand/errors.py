@@ -28,7 +28,8 @@ class Fault:
     def __str__(self) -> str:
         where = self.where or dotted(self.path)
         hint = f" ({self.hint})" if self.hint else ""
-        return f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
+        text = f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
+        return text.replace("\n", "\\n")  # A line break in an id must not forge a line of its own.
 
     def within(self, *prefix: str | int) -> Fault:
         """The same fault, seen from further up the file."""
@@ -39,6 +40,9 @@ class EvenhandError(Exception):
     """Whatever Evenhand raises on purpose."""
 
 
+MOST_TOLD = 50
+
+
 class InputError(EvenhandError):
     """The input is wrong: all its faults at once, each with its place."""
 
@@ -47,7 +51,8 @@ class InputError(EvenhandError):
         super().__init__(*self.faults)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.faults))
+        more = len(self.faults) - MOST_TOLD
+        return "\n".join([*map(str, self.faults[:MOST_TOLD]), *([f"and {more:,} more"] if more > 0 else [])])
 
     def within(self, *prefix: str | int) -> Self:
         """The same error, seen from further up the file."""

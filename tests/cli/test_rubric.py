@@ -72,7 +72,7 @@ def test_check_goes_through_all_files(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "bad.yaml:1: unknown field 'critera' (did you mean 'criteria'?)" in done.stderr
     assert "good.yaml: a valid rubric for checklist, no warnings" in done.stdout
-    assert "method.yaml: a valid method with 3 steps" in done.stdout
+    assert "method.yaml: a valid method" in done.stdout
 
 
 def test_schema_is_json() -> None:

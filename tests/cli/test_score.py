@@ -132,6 +132,8 @@ CHECK = '{"criteria": [{"id": "a", "asks": "?"}, {"id": "b", "asks": "?", "weigh
         ({"a": True, "b": False}, [], 1),
         ({"a": True, "b": True}, ["--min-score", "1"], 0),
         ({"a": True, "b": True}, ["--min-score", "1.01"], 1),
+        ({"a": True, "b": True}, ["--min-score", "1.0000000000000000001"], 1),
+        ({"a": True, "b": False}, ["--min-score", "1/3"], 1),
     ],
 )
 def test_the_verdict_reaches_the_exit_code(
@@ -178,8 +180,16 @@ def test_grades_fail_only_when_asked(grade: str, code: int) -> None:
         (["score", "-r", "concil", "-"], "", "no rubric is called 'concil' (did you mean 'council'? or name a file)"),
         (["score", "-r", "council", "-"], "{", "standard input:1: not valid JSON: Expecting property name"),
         (["score", "-r", "council", "-"], "", "standard input: there is nothing in it"),
-        (["score", "-r", "council", "-", "--min-score", "x"], "{}", "--min-score: 'x' is not a number"),
-        (["score", "-r", "council", "-", "--min-score", "nan"], "{}", "--min-score: 'nan' is not a number"),
+        (
+            ["score", "-r", "council", "-", "--min-score", "x"],
+            "{}",
+            "--min-score: must be a number, got 'x' (as in 7.5 or 2/3)",
+        ),
+        (
+            ["score", "-r", "council", "-", "--min-score", "nan"],
+            "{}",
+            "--min-score: must be a number, got 'nan' (as in 7.5 or 2/3)",
+        ),
         (
             ["score", "-r", "judge-skill", "-", "--min-grade", "b+"],
             "{}",
@@ -268,6 +278,80 @@ def test_a_reader_that_leaves_does_not_change_the_verdict(options: list[str]) ->
 
     assert done.stdout.splitlines()[-1] == "0"
     assert done.stderr == ""
+
+
+def test_a_limit_missed_by_less_than_is_shown_says_so() -> None:
+    """7.00 below 7 would be a riddle."""
+    scores = {"accuracy": 7, "relevance": 7, "completeness": 7, "conciseness": 7, "clarity": 6.98}
+
+    done = evenhand("score", "-r", "council", "-", "--min-score", "7", stdin=answers({"id": "a", "scores": scores}))
+
+    assert "a: 7.00 (6.996) is below --min-score 7" in done.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--explain"]])
+def test_reviewers_that_all_abstain_are_not_all_well(options: list[str]) -> None:
+    """Nothing was scored, so nothing passed."""
+    given = json.dumps({"reviews": [{"judge": "a", "abstained": "no"}, {"judge": "b", "abstained": "no"}]})
+
+    done = evenhand("score", "-r", "council", "-", *options, stdin=given)
+
+    assert done.returncode == 1
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "²", "1000000000", "x"])
+def test_any_width_is_survived(columns: str) -> None:
+    """What stands in COLUMNS is not ours to trust."""
+    done = evenhand("score", "-r", "council", str(EXAMPLES / "reviews.json"), COLUMNS=columns)
+
+    assert done.returncode == 0
+    assert "8.10" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code", "said"),
+    [
+        (">&-", 0, ""),
+        ("> /dev/full", 2, "the output cannot be written: no space left on device"),
+        ("--json > /dev/full", 2, "the output cannot be written: no space left on device"),
+    ],
+)
+def test_streams_that_cannot_be_written(redirect: str, code: int, said: str) -> None:
+    """A sentence and an exit code, never a traceback."""
+    command = f"{sys.executable} -m evenhand score -r council {EXAMPLES / 'reviews.json'} {redirect}"
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.strip()) == (code, said)
+
+
+def test_a_closed_input_is_bad_input() -> None:
+    """`evenhand score … - <&-`."""
+    command = f"{sys.executable} -m evenhand score -r council - <&-"
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr == "standard input: it is closed (name a file, or pipe one in)\n"
+
+
+def test_json_is_json_in_every_encoding() -> None:
+    """And holds no character that a terminal obeys."""
+    given = answers({"id": "😀\x9b\u202e", "scores": COUNCIL})
+
+    plain = evenhand("score", "-r", "council", "-", "--json", stdin=given)
+    latin = evenhand("score", "-r", "council", "-", "--json", stdin=given, PYTHONIOENCODING="latin-1")
+
+    assert [json.loads(done.stdout)["scorecards"][0]["id"] for done in (plain, latin)] == ["😀\x9b\u202e"] * 2
+    assert not {"\x9b", "\u202e"} & set(plain.stdout)
+
+
+def test_a_line_break_in_a_name_forges_no_line() -> None:
+    """Errors are one line each."""
+    done = evenhand("score", "-r", "council", "a\nfake.json:1: all is well")
+
+    assert done.stderr == "a\\nfake.json:1: all is well: cannot be read: no such file or directory\n"
 
 
 def test_tables_break_between_words(tmp_path: Path) -> None:

@@ -78,7 +78,59 @@ def test_not_a_number_in_a_score_is_unreadable() -> None:
     )
 
 
-@pytest.mark.parametrize("number", ["1e999999999", "-1e999999999", "1" * 4000])
+@pytest.mark.parametrize(
+    "score",
+    [
+        '{"score": 9, "score": 3}',
+        '{"score": 9, "score": 9, "why": "x", "why": "y"}',
+        '{"missing": null, "missing": "x"}',
+    ],
+)
+def test_an_answer_that_contradicts_itself_is_unreadable(score: str) -> None:
+    """Twice inside the object of one criterion."""
+    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": ' + score + "}}]}").scores["accuracy"] == Unscored(
+        "unreadable: given twice with different answers"
+    )
+
+
+def test_a_flag_found_and_not_found_is_refused() -> None:
+    """A finding must not disappear."""
+    rubric = load_rubric({"method": "judge-skill", "red_flags": ["f"]})
+
+    with pytest.raises(AnswersError, match="was 'f' found"):
+        answers_in('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": false}}', rubric, "a")
+    twice = answers_in('{"id": "a", "scores": {}, "red_flags": {"f": "seen", "f": "again"}}', rubric, "a")[0]
+    assert isinstance(twice, Answers)
+    assert list(twice.red_flags) == ["f"]
+
+
+def test_other_line_breaks_do_not_end_a_line_of_jsonl() -> None:
+    """U+2028 may stand inside a JSON string."""
+    text = '{"id": "a\u2028b", "scores": {}}\n{"id": "c\u0085d", "scores": {}}\r\n'
+
+    assert len(answers_in(text, COUNCIL_RUBRIC, "a")) == 2
+
+
+def test_a_thousand_faults_are_found_in_one_reading_and_told_in_part() -> None:
+    """The first fifty, each with its line, and how many more."""
+    text = '{"outputs": [' + ",\n".join('{"scores": {}}' for _ in range(1000)) + "]}"
+
+    said = refused(text)
+
+    assert len(said) == 51
+    assert said[49] == 'a.json:50: id must be a text (as in "id": "a")'
+    assert said[50] == "and 950 more"
+
+
+def test_the_line_is_found_in_a_large_file() -> None:
+    """Beyond what a rubric may hold."""
+    rows = ['{"id": "' + str(n) + '", "scores": {"accuracy": 9, "clarity": 8}}' for n in range(60_000)]
+    rows[50_000] = '{"scores": {}}'
+
+    assert refused('{"outputs": [\n' + ",\n".join(rows) + "]}") == ['a.json:50002: id must be a text (as in "id": "a")']
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "-1e999999999", "1" * 4000, "1e9999999999999999999"])
 def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
     """Eleven characters must not become a gigabyte."""
     score = first(f'{{"outputs": [{{"id": "a", "scores": {{"accuracy": {number}}}}}]}}').scores["accuracy"]
@@ -121,7 +173,7 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
         (
             '{"outputs": [{"scores": []}, 7]}',
             [
-                "a.json:1: id must be a text",
+                'a.json:1: id must be a text (as in "id": "a")',
                 "a.json:1: scores must be an object, got a list",
                 "a.json:1: an output is an object with id and scores, got a number",
             ],
@@ -131,7 +183,10 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
             '{"outputs": [{"id": "a", "scores": {}, "red_flags": {"x": null}}]}',
             ["a.json:1: red_flags: was 'x' found? (give the reason as text, or leave the id out if it was not found)"],
         ),
-        ('{"outputs": [{"id": "a", "scores": {}, "unsafe": true}]}', ["a.json:1: unsafe must be a text"]),
+        (
+            '{"outputs": [{"id": "a", "scores": {}, "unsafe": true}]}',
+            ["a.json:1: unsafe must be a text (the name of the pattern, or null)"],
+        ),
         (
             '{"reviews": [{"judge": "x", "outputs": [{"id": "a", "scores": {}}]},\n{"judge": "x", "abstained": "no"}]}',
             ["a.json:2: the judge 'x' is used twice (each judge is unique)"],

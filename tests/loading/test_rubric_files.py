@@ -343,6 +343,30 @@ red_flags:
             "criteria:\n  - {id: a, asks: x, points: 0}\n",
             ["r.yaml:2: points must not be 0 (a criterion worth nothing cannot be asked)"],
         ),
+        (
+            "method: judge-skill\ngates:\n  - {criterion: safety}\n",
+            ["r.yaml:3: a gate on 'safety' needs min (as in {criterion: safety, min: 5})"],
+        ),
+        (
+            "method: council\ncriteria: []\n",
+            ["r.yaml:1: no criteria: the rubric lists none (list them under criteria)"],
+        ),
+        (
+            "method: nope\npanel: {agregate: mean}\ngates: [{min: 3}]\nred_flags: [{amount: 1}]\n",
+            [
+                "r.yaml:1: unknown method 'nope' (known: checklist, council, council-v1, judge-skill, layered, oracle, points, score-ranges, tree)",
+                "r.yaml:2: unknown field 'agregate' (did you mean 'aggregate'?)",
+                "r.yaml:3: a gate needs a criterion (as in {criterion: accuracy, min: 5})",
+                "r.yaml:4: a statement needs id and asks",
+            ],
+        ),
+        (
+            "criteria:\n  - {id: a, asks: x, wieght: 1}\nsteps: [weighted_mean]\nscale: 10-1\n",
+            [
+                "r.yaml:2: unknown field 'wieght' (did you mean 'weight'?)",
+                "r.yaml:4: a scale runs upwards, got 10 to 1",
+            ],
+        ),
         ("criteria:\n  - ''\n", ["r.yaml:2: a criterion cannot be empty (write what is expected)"]),
         (
             "criteria: [a]\nscale: {bands: {A: [6, 10], B: [0, 4]}}\n",
@@ -378,6 +402,17 @@ def test_a_rubric_that_cannot_be_right_is_refused(text: str, said: list[str], tm
         ("criteria:\n  - {id: a, asks: x, weight: 1e-999999999}\n", "the number of decimals is too large"),
         ("criteria: " + "[" * 5000 + "\n", "r.yaml:1: nested more than 60 deep"),
         ("criteria: [a, \x00]\n", "r.yaml:1: not valid YAML"),
+        (
+            "criteria:\n  - {id: a, asks: x, weight: 1e9999999999999999999}\n",
+            "r.yaml:2: weight cannot be used: the number is too large",
+        ),
+        ("criteria:\n  - {id: a, asks: x, weight: 1/0}\n", "r.yaml:2: weight divides by zero"),
+        (
+            "criteria:\n  - {id: a, score_ranges: {low: bad, high: good}}\n",
+            "r.yaml:2: 'low' is not a whole number from 0 to 10",
+        ),
+        ("criteria:\n  - {id: a, score_ranges: {0: }}\n", "r.yaml:2: a range is described by a text, got nothing"),
+        ("method: " + "m" * 300 + ".yaml\n", "r.yaml:1: there is no method file"),
         ("? [a]\n: b\n", "r.yaml:1: a key must be a word or a number"),
     ],
 )
@@ -392,6 +427,36 @@ def test_aliases_that_explode_are_refused(tmp_path: Path) -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
 
     assert faults("\n".join(lines), tmp_path) == ["r.yaml:6: more than 200,000 entries (is this the right file?)"]
+
+
+def test_aliases_cannot_nest_deeper_than_text(tmp_path: Path) -> None:
+    """Fifty aliases, each inside the next, are fifty levels more."""
+    lines = ["a0: &a0 [x]"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 200)]
+
+    assert faults("\n".join(lines), tmp_path) == ["r.yaml:59: nested more than 60 deep"]
+
+
+@pytest.mark.parametrize("weight", ["1/3", "0.25"])
+def test_a_weight_may_be_a_fraction(weight: str, tmp_path: Path) -> None:
+    """Thirds have no decimals."""
+    (tmp_path / "r.yaml").write_text(f"criteria:\n  - {{id: a, asks: x, weight: {weight}}}\n")
+
+    assert load_rubric(tmp_path / "r.yaml").criteria[0].weight == Fraction(weight)
+    assert load_rubric({"criteria": [{"id": "a", "asks": "x", "weight": Fraction(weight)}]}).criteria[
+        0
+    ].weight == Fraction(weight)
+
+
+def test_advice_is_quick_on_large_rubrics() -> None:
+    """Where there are too many combinations to try, nothing is said."""
+    many = [{"id": f"c{n}", "asks": "x?", "weight": 1 + n / 7, "required": False} for n in range(200)]
+    huge = [
+        "x?",
+        {"id": "b", "asks": "y?", "scale": {"min": 0, "max": 10**9, "integers": True}, "anchors": {0: "none"}},
+    ]
+
+    assert advise(load_rubric({"criteria": many})) == []
+    assert advise(load_rubric({"criteria": huge})) == []
 
 
 def test_a_plain_alias_is_fine(tmp_path: Path) -> None:
@@ -670,7 +735,7 @@ def test_weights_within_a_thousandth_of_one_are_accepted_as_they_are(total: str,
         ),
         (
             "method: judge-skill\ncriteria:\n  - {id: a, asks: x, weight: 0.9999}\n  - {id: b, asks: y, weight: 0.0001}\n",
-            "the weight of 'b' can change no decision: from worst to best it moves the score by 0.0009",
+            "the weight of 'b' hardly matters: from worst to best it moves the score by 0.0009",
         ),
         (
             "criteria:\n  - {id: a, asks: x?, points: 2}\nmethod: checklist\n",
@@ -680,6 +745,15 @@ def test_weights_within_a_thousandth_of_one_are_accepted_as_they_are(total: str,
         (
             "criteria:\n  - {id: a, asks: x?, points: 2}\n  - {id: b, asks: y?, points: -2}\ngates: [{criterion: b}]\n",
             "the gate on 'b' demands a fault",
+        ),
+        (
+            "criteria:\n  - {id: a, asks: x?, weight: 5.5}\n  - {id: b, asks: y?, weight: 3.5}\n"
+            "  - {id: c, asks: z?, weight: 1, required: false}\n",
+            "the weight of 'c' can change no decision",
+        ),
+        (
+            "method: council\ncriteria: [{id: accuracy, weight: 1, fixed: true}]\n",
+            "'council' does nothing with 'fixed' of 'accuracy'",
         ),
         ("method: council\nred_flags: [slow]\n", "red_flags are listed but 'council' does nothing with them"),
         (

@@ -48,7 +48,7 @@ def test_an_answer_on_the_scale_is_read(scale: Scale, answer: object, value: str
         (ONE_TO_TEN, True, "unreadable: true where a number from 1–10 is asked"),
         (ONE_TO_TEN, float("nan"), "unreadable: nan is not a finite number"),
         (ONE_TO_TEN, Decimal("1e999999999"), "unreadable: the number is too large"),
-        (ONE_TO_TEN, [9], "unreadable: [9] is not a number"),
+        (ONE_TO_TEN, [9], "unreadable: a list is not a number"),
         (ONE_TO_TEN, {"value": 9}, "unreadable: an object without 'score'"),
         (ONE_TO_TEN, None, "not answered"),
         (ONE_TO_TEN, {"missing": "judge abstained"}, "judge abstained"),

@@ -172,12 +172,44 @@ def test_a_column_left_out_is_missing_except_for_layers() -> None:
         ({"acuracy": [9]}, "got acuracy"),
         ({"accuracy": [9, 8], "clarity": [9]}, "every column needs one dimension and 2 rows"),
         ({"accuracy": [[9], [8]]}, "every column needs one dimension"),
+        ({"accuracy": 9}, "every column needs one dimension"),
+        ({"accuracy": ["9", "8"]}, "the column 'accuracy' must hold numbers"),
+        ({"accuracy": [9, None]}, "the column 'accuracy' must hold numbers"),
+        ({"accuracy": np.array(["2026-01-01"], "datetime64[D]")}, "must hold numbers"),
     ],
 )
 def test_columns_that_do_not_fit_are_refused(table: dict[str, Any], said: str) -> None:
     """A clear reason, not a broadcast."""
     with pytest.raises(InputError, match=said):
         score_columns(load_rubric("council"), table)
+
+
+@pytest.mark.parametrize("flags", [["False", "x"], [0.0, 1.0], np.ma.MaskedArray([True, False], [True, False])])
+def test_statements_are_true_or_false(flags: Any) -> None:
+    """NaN, words and gaps would all count as found."""
+    rubric = load_rubric({"method": "judge-skill", "red_flags": ["slow"]})
+
+    with pytest.raises(InputError, match="must hold true and false without gaps"):
+        score_columns(rubric, {"safety": [1, 2]}, red_flags={"slow": flags})
+
+
+@pytest.mark.parametrize("column", [[True, False], [np.inf, -np.inf], [1e300, -1e300], [2**62, -(2**62)]])
+def test_what_is_no_number_on_the_scale_is_masked(column: list[Any]) -> None:
+    """As in the exact path."""
+    rubric = load_rubric({"method": "judge-skill", "criteria": [{"id": "a", "asks": "?", "weight": 1}]})
+
+    assert score_columns(rubric, {"a": column}).score.mask.tolist() == [True, True]
+
+
+def test_a_gate_on_an_absent_layer_is_not_passed() -> None:
+    """Incomplete in columns too."""
+    rubric = load_rubric({"method": "layered", "gates": [{"criterion": "fact", "min": 0.5}]})
+
+    result = score_columns(rubric, {"judge": [4, 5]})
+
+    assert result.score.mask.tolist() == [True, True]
+    assert result.verdict is not None
+    assert result.verdict.tolist() == ["incomplete", "incomplete"]
 
 
 def _with_band(rubric: Rubric, id: str, value: Any) -> Any:

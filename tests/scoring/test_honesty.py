@@ -7,7 +7,7 @@ import pytest
 from evenhand import load_rubric
 from evenhand.loading import rubric_names
 from evenhand.scoring import Past, consistency, fingerprint
-from tests.builders import COUNCIL, card, council, outputs
+from tests.builders import COUNCIL, card, council, outputs, reviews
 
 
 def test_a_missing_criterion_is_never_a_number() -> None:
@@ -25,6 +25,79 @@ def test_an_answer_off_the_scale_is_missing_with_the_reason() -> None:
     result = council(accuracy=95)
 
     assert result.missing[0].why == "unreadable: 95 is outside 1–10"
+
+
+def test_a_gate_nobody_answered_has_not_passed() -> None:
+    """A holistic score says nothing about accuracy; an absent layer nothing about facts."""
+    council = {"method": "council", "gates": [{"criterion": "accuracy", "min": 5}]}
+    layered = {"method": "layered", "gates": [{"criterion": "fact", "min": 0.5}]}
+
+    whole = outputs(council, a={"holistic": 9})["a"]
+    absent = card(layered, {"judge": 4})
+    panel = reviews(council, x=[{"id": "a", "holistic": 9}])["a"]
+
+    assert [(one.score, one.verdict) for one in (whole, absent, panel)] == [(None, "incomplete")] * 3
+    assert [one.missing[0].criterion for one in (whole, absent, panel)] == ["accuracy", "fact", "accuracy"]
+
+
+def test_a_ceiling_on_what_nobody_answered_leaves_no_score() -> None:
+    """It can neither be applied nor be left out."""
+    steps = ["layer_mean", {"ceiling": {"criterion": "fact", "below": 0.5, "at": 0.5}}]
+    rubric = {"steps": steps, "criteria": [{"id": "fact", "asks": "?"}, {"id": "form", "asks": "?"}]}
+
+    assert card(rubric, {"form": True}).missing[0].criterion == "fact"
+    assert card(rubric, {"form": True, "fact": True}).score == 1.0
+
+
+def test_a_failed_layer_does_not_make_absent_ones_missing() -> None:
+    """Only what was configured can be missing."""
+    assert [gap.criterion for gap in card("layered", {"judge": None}).missing] == ["judge"]
+
+
+def test_an_incomplete_panel_says_what_is_missing() -> None:
+    """Also where nobody may vote, or there is nothing to rank."""
+    own = reviews("council", x=[{"id": "a", "author": "x", "scores": COUNCIL}])["a"]
+    alone = reviews({"method": "council", "panel": {"aggregate": "borda"}}, x=[{"id": "a", "scores": COUNCIL}])["a"]
+
+    assert [len(one.missing) for one in (own, alone)] == [5, 5]
+    assert own.missing[0].why == "the panel gave no score"
+
+
+def test_a_review_that_does_not_count_breaks_no_tie() -> None:
+    """Its answers are shown nowhere either."""
+    scores = {c.id: 8 for c in load_rubric("judge-skill").criteria}
+    rubric = {"method": "judge-skill", "panel": {"quorum": 0}}
+
+    result = reviews(
+        rubric,
+        x=[{"id": "a", "scores": scores}, {"id": "b", "scores": scores}],
+        y=[{"id": "a", "scores": {"correctness": 2}}, {"id": "b", "scores": {"correctness": 9}}],
+    )
+
+    assert result.ranking is not None
+    assert [place.rank for place in result.ranking] == [1, 1]
+
+
+def test_the_unnormalised_score_is_aggregated_in_the_same_way() -> None:
+    """A median beside a median."""
+    nine, eight = dict.fromkeys(COUNCIL, 9), COUNCIL
+    low = dict.fromkeys(COUNCIL, 7.5)
+    said = [[nine, eight, low], [nine, eight, low], [low, eight, nine]]
+    given = {
+        f"j{n}": [{"id": id, "scores": scores} for id, scores in zip("abc", each, strict=True)]
+        for n, each in enumerate(said)
+    }
+
+    card = reviews({"method": "council", "panel": {"aggregate": "median", "normalise": "z"}}, **given)["a"]
+
+    assert "unnormalised score 9.00" in card.notes
+
+
+def test_a_claimed_pass_is_held_against_a_known_failure() -> None:
+    """Also where the score is missing."""
+    result = card({"criteria": ["x", "y"]}, {"rubric-1": False}, overall_passed=True)
+
+    assert (result.verdict, result.notes) == ("fail", ("claimed a pass, computed fail",))
 
 
 def test_incomplete_scorecards_stand_in_the_ranking_without_a_rank() -> None:

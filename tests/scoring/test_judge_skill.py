@@ -192,6 +192,17 @@ def test_outputs_equal_in_all_are_equivalent_and_share_the_rank() -> None:
     assert scores["a"].notes == ("equivalent to b",)
 
 
+def test_a_tie_is_explained_to_equivalents_too() -> None:
+    """Two share the first place; both are there because of correctness."""
+    better = {**SKILL, "correctness": 8.4, "completeness": 7.5}
+    scores = outputs("judge-skill", a={"scores": better}, b={"scores": better}, c={"scores": SKILL})
+
+    assert scores.ranking is not None
+    assert [(place.rank, place.tie_broken_by) for place in scores.ranking] == [(1, "correctness")] * 2 + [
+        (3, "correctness")
+    ]
+
+
 def test_equivalence_is_told_to_those_it_concerns_only() -> None:
     """The winner is equivalent to nobody."""
     best = {"scores": dict.fromkeys(SKILL, 9)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from evenhand._version import __version__
@@ -10,8 +11,15 @@ from evenhand._version import __version__
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:] == ["--version"]:
-        print(f"evenhand {__version__}")
+        _write_version()
         return
     from evenhand.cli._app import run  # noqa: PLC0415
 
     run()
+
+
+def _write_version() -> None:
+    try:
+        os.write(1, f"evenhand {__version__}\n".encode())
+    except OSError:
+        sys.exit(1)  # Whoever asked has closed the ear.

@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli._text import clean, while_read
+from evenhand.cli._text import clean, forget_output, while_read
 from evenhand.errors import EvenhandError
 
 BAD_INPUT = 2
@@ -63,7 +63,8 @@ def app() -> None:
 def run() -> NoReturn:
     """Run a command; whatever goes wrong ends in a sentence and an exit code."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        if stream is not None:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
         code = app(standalone_mode=False) or 0
     except EvenhandError as error:
@@ -71,10 +72,14 @@ def run() -> NoReturn:
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
-        error.show()
-        code = error.exit_code
+        context = getattr(error, "ctx", None)
+        usage = f"{context.get_usage()}\n" if context else ""
+        code = _fail(f"{usage}{error.format_message()}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         code = _fail("stopped", 130)
+    except OSError as error:
+        forget_output()
+        code = _fail(f"the output cannot be written: {(error.strerror or str(error)).lower()}", BAD_INPUT)
     except Exception as error:
         if os.environ.get("EVENHAND_TRACEBACK"):
             raise

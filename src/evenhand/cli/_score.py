@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
 import click
 
-from evenhand.cli._text import clean, while_read
-from evenhand.errors import AnswersError, Fault, InputError, nearest
-from evenhand.loading import Outputs, Reviews, answers_in, decoded, load_answers, load_rubric, with_environment
-from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, exact, written
+from evenhand.cli._text import clean, clean_json, while_read
+from evenhand.errors import Fault, InputError, nearest
+from evenhand.loading import Outputs, Reviews, load_answers, load_rubric, number_from, stdin_answers, with_environment
+from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, written
 from evenhand.scoring import as_json, score_outputs, score_reviews
 
 
@@ -47,7 +46,8 @@ def command(
 
 def _show(scores: Scores, explain: bool, as_data: bool) -> None:
     if as_data:
-        click.echo(json.dumps(as_json(scores), ensure_ascii=False, indent=2))
+        plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
+        click.echo(clean_json(json.dumps(as_json(scores), ensure_ascii=plain, indent=2)))
         return
     from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
 
@@ -76,13 +76,14 @@ class Limits:
         """1 where anything failed or is incomplete."""
         bad = {"fail", "incomplete"} | ({"borderline"} if self.strict else set())
         failed = any(card.verdict in bad or card.gates_failed for card in scores.scorecards)
-        return 1 if failed or self.shortfalls(scores) else 0
+        return 1 if failed or not scores.scorecards or self.shortfalls(scores) else 0
 
     def _shortfall(self, card: Scorecard) -> str | None:
         if card.exact is None:
             return None
         if self.least is not None and card.exact < self.least:
             shown = written(card.exact, card.decimals)
+            shown = f"{shown} ({written(card.exact)})" if Fraction(shown) >= self.least else shown
             return f"{card.id}: {shown} is below --min-score {written(self.least)}"
         if self.grade is not None and (
             card.grade is None or self.grades.index(card.grade) > self.grades.index(self.grade)
@@ -92,17 +93,16 @@ class Limits:
 
 
 def _number(text: str) -> Fraction:
-    try:
-        return Fraction(text) if len(text) < 40 else exact(Decimal(text))
-    except (ValueError, ArithmeticError):
-        hint = "as in 7.5 or 2/3"
-        raise InputError(Fault(f"{text!r} is not a number", hint, where="--min-score")) from None
+    value = number_from(text)
+    if isinstance(value, str):
+        raise InputError(Fault(value, "as in 7.5 or 2/3", where="--min-score"))
+    return value
 
 
 def _read(answers: str, rubric: Rubric) -> Outputs | Reviews:
     if answers != "-":
         return load_answers(Path(answers), rubric)
-    return answers_in(decoded(sys.stdin.buffer.read(), "standard input", AnswersError), rubric, "standard input")
+    return stdin_answers(sys.stdin.buffer if sys.stdin else None, rubric)
 
 
 def _score(rubric: Rubric, answers: Outputs | Reviews) -> Scores:

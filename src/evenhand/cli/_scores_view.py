@@ -13,6 +13,9 @@ def show_scores(scores: Scores, *, explain: bool) -> None:
     screen = Screen()
     screen.line(_heading(scores), dim=True)
     screen.gap()
+    if not scores.scorecards:
+        screen.line("no output was scored: every reviewer abstained")
+        return
     screen.table(_columns(scores), right=("rank", "score"), colours=COLOURS)
     _show_notes(screen, scores)
     if explain:

@@ -20,7 +20,7 @@ class Screen:
     """A terminal, or the file that stands in for it."""
 
     def __init__(self) -> None:
-        self.width = max(20, shutil.get_terminal_size().columns)
+        self.width = min(max(20, shutil.get_terminal_size().columns), 1000)
         self._colour = False if os.environ.get("NO_COLOR") else None
 
     def line(self, text: str, indent: int = 0, **style: object) -> None:

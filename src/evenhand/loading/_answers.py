@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType
+from typing import BinaryIO
 
 from evenhand import errors
 from evenhand.errors import AnswersError, Fault, ignored, nearest
-from evenhand.loading._files import read_text
-from evenhand.loading._json_values import parse_values
+from evenhand.loading._files import decoded, read_text
+from evenhand.loading._json_values import Twice, parse_values
 from evenhand.model import Answers, CriterionScore, Review, Rubric, Statement, Unscored
 
-LARGEST_ANSWERS = 1_000_000_000
+LARGEST_ANSWERS = 300_000_000
 OUTPUT_FIELDS = (
     "id", "scores", "red_flags", "bonuses", "unsafe", "author", "holistic",
     "overall", "overall_passed", "overall_band", "notes", "metadata",
@@ -29,6 +30,17 @@ Reviews = tuple[Review, ...]
 def load_answers(path: Path, rubric: Rubric) -> Outputs | Reviews:
     """The answers in a JSON or JSONL file."""
     return answers_in(read_text(path, LARGEST_ANSWERS, AnswersError), rubric, str(path))
+
+
+def stdin_answers(stream: BinaryIO | None, rubric: Rubric) -> Outputs | Reviews:
+    """The answers that come in on a stream, up to the size a file may have."""
+    where = "standard input"
+    if stream is None:
+        raise AnswersError(Fault("it is closed", "name a file, or pipe one in", where=where))
+    content = stream.read(LARGEST_ANSWERS + 1)
+    if len(content) > LARGEST_ANSWERS:
+        raise AnswersError(Fault(f"larger than the {LARGEST_ANSWERS:,} bytes allowed", where=where))
+    return answers_in(decoded(content, where, AnswersError), rubric, where)
 
 
 def answers_in(text: str, rubric: Rubric, where: str) -> Outputs | Reviews:
@@ -73,7 +85,7 @@ class _Reader:
         """Which of the two forms this is, and its entries."""
         if isinstance(data, Mapping) and "judge" in data:
             return "reviews", [data], ()
-        if isinstance(data, Mapping) and "scores" in data:
+        if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
             return "outputs", [data], ()
         if isinstance(data, Mapping):
             self._known(data, TOP_FIELDS, ())
@@ -102,7 +114,7 @@ class _Reader:
             return Review(judge="")
         self._known(entry, REVIEW_FIELDS, path)
         judge = self._word(entry, "judge", path)
-        abstained = entry.get("abstained")
+        abstained = None if entry.get("abstained") is False else entry.get("abstained")
         outputs = entry.get("outputs", [])
         if not isinstance(outputs, list) or not (outputs or abstained is not None):
             self._fault("outputs must be a list with entries", (*path, "outputs"), "or say abstained: why")
@@ -169,8 +181,10 @@ class _Reader:
             self._fault(f"scores must be an object, got {_kind(scores)}", (*path, "scores"))
             return {}, []
         read, notes = self.rubric.read(scores)
-        for id, differs in getattr(scores, "twice", {}).items():
-            if differs and id in read:
+        for id in read:
+            unclear = isinstance(scores, Twice) and id in scores.differing()
+            given = scores[id]
+            if unclear or (isinstance(given, Twice) and given.differing()):
                 read[id] = Unscored("unreadable: given twice with different answers")
         return read, notes
 
@@ -183,14 +197,15 @@ class _Reader:
         notes: list[str],
     ) -> dict[str, str]:
         """The statements found, in the rubric's order, each once; unknown ones are noted."""
-        given = entry.get(name) or {}
+        given = {} if entry.get(name) is None else entry[name]
         if isinstance(given, list) and all(isinstance(id, str) for id in given):
             given = dict.fromkeys(given, True)
         if not isinstance(given, Mapping):
             self._fault(f"{name} must be an object of id and reason, got {_kind(given)}", (*path, name))
             return {}
+        unclear = [id for id in given.differing() if False in given.twice[id]] if isinstance(given, Twice) else []
         for id, why in given.items():
-            if not isinstance(why, (str, bool)):
+            if not isinstance(why, (str, bool)) or id in unclear:
                 hint = "give the reason as text, or leave the id out if it was not found"
                 self._fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
         ids = {statement.id for statement in known}
@@ -223,12 +238,19 @@ class _Reader:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str) or not value:
-            self._fault(f"{name} must be a text", (*path, name))
+            self._fault(f"{name} must be a text", (*path, name), f'as in "{name}": "a"')
             return ""
         return value
 
     def _optional_word(self, entry: Mapping[str, object], name: str, path: errors.Path) -> str | None:
-        return None if entry.get(name) in (None, False) else self._word(entry, name, path)
+        value = entry.get(name)
+        if value is None or value is False:
+            return None
+        if not isinstance(value, str) or not value:
+            hint = "the name of the pattern, or null" if name == "unsafe" else "a name, or null"
+            self._fault(f"{name} must be a text", (*path, name), hint)
+            return None
+        return value
 
     def _fault(self, what: str, path: errors.Path, hint: str = "") -> None:
         self.faults.append(Fault(what, hint, path))

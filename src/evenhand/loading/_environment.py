@@ -7,8 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.errors import Fault, RubricError
-from evenhand.loading._fields import number_in
-from evenhand.loading._tree import Scalar
+from evenhand.loading._fields import number_from
 from evenhand.model import Cap, Method, Rubric
 
 
@@ -30,7 +29,7 @@ def with_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
 
 
 def _number(name: str, text: str) -> Fraction:
-    value = number_in(Scalar(text.strip()))
+    value = number_from(text)
     if isinstance(value, str):
         raise RubricError(Fault(value, where=f"environment variable {name}"))
     return value

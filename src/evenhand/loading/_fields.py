@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from decimal import Decimal
 from fractions import Fraction
 
-from evenhand.errors import Fault, Path, nearest
+from evenhand.errors import MOST_TOLD, Fault, Path, nearest
 from evenhand.loading._tree import Mapping, Node, Scalar, Sequence
 from evenhand.model import exact
 
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|[0-9]+/[0-9]+)")
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 
 
@@ -25,11 +25,14 @@ class Fields:
         if not isinstance(node, Mapping):
             self.fault(f"expected fields such as {', '.join(sorted(known)[:4])}, got {described(node)}")
             return
+        unknown = 0
         for key, value in node.items:
             if key.text in known:
                 self._nodes[key.text] = value
-            else:
-                self.fault(f"unknown field {key.text!r}", nearest(key.text, known), key.text)
+                continue
+            unknown += 1
+            hint = nearest(key.text[:40], known) if unknown <= MOST_TOLD else ""
+            self.fault(f"unknown field {key.text!r}", hint, key.text)
 
     def __contains__(self, key: str) -> bool:
         return key in self._nodes
@@ -125,9 +128,18 @@ def number_in(node: Node) -> Fraction | str:
     if len(node.text) > 50:
         return "has too many digits"
     try:
-        return exact(Decimal(node.text))
+        return Fraction(node.text) if "/" in node.text else exact(Decimal(node.text))
+    except ZeroDivisionError:
+        return "divides by zero"
+    except ArithmeticError:
+        return "cannot be used: the number is too large"
     except ValueError as error:
         return f"cannot be used: {error}"
+
+
+def number_from(text: str) -> Fraction | str:
+    """The number written in a text, such as 7.5 or 2/3, or what is wrong with it."""
+    return number_in(Scalar(text.strip()))
 
 
 def is_null(node: Node) -> bool:

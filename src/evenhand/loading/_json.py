@@ -6,7 +6,7 @@ import json
 import re
 
 from evenhand.errors import RubricError
-from evenhand.loading._tree import Builder, Mapping, Node, Scalar, Sequence, at
+from evenhand.loading._tree import MOST_NODES, Builder, Mapping, Node, Scalar, Sequence, at
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
@@ -19,9 +19,9 @@ _TOKEN = re.compile(
 _WHAT = {"value": "a value", "key": "a key in quotes", "colon": "':'", "after": "',' or the end"}
 
 
-def parse_json(text: str) -> Node | None:
+def parse_json(text: str, most_nodes: int = MOST_NODES) -> Node | None:
     """The value in a JSON text; None where it is empty."""
-    reader = _Reader()
+    reader = _Reader(most_nodes)
     position, line = 0, 1
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -40,8 +40,8 @@ def parse_json(text: str) -> Node | None:
 class _Reader:
     """What may come next in a JSON text."""
 
-    def __init__(self) -> None:
-        self.builder = Builder()
+    def __init__(self, most_nodes: int) -> None:
+        self.builder = Builder(most_nodes)
         self.nesting: list[str] = []
         self.expects = "value"
         self.started = False

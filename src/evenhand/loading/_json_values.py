@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import cache
 
 from evenhand import errors
 from evenhand.errors import AnswersError, Fault, RubricError
 from evenhand.loading._json import parse_json
-from evenhand.loading._tree import line_of
+from evenhand.loading._tree import Node, line_of
+
+# Only a file with a fault is read once more for its lines.
+MOST_LOCATED = 5_000_000
+
+
+class Twice(dict[str, object]):
+    """A JSON object in which a key came more than once; `twice` maps it to all its values."""
+
+    twice: dict[str, list[object]]
+
+    def differing(self) -> list[str]:
+        """The keys whose values contradict each other."""
+        return [key for key, values in self.twice.items() if any(value != values[0] for value in values)]
 
 
 def parse_values(text: str, where: str) -> tuple[object, Callable[[errors.Path], str]]:
-    """The data of a JSON text, or of one value per line, and how to find a path's line in it."""
+    """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
+    tree = cache(lambda: _tree(text))
     try:
-        return _decode(text), lambda path: f"{where}:{_line(text, path)}"
+        return _decode(text), lambda path: f"{where}:{line_of(found, path) if (found := tree()) else 1}"
     except json.JSONDecodeError as error:
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
         if len(lines) < 2 or error.msg != "Extra data":
-            raise AnswersError(
-                Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", where=f"{where}:{error.lineno}")
-            ) from None
-    rows = [value for number, line in lines for value in _row(line, f"{where}:{number}")]
-    numbers = [number for number, _ in lines]
-    return rows, lambda path: f"{where}:{numbers[int(path[0])]}" if path else where
+            place = f"{where}:{error.lineno}"
+            raise AnswersError(Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", (), place)) from None
+    rows = [_row(line, f"{where}:{number}") for number, line in lines]
+    return rows, lambda path: f"{where}:{lines[int(path[0])][0]}" if path else where
 
 
-def _row(line: str, where: str) -> Iterator[object]:
+def _row(line: str, where: str) -> object:
     try:
-        yield _decode(line)
+        return _decode(line)
     except json.JSONDecodeError as error:
         raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=where)) from None
+    except AnswersError as error:
+        raise error.located(lambda _: where) from None
 
 
 def _decode(text: str) -> object:
     try:
-        return json.loads(text, parse_float=Decimal, object_pairs_hook=_object)
+        return json.loads(text, parse_float=_decimal, object_pairs_hook=_object)
     except RecursionError:
         raise AnswersError("nested too deep") from None
     except json.JSONDecodeError:
@@ -45,29 +61,27 @@ def _decode(text: str) -> object:
         raise AnswersError(f"a number that cannot be read: {str(error).split(';')[0]}") from None
 
 
+def _decimal(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("Infinity")  # Beyond every scale, and so unreadable.
+
+
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain
-    result = _Twice(plain)
-    result.twice = {}
+    values: dict[str, list[object]] = {}
     for key, value in pairs:
-        count = sum(other == key for other, _ in pairs)
-        if count > 1:
-            result.twice[key] = result.twice.get(key, False) or value != plain[key]
+        values.setdefault(key, []).append(value)
+    result = Twice(plain)
+    result.twice = {key: given for key, given in values.items() if len(given) > 1}
     return result
 
 
-def _line(text: str, path: errors.Path) -> int:
-    """Found only when something is wrong, by reading the text once more with its lines."""
+def _tree(text: str) -> Node | None:
     try:
-        tree = parse_json(text)
+        return parse_json(text, MOST_LOCATED)
     except RubricError:
-        return 1
-    return line_of(tree, path) if tree else 1
-
-
-class _Twice(dict[str, object]):
-    """A JSON object in which a key came more than once; `twice` maps it to whether the values differ."""
-
-    twice: dict[str, bool]
+        return None

@@ -77,16 +77,20 @@ def read_score_scale(fields: Fields) -> ScoreScale | None:
         fields.fault("a method needs a scale", "as in scale: {min: 0, max: 10, decimals: 2}")
         return None
     path = (*fields.path, "scale")
+    decimals = None
     if isinstance(node, Scalar) and (span := span_in(node.text)):
-        return ScoreScale(min=span[0], max=span[1])
-    parts = Fields(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
-    low, high = parts.number("min"), parts.number("max")
-    if low is None or high is None:
-        if isinstance(node, Mapping):
-            parts.fault("a scale needs min and max")
-        return None
+        low, high = span
+    else:
+        parts = Fields(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
+        ends = parts.number("min"), parts.number("max")
+        decimals = parts.integer("decimals")
+        if ends[0] is None or ends[1] is None:
+            if isinstance(node, Mapping):
+                parts.fault("a scale needs min and max")
+            return None
+        low, high = ends[0], ends[1]
     try:
-        return ScoreScale(min=low, max=high, decimals=parts.integer("decimals"))
+        return ScoreScale(min=low, max=high, decimals=decimals)
     except RubricError as error:
         fields.faults.extend(error.within(*path).faults)
         return None

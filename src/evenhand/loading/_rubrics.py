@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
@@ -71,12 +72,14 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> Opened:
         return _opened(tree_of(source), "", "rubric", Path())
     if str(source) in (*method_names(), *ready_names()):
         return _shipped(str(source))
+    if not isinstance(source, (str, Path)):
+        raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
-    if not path.suffix and not path.exists():
+    if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
         raise RubricError(
             Fault(
                 f"no rubric is called {str(source)!r}",
-                f"{_or(nearest(str(source), rubric_names()))} or name a file",
+                f"{_or(nearest(str(source)[:40], rubric_names()))} or name a file",
             )
         )
     tree = read_tree(path)
@@ -134,23 +137,29 @@ def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) ->
     method = _method(fields, folder, tree)
     if method is None:
         # The criteria are read all the same, as the kind they look like, so that every fault is told at once.
-        _criteria(fields, load_method(_kind(tree)))
+        _parts(fields, load_method(_kind(tree)), name)
         raise RubricError(*_in_order(faults, tree))
-    method = _with_panel(fields, method)
-    parts = {
-        "name": fields.text("name") or name,
-        "method": method,
-        "criteria": _criteria(fields, method),
-        "red_flags": _statements(fields, "red_flags"),
-        "bonuses": _statements(fields, "bonuses"),
-        "gates": tuple(gate for node, path in fields.items("gates") if (gate := read_gate(node, faults, path))),
-        "tags": _tags(fields),
-        "about": fields.text("about") or "",
-    }
-    rubric = _born(parts, faults)
+    rubric = _born(_parts(fields, method, name), faults)
     if faults or rubric is None:
         raise RubricError(*_in_order(faults, tree))
     return rubric
+
+
+def _parts(fields: Fields, method: Method, name: str) -> dict[str, Any]:
+    """What a rubric is made of, as far as it could be read."""
+    criteria = _criteria(fields, method)
+    yes_no = {leaf.id for criterion in criteria for leaf in criterion.leaves() if leaf.scale.yes_no}
+    gates = (read_gate(node, yes_no, fields.faults, path) for node, path in fields.items("gates"))
+    return {
+        "name": fields.text("name") or name,
+        "method": _with_panel(fields, method),
+        "criteria": criteria,
+        "red_flags": _statements(fields, "red_flags"),
+        "bonuses": _statements(fields, "bonuses"),
+        "gates": tuple(gate for gate in gates if gate),
+        "tags": _tags(fields),
+        "about": fields.text("about") or "",
+    }
 
 
 def _born(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
@@ -181,7 +190,7 @@ def _method(fields: Fields, folder: Path, tree: Mapping) -> Method | None:
     if word is None:
         return load_method(_kind(tree)) if "method" not in fields else None
     if word.endswith(FILE_ENDINGS):
-        if not (folder / word).is_file():
+        if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
             return None
         return load_method_file(folder / word)

@@ -119,6 +119,8 @@ def _range_map(fields: Fields) -> list[Anchor]:
         else:
             starts.append((number, value.text))
     starts.sort()
+    if not starts:
+        return []
     ends = [start - 1 for start, _ in starts[1:]] + [Fraction(10)]
     return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=True)]
 
@@ -127,8 +129,8 @@ def _range(node: Node, faults: list[Fault], path: Path) -> Anchor | None:
     fields = Fields(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
     ends = [number_in(entry) for entry, _ in fields.items("score_range")]
     text = fields.text("expected_outcome", "description", "asks")
-    if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 for end in ends):
-        fields.fault("score_range needs two whole numbers, as in [0, 2]", "", "score_range")
+    if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 or not 0 <= end <= 10 for end in ends):
+        fields.fault("score_range needs two whole numbers from 0 to 10, as in [0, 2]", "", "score_range")
         return None
     if text is None:
         if "expected_outcome" not in fields:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 
 from evenhand.errors import Fault, Path, RubricError
 
@@ -84,8 +82,9 @@ def tree_of(value: object, depth: int = 0) -> Node:
 class Builder:
     """Puts a tree together piece by piece, without recursion, and refuses what could hurt."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_nodes: int = MOST_NODES) -> None:
         self.root: Node | None = None
+        self._most = most_nodes
         self._open: list[tuple[Sequence | Mapping, set[str]]] = []
         self._keys: list[Scalar | None] = []
         self._count = 0
@@ -98,6 +97,13 @@ class Builder:
         self._open.append((node, set()))
         self._keys.append(None)
 
+    def alias(self, node: Node, line: int) -> None:
+        """Put a node once more; it counts, and is as deep, as if it were written out."""
+        size, depth = extent_of(node)
+        if len(self._open) + depth > DEEPEST:
+            raise RubricError(at(line, f"nested more than {DEEPEST} deep"))
+        self.add(node, size, line)
+
     def close(self) -> Sequence | Mapping:
         """End the innermost list or mapping."""
         self._keys.pop()
@@ -106,8 +112,8 @@ class Builder:
     def add(self, node: Node, size: int = 1, line: int | None = None) -> None:
         """Put a node where the reader stands: as the root, an item, a key or a value."""
         self._count += size
-        if self._count > MOST_NODES:
-            raise RubricError(at(line or node.line, f"more than {MOST_NODES:,} entries", "is this the right file?"))
+        if self._count > self._most:
+            raise RubricError(at(line or node.line, f"more than {self._most:,} entries", "is this the right file?"))
         if not self._open:
             self.root = node
             return
@@ -129,17 +135,18 @@ class Builder:
         return node
 
 
-def size_of(node: Node) -> int:
-    """How many nodes a tree has when everything shared is counted each time."""
-    count, waiting = 0, [node]
+def extent_of(node: Node) -> tuple[int, int]:
+    """How many nodes a tree has, everything shared counted each time, and how deep it is."""
+    count, deepest = 0, 0
+    waiting = [(node, 1)]
     while waiting and count <= MOST_NODES:
-        count += 1
-        node = waiting.pop()
+        node, depth = waiting.pop()
+        count, deepest = count + 1, max(deepest, depth)
         if isinstance(node, Sequence):
-            waiting += node.items
+            waiting += [(item, depth + 1) for item in node.items]
         elif isinstance(node, Mapping):
-            waiting += [value for _, value in node.items]
-    return count
+            waiting += [(value, depth + 1) for _, value in node.items]
+    return count, deepest
 
 
 def at(line: int, what: str, hint: str = "") -> Fault:
@@ -152,6 +159,4 @@ def _word(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, Fraction):
-        return str(Decimal(value.numerator) / Decimal(value.denominator))
     return str(value)

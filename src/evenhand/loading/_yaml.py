@@ -5,7 +5,7 @@ from __future__ import annotations
 import yaml
 
 from evenhand.errors import RubricError
-from evenhand.loading._tree import Builder, Mapping, Node, Scalar, Sequence, at, size_of
+from evenhand.loading._tree import Builder, Mapping, Node, Scalar, Sequence, at
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -55,7 +55,7 @@ def _add_alias(builder: Builder, anchors: dict[str, Node | None], name: str, lin
     target = anchors[name]
     if target is None:
         raise RubricError(at(line, f"the alias *{name} contains itself"))
-    builder.add(target, size_of(target), line)
+    builder.alias(target, line)
 
 
 def _refuse_tag(tag: str | None, line: int) -> None:

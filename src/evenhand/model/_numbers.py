@@ -27,9 +27,11 @@ def exact(value: Number) -> Fraction:
         # A shortcut for what judges write: quarters are the same number in binary and in decimal.
         if quarters.is_integer() and abs(quarters) < 1e9:
             return Fraction(int(quarters), 4)
-        value = Decimal(repr(value))
+        value = Decimal(float.__repr__(value))
     if isinstance(value, Decimal):
         return _from_decimal(value)
+    if not isinstance(value, Fraction):
+        raise TypeError(f"{value!r} is not a number")
     return value
 
 

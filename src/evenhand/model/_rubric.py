@@ -42,7 +42,7 @@ class Rubric:
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
         scores = {id: leaf.scale.read(answers[id]) for id, leaf in self.leaves.items() if id in answers}
-        unknown = [id for id in answers if id not in self.leaves]
+        unknown = [str(id) for id in answers if id not in self.leaves]
         if unknown and not scores:
             return scores, [
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
@@ -64,10 +64,8 @@ class Rubric:
 
     def _faults(self) -> Iterator[Fault]:
         if not self.criteria:
-            yield Fault(
-                f"no criteria: the method {self.method.name!r} has none of its own, and the rubric lists none",
-                "list them under criteria",
-            )
+            own = "" if self.method.criteria else f"the method {self.method.name!r} has none of its own, and "
+            yield Fault(f"no criteria: {own}the rubric lists none", "list them under criteria")
         yield from self._duplicates()
         yield from self._weight_faults()
         yield from self._reference_faults()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral
 
 from evenhand.errors import Fault, RubricError
 from evenhand.model._numbers import exact, written
@@ -108,7 +109,7 @@ class Scale:
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
         if "missing" in answer:
-            return Unscored(str(answer["missing"]))
+            return Unscored(str(answer["missing"] or "not answered"))
         if self.bands:
             return self._read_band(answer)
         why = str(answer.get("why", ""))
@@ -126,6 +127,8 @@ class Scale:
             return Scored(Fraction(int(answer)))
         if self.yes_no and answer not in (0, 1):
             return _unreadable(f"{_quoted(answer)} is neither true nor false")
+        if isinstance(answer, Integral) and not isinstance(answer, int):
+            answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
             return _unreadable(f"{_quoted(answer)} is not a number")
         try:
@@ -180,6 +183,8 @@ def _unreadable(what: str) -> Unscored:
 def _quoted(answer: object) -> str:
     if answer is True or answer is False:
         return str(answer).lower()
+    if isinstance(answer, (list, tuple, Mapping)):
+        return "a mapping" if isinstance(answer, Mapping) else "a list"
     text = repr(answer) if isinstance(answer, str) else str(answer)
     return text if len(text) <= 40 else text[:39] + "…"
 

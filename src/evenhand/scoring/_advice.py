@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 
 from evenhand.errors import Fault, Path
 from evenhand.model import (
@@ -30,7 +31,8 @@ VAGUE = (
     "sensible", "decent", "optimal", "effective", "effectively", "intuitive",
 )  # fmt: skip
 _VAGUE = re.compile(r"\b(" + "|".join(VAGUE) + r")\b", re.IGNORECASE)
-MOST_SUMS = 50_000
+MOST_SUMS = 4_000
+MOST_CRITERIA = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ def advise(rubric: Rubric) -> list[Advice]:
     advice += _gate_advice(rubric)
     advice += _weight_advice(rubric)
     advice += _ignored_advice(rubric)
+    advice += _tie_advice(rubric)
     advice += _statement_advice(rubric)
     advice += _count_advice(rubric)
     return advice
@@ -93,7 +96,7 @@ def _weight_advice(rubric: Rubric) -> Iterator[Advice]:
             continue
         why = _powerless(rubric, criterion)
         if why:
-            yield Advice(f"the weight of {criterion.id!r} can change no decision: {why}", ("criteria", position))
+            yield Advice(f"the weight of {criterion.id!r} {why}", ("criteria", position))
 
 
 def _powerless(rubric: Rubric, criterion: Criterion) -> str | None:
@@ -102,28 +105,29 @@ def _powerless(rubric: Rubric, criterion: Criterion) -> str | None:
         most = criterion.weight * (criterion.scale.max - criterion.scale.min)
         decimals = method.scale.decimals
         if decimals is not None and most * 10**decimals < Fraction(1, 2):
-            return f"from worst to best it moves the score by {written(most)}, less than is shown"
+            return f"hardly matters: from worst to best it moves the score by {written(most)}, less than is shown"
     if method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
         sums = _sums_of_others(rubric, criterion)
         if sums and not any(_flips(rubric, criterion, others) for others in sums):
-            return "the verdict is the same whatever it is answered"
+            return "can change no decision: the verdict is the same whatever it is answered"
     return None
 
 
 def _sums_of_others(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
-    """Every total that the other criteria can reach; empty where there are too many to try."""
+    """Every total that the others can reach without failing a gate; empty where there are too many to try."""
+    least = {gate.criterion: gate.min for gate in rubric.all_gates()}
     sums = {Fraction(0)}
-    for other in rubric.criteria:
+    for other in rubric.criteria if len(rubric.criteria) <= MOST_CRITERIA else ():
         if other is criterion:
             continue
-        if not other.scale.integers or other.children:
+        lowest = max(other.scale.min, least.get(other.id, other.scale.min))
+        span = int(other.scale.max - lowest) + 1
+        if not other.scale.integers or other.children or len(sums) * span > MOST_SUMS:
             return set()
         worth = _worth(rubric, other)
-        levels = range(int(other.scale.min), int(other.scale.max) + 1)
+        levels = range(ceil(lowest), int(other.scale.max) + 1)
         sums = {total + worth * other.scale.share(Fraction(level)) for total in sums for level in levels}
-        if len(sums) > MOST_SUMS:
-            return set()
-    return sums
+    return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
 
 
 def _flips(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
@@ -147,6 +151,10 @@ def _ignored_advice(rubric: Rubric) -> Iterator[Advice]:
             yield Advice(
                 f"{rubric.method.name!r} does nothing with the points of {criterion.id!r}", ("criteria", position)
             )
+        if criterion.fixed and not _has(rubric.method.steps, Shortfall):
+            yield Advice(
+                f"{rubric.method.name!r} does nothing with 'fixed' of {criterion.id!r}", ("criteria", position)
+            )
         if by_points and criterion.weight != 1:
             yield Advice(
                 f"{rubric.method.name!r} does nothing with the weight of {criterion.id!r}", ("criteria", position)
@@ -154,6 +162,15 @@ def _ignored_advice(rubric: Rubric) -> Iterator[Advice]:
         if any(gate.criterion == criterion.id for gate in rubric.gates) and (criterion.points or 0) < 0:
             what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
             yield Advice(what, ("criteria", position))
+
+
+def _tie_advice(rubric: Rubric) -> Iterator[Advice]:
+    """A method without criteria of its own cannot know; here they are."""
+    if rubric.method.criteria:
+        return
+    for tie in rubric.method.ties:
+        if tie.by == "criterion" and tie.of not in rubric.leaves:
+            yield Advice(f"{rubric.method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",))
 
 
 def _statement_advice(rubric: Rubric) -> Iterator[Advice]:

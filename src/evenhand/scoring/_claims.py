@@ -10,7 +10,7 @@ from evenhand.model import Number, Ranked, Scorecard, exact, written
 
 def claim_notes(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
     """A note for each claimed score, band or pass that differs from what was computed."""
-    if "overall" in claims:
+    if "overall" in claims and card.steps:
         ours = card.steps[0].after
         said = _number(claims["overall"])
         if said is None:

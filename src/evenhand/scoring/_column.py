@@ -18,6 +18,7 @@ Bools = NDArray[np.bool_]
 LARGEST = 2**62
 LARGEST_EXACT_FLOAT = 2**53
 MOST_DECIMALS = 4
+FAR = 10**15  # Off every scale, and still far from overflowing.
 
 
 class DoesNotFitError(ArithmeticError):
@@ -116,8 +117,10 @@ def linear(terms: Sequence[tuple[Fraction, Column]], shift: Fraction = Fraction(
 
 def leaf_column(numbers: NDArray[np.generic], scale: Scale) -> tuple[Column, Bools | None, Bools | None]:
     """A criterion's column, the rows that are no answer on its scale, and the rows with too many decimals."""
-    if numbers.dtype.kind in "bui":
-        integers, decimals, odd = numbers.astype(np.int64), 0, None
+    if numbers.dtype.kind == "b" and not scale.is_share:
+        integers, decimals, odd = np.full(len(numbers), -1, np.int64), 0, None  # Yes is no number on 1–10.
+    elif numbers.dtype.kind in "bui":
+        integers, decimals, odd = np.clip(numbers, -FAR, FAR).astype(np.int64), 0, None
     else:
         integers, decimals, odd = scaled_integers(numbers.astype(np.float64, copy=False))
     unit = 10**decimals
@@ -142,6 +145,7 @@ def leaf_column(numbers: NDArray[np.generic], scale: Scale) -> tuple[Column, Boo
 
 def scaled_integers(numbers: NDArray[np.float64]) -> tuple[Integers, int, Bools | None]:
     """Numbers as they are written, times a power of ten; the rows for which four decimals are not enough."""
+    numbers = np.clip(numbers, -FAR, FAR)
     for decimals in range(MOST_DECIMALS + 1):
         unit = 10.0**decimals
         whole = np.rint(numbers * unit) if decimals else np.rint(numbers)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from evenhand.errors import InputError
-from evenhand.model import Answers, Criterion, CriterionScore, LayerMean, Rubric, Scale
+from evenhand.model import Answers, Ceiling, Criterion, CriterionScore, LayerMean, Rubric, Scale
 from evenhand.scoring._column import Bools, Column, leaf_column, linear
 
 
@@ -29,15 +29,16 @@ class Table:
         unknown = [id for id in scores if id not in rubric.leaves]
         if unknown or not scores:
             raise InputError(f"columns are named after criteria: {', '.join(rubric.leaves)}; got {', '.join(unknown)}")
-        self.scores = {id: np.asarray(np.ma.getdata(column)) for id, column in scores.items()}
+        self.scores = {id: _numbers(id, column) for id, column in scores.items()}
         masked = {id: column for id, column in scores.items() if isinstance(column, np.ma.MaskedArray)}
         self.missing = {id: np.ma.getmaskarray(column) for id, column in masked.items()}
         self.found = {
             "red_flags": _statements(red_flags, [flag.id for flag in rubric.red_flags]),
             "bonuses": _statements(bonuses, [bonus.id for bonus in rubric.bonuses]),
         }
-        self.rows = len(next(iter(self.scores.values())))
-        self.unsafe = None if unsafe is None else np.asarray(unsafe, dtype=bool)
+        first = next(iter(self.scores.values()))
+        self.rows = first.shape[0] if first.ndim else 0
+        self.unsafe = None if unsafe is None else _booleans("unsafe", unsafe)
         given = [*self.scores.values(), *self.found["red_flags"].values(), *self.found["bonuses"].values()]
         given += [] if self.unsafe is None else [self.unsafe]
         if any(column.ndim != 1 or len(column) != self.rows for column in given):
@@ -83,6 +84,11 @@ class Case:
                 self.incomplete[:] = True
         for criterion in self.rubric.criteria:
             self._fold(criterion)
+        for id in _looked_at(self.rubric):
+            if id not in self.values:  # An absent layer: a gate on it is not known to have passed.
+                self.values[id] = Column.constant(count, Fraction(0))
+                self.missing[id] = np.ones(count, dtype=bool)
+                self.incomplete[:] = True
 
     @property
     def rubric(self) -> Rubric:
@@ -97,7 +103,10 @@ class Case:
 
     def present(self) -> list[Criterion]:
         """The criteria that have values."""
-        return [criterion for criterion in self.rubric.criteria if criterion.id in self.values]
+        return [criterion for criterion in self.rubric.criteria if self._is_present(criterion)]
+
+    def _is_present(self, criterion: Criterion) -> bool:
+        return criterion.id in self.values and any(leaf.id in self.table.scores for leaf in criterion.leaves())
 
     def statements(self, name: str) -> list[tuple[Fraction | None, Bools]]:
         """Each statement's own amount, and the rows in which it was found."""
@@ -126,11 +135,31 @@ class Case:
             self.values[criterion.id] = put_onto(criterion.scale, terms)
 
 
+def _looked_at(rubric: Rubric) -> list[str]:
+    """The criteria that gates and ceilings look at."""
+    steps = [step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)]
+    return [*(gate.criterion for gate in rubric.all_gates()), *steps]
+
+
 def _statements(given: Mapping[str, ArrayLike], known: list[str]) -> dict[str, Bools]:
     unknown = [id for id in given if id not in known]
     if unknown:
         raise InputError(f"the rubric has no statement {', '.join(unknown)}")
-    return {id: np.asarray(column, dtype=bool) for id, column in given.items()}
+    return {id: _booleans(id, column) for id, column in given.items()}
+
+
+def _numbers(id: str, column: ArrayLike) -> NDArray[np.generic]:
+    numbers = np.asarray(np.ma.getdata(column))
+    if numbers.dtype.kind not in "biuf":
+        raise InputError(f"the column {id!r} must hold numbers, got {numbers.dtype} (mask what is missing)")
+    return numbers
+
+
+def _booleans(id: str, column: ArrayLike) -> Bools:
+    found = np.asarray(np.ma.getdata(column))
+    if found.dtype.kind != "b" or np.ma.is_masked(column):
+        raise InputError(f"the column {id!r} must hold true and false without gaps, got {found.dtype}")
+    return found
 
 
 def _read(scale: Scale, answer: object) -> CriterionScore:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from evenhand.model import (
     Answers,
     Cap,
+    Ceiling,
     CriterionScore,
     LayerMean,
     Missing,
@@ -18,6 +19,7 @@ from evenhand.model import (
     Scored,
     Shortfall,
     Step,
+    not_asked,
     written,
 )
 from evenhand.scoring._claims import claim_notes
@@ -30,7 +32,9 @@ def scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
     """The scorecard of one output from one set of answers."""
     case, missing = open_case(rubric, answers)
     if missing and isinstance(answers.holistic, Scored) and not case.values:
-        return finish(case, (), holistic_step(case, answers.holistic))
+        unknown = unknown_to(rubric.method.after_panel, case)
+        return finish(case, unknown, () if unknown else holistic_step(case, answers.holistic))
+    missing = missing or unknown_to(rubric.method.steps, case)
     if missing:
         return _nothing_configured(finish(case, missing, ()), rubric)
     return finish(case, (), run_steps(rubric.method.before_panel, case))
@@ -39,9 +43,16 @@ def scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
 def open_case(rubric: Rubric, answers: Answers) -> tuple[Case, tuple[Missing, ...]]:
     """The case the steps look at, and what keeps it from having a score."""
     values, missing = fold(rubric, answers.scores)
-    if isinstance(rubric.method.steps[0], LayerMean) and values:
+    if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
         missing = _without_absent_layers(rubric, answers, missing)
     return Case(rubric, values, answers), tuple(missing)
+
+
+def unknown_to(steps: Sequence[Step], case: Case) -> tuple[Missing, ...]:
+    """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
+    looked_at = [gate.criterion for gate in case.rubric.all_gates()]
+    looked_at += [step.criterion for step in steps if isinstance(step, Ceiling)]
+    return tuple(Missing(id, not_asked().why) for id in dict.fromkeys(looked_at) if id not in case.values)
 
 
 def run_steps(steps: Sequence[Step], case: Case, before: Fraction | None = None) -> tuple[Moved, ...]:
@@ -87,7 +98,7 @@ def finish(case: Case, missing: tuple[Missing, ...], trail: tuple[Moved, ...]) -
         criteria=answers.scores,
         notes=tuple(_notes(case, value)),
     )
-    if answers.claims and value is not None:
+    if answers.claims:
         claimed = claim_notes(card, answers.claims, rubric.method.scale.max)
         return replace(card, notes=(*card.notes, *claimed))
     return card

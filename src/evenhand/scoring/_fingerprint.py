@@ -27,7 +27,7 @@ def fingerprint(
         "criteria": rubric.criteria,
         "red_flags": rubric.red_flags,
         "bonuses": rubric.bonuses,
-        "gates": rubric.gates,
+        "gates": sorted(rubric.gates, key=lambda gate: (gate.criterion, gate.min)),
         "scale": method.scale,
         "steps": [[step.kind(), step] for step in method.steps],
         "grades": method.grades,

@@ -23,7 +23,7 @@ from evenhand.model import (
     written,
 )
 from evenhand.scoring._claims import claim_notes
-from evenhand.scoring._engine import finish, holistic_step, layers_of, open_case, run_steps
+from evenhand.scoring._engine import finish, holistic_step, layers_of, open_case, run_steps, unknown_to
 from evenhand.scoring._fold import fold
 from evenhand.scoring._moments import mean, root, variance
 from evenhand.scoring._steps import Case
@@ -41,9 +41,16 @@ def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scoreca
         for entry in entries:
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
-    says = _normalised(pool) if panel.normalise == "z" else pool
-    says = _borda(says, rubric.method) if panel.aggregate == "borda" else says
-    return tuple(_join(rubric, seen[id], reviewed[id], {j: s[id] for j, s in says.items() if id in s}) for id in seen)
+    plain = _borda(pool, rubric.method) if panel.aggregate == "borda" else pool
+    says = plain
+    if panel.normalise == "z":
+        says = _normalised(pool)
+        says = _borda(says, rubric.method) if panel.aggregate == "borda" else says
+    return tuple(_join(rubric, seen[id], reviewed[id], _of(id, says), _of(id, plain)) for id in seen)
+
+
+def _of(id: str, pool: Pool) -> dict[str, Fraction]:
+    return {judge: scores[id] for judge, scores in pool.items() if id in scores}
 
 
 def _by_output(reviews: Sequence[Review]) -> dict[str, dict[str, Answers]]:
@@ -71,6 +78,7 @@ def _review(rubric: Rubric, review: Review, answers: Answers | None) -> Reviewed
     if missing and isinstance(answers.holistic, Scored) and not case.values:
         trail = holistic_step(case, answers.holistic)
         return Reviewed(judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail)
+    missing = missing or unknown_to(rubric.method.before_panel, case)
     if missing:
         why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
         return Reviewed(judge=review.judge, exact=None, why_not=why, criteria=answers.scores)
@@ -133,6 +141,7 @@ def _join(
     answers: Mapping[str, Answers],
     reviewed: tuple[Reviewed, ...],
     says: Mapping[str, Fraction],
+    plain: Mapping[str, Fraction],
 ) -> Scorecard:
     panel = rubric.method.panel
     case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
@@ -140,14 +149,19 @@ def _join(
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[Moved, ...] = ()
     if enough:
-        together = median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
+        together = _together(panel, says)
         own = tuple(judge for judge in answers if judge not in {entry.judge for entry in reviewed})
         facts = _Joined(panel, reviewed, says, own)
         trail = (Moved("panel", None, together, _tell_panel, (facts,), rubric.method.scale.decimals),)
-    card = finish(case, () if enough else _missing(rubric, reviewed), trail)
-    notes = [*card.notes, *_notes(rubric, reviewed, says)]
+    unknown = unknown_to(rubric.method.after_panel, case) if enough else _missing(rubric, reviewed)
+    card = finish(case, unknown, () if unknown else trail)
+    notes = [*card.notes, *_notes(rubric, reviewed, says, plain)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
+
+
+def _together(panel: Panel, says: Mapping[str, Fraction]) -> Fraction:
+    return median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
 
 
 def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fraction]:
@@ -177,7 +191,8 @@ def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed]) -> Ans
 
 
 def _mean_score(reviewed: Sequence[Reviewed], id: str) -> CriterionScore:
-    given = _given(reviewed, id)
+    """The mean over the reviewers whose scores count; where none does, over those who answered at all."""
+    given = _given([entry for entry in reviewed if entry.exact is not None], id) or _given(reviewed, id)
     return Scored(mean(given)) if given else Unscored("no reviewer answered")
 
 
@@ -197,7 +212,8 @@ def _missing(rubric: Rubric, reviewed: Sequence[Reviewed]) -> tuple[Missing, ...
         ]
         for id in rubric.leaves
     }
-    return tuple(Missing(id, "; ".join(reasons)) for id, reasons in why.items() if reasons)
+    missing = tuple(Missing(id, "; ".join(reasons)) for id, reasons in why.items() if reasons)
+    return missing or tuple(Missing(id, "the panel gave no score") for id in rubric.leaves)
 
 
 def _why_missing(entry: Reviewed, id: str) -> str:
@@ -205,7 +221,9 @@ def _why_missing(entry: Reviewed, id: str) -> str:
     return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
 
 
-def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction]) -> list[str]:
+def _notes(
+    rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction], plain: Mapping[str, Fraction]
+) -> list[str]:
     panel = rubric.method.panel
     notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
     notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
@@ -213,8 +231,8 @@ def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Frac
     if not len(says) > panel.quorum * len(reviewed):
         notes.append(f"{len(says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
-        plain = mean([entry.exact for entry in reviewed if entry.exact is not None])
-        notes.append(f"unnormalised score {written(plain, rubric.method.scale.decimals)}")
+        unnormalised = _together(panel, plain)
+        notes.append(f"unnormalised score {written(unnormalised, rubric.method.scale.decimals)}")
         kept = [entry.judge for entry in reviewed if entry.exact is not None and entry.exact == says.get(entry.judge)]
         notes += [f"{judge} not normalised: fewer than 3 scores, or no spread" for judge in kept]
     return notes

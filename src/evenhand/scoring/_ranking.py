@@ -59,11 +59,12 @@ def _broken_by(
 ) -> str | None:
     """The tie-break that set this place apart from the one above it, or, for the first, from the one below."""
     key = keys[placed[position].id]
-    for neighbour in (position - 1, position + 1):
-        if 0 <= neighbour < len(placed):
-            other = keys[placed[neighbour].id]
-            if other[0] == key[0] and other != key:
+    for step in (-1, 1):
+        neighbour = position + step
+        while 0 <= neighbour < len(placed) and (other := keys[placed[neighbour].id])[0] == key[0]:
+            if other != key:
                 return str(ties[next(at for at in range(len(ties)) if other[at + 1] != key[at + 1])])
+            neighbour += step
     return None
 
 
