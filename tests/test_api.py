@@ -54,7 +54,8 @@ def test_numpy_numbers_are_numbers() -> None:
 
 def test_keys_that_are_no_text_are_noted() -> None:
     """Not a crash."""
-    scores: dict[object, object] = {**COUNCIL, 1: 5}
+    scores: dict[object, object] = dict(COUNCIL)
+    scores[1] = 5
     card = score("council", [{"id": "a", "scores": scores}])["a"]
 
     assert card.notes == ("'1' is not a criterion of this rubric: ignored",)

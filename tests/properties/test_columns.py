@@ -201,6 +201,16 @@ def test_what_is_no_number_on_the_scale_is_masked(column: list[Any]) -> None:
     assert score_columns(rubric, {"a": column}).score.mask.tolist() == [True, True]
 
 
+def test_a_half_point_where_whole_ones_are_asked_is_masked() -> None:
+    """And the whole one beside it is not."""
+    rubric = load_rubric({"criteria": [{"id": "a", "score_ranges": {"0": "no", "5": "yes"}}]})
+
+    result = score_columns(rubric, {"a": [2.5, 3.0, 10.0]})
+
+    assert result.score.mask.tolist() == [True, False, False]
+    assert result.score.tolist() == [None, 0.3, 1.0]
+
+
 def test_a_gate_on_an_absent_layer_is_not_passed() -> None:
     """Incomplete in columns too."""
     rubric = load_rubric({"method": "layered", "gates": [{"criterion": "fact", "min": 0.5}]})

@@ -216,6 +216,26 @@ def test_equivalence_is_told_to_those_it_concerns_only() -> None:
     ]
 
 
+@pytest.mark.parametrize(("ties", "notes"), [("[truth, form]", ("equivalent to b",)), ("[truth]", ())])
+def test_only_what_every_criterion_leaves_tied_is_equivalent(ties: str, notes: tuple[str, ...], tmp_path: Path) -> None:
+    """A tie-break that does not look at form cannot tell."""
+    (tmp_path / "m.yaml").write_text(f"scale: 0-10\ncriterion_scale: 0-10\nsteps: [weighted_mean]\nties: {ties}\n")
+    (tmp_path / "r.yaml").write_text("method: m.yaml\ncriteria: [{id: truth, asks: x}, {id: form, asks: y}]\n")
+    same = {"truth": 5, "form": 5}
+
+    scores = score(tmp_path / "r.yaml", [{"id": "a", "scores": same}, {"id": "b", "scores": same}])
+
+    assert scores["a"].notes == notes
+
+
+def test_a_tie_of_many_names_some() -> None:
+    """A list of thousands helps nobody."""
+    scores = outputs("judge-skill", **{f"o{n}": {"scores": SKILL} for n in range(9)})
+
+    assert scores["o0"].notes == ("equivalent to o1, o2, o3, o4, o5",)
+    assert scores["o8"].notes == ("equivalent to o0, o1, o2, o3, o4",)
+
+
 def test_a_holistic_score_comes_last_in_a_tie(tmp_path: Path) -> None:
     """It has no criterion to break the tie with, and that is not a zero."""
     (tmp_path / "m.yaml").write_text(
