@@ -54,7 +54,7 @@ def test_numpy_numbers_are_numbers() -> None:
 
 def test_keys_that_are_no_text_are_noted() -> None:
     """Not a crash."""
-    scores: dict[object, object] = dict(COUNCIL)
+    scores: dict[object, object] = {id: value for id, value in COUNCIL.items()}  # noqa: C416
     scores[1] = 5
     card = score("council", [{"id": "a", "scores": scores}])["a"]
 
