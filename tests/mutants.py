@@ -16,6 +16,7 @@ FILES = [
         "_decide.py",
         "_ranking.py",
         "_panel.py",
+        "_pool.py",
         "_moments.py",
         "_history.py",
         "_column.py",

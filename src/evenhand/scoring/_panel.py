@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from statistics import median
 
 from evenhand.model import (
     Answers,
     CriterionScore,
-    Method,
     Missing,
     Moved,
     Panel,
@@ -25,10 +23,11 @@ from evenhand.model import (
 from evenhand.scoring._claims import claim_notes
 from evenhand.scoring._engine import finish, holistic_step, layers_of, open_case, run_steps, unknown_to
 from evenhand.scoring._fold import fold
-from evenhand.scoring._moments import mean, root, variance
+from evenhand.scoring._moments import mean
+from evenhand.scoring._pool import Heard, heard, together
 from evenhand.scoring._steps import Case
 
-Pool = dict[str, dict[str, Fraction]]  # reviewer → output → score
+NOTHING = Heard({}, {}, ())
 
 
 def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scorecard, ...]:
@@ -36,21 +35,13 @@ def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scoreca
     panel = rubric.method.panel
     seen = _by_output(reviews)
     reviewed = {id: _review_output(rubric, panel, reviews, answers) for id, answers in seen.items()}
-    pool: Pool = {review.judge: {} for review in reviews}
+    pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
     for id, entries in reviewed.items():
         for entry in entries:
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
-    plain = _borda(pool, rubric.method) if panel.aggregate == "borda" else pool
-    says = plain
-    if panel.normalise == "z":
-        says = _normalised(pool)
-        says = _borda(says, rubric.method) if panel.aggregate == "borda" else says
-    return tuple(_join(rubric, seen[id], reviewed[id], _of(id, says), _of(id, plain)) for id in seen)
-
-
-def _of(id: str, pool: Pool) -> dict[str, Fraction]:
-    return {judge: scores[id] for judge, scores in pool.items() if id in scores}
+    said = heard(pool, rubric.method)
+    return tuple(_join(rubric, seen[id], reviewed[id], said.get(id, NOTHING)) for id in seen)
 
 
 def _by_output(reviews: Sequence[Review]) -> dict[str, dict[str, Answers]]:
@@ -92,40 +83,6 @@ def _review(rubric: Rubric, review: Review, answers: Answers | None) -> Reviewed
     )
 
 
-def _normalised(pool: Pool) -> Pool:
-    """Each reviewer's scores put on the pooled mean and spread, where it scored enough to have a spread."""
-    everything = [score for scores in pool.values() for score in scores.values()]
-    if len(everything) < 3:
-        return pool
-    middle, spread = mean(everything), variance(everything)
-    result = {}
-    for judge, scores in pool.items():
-        own = list(scores.values())
-        if len(own) < 3 or variance(own) == 0:
-            result[judge] = scores
-            continue
-        stretch = root(spread / variance(own))
-        result[judge] = {id: middle + (score - mean(own)) * stretch for id, score in scores.items()}
-    return result
-
-
-def _borda(pool: Pool, method: Method) -> Pool:
-    """Each reviewer's ranks over what it may score, as a share of those beaten, put on the method's scale.
-
-    Ties share the mean of their places. A reviewer with one output beats nobody and says nothing.
-    """
-    low, high = method.scale.min, method.scale.max
-    result: Pool = {}
-    for judge, scores in pool.items():
-        others = len(scores) - 1
-        result[judge] = {}
-        for id, score in scores.items() if others else ():
-            beaten = sum(other < score for other in scores.values())
-            level = sum(other == score for other in scores.values()) - 1
-            result[judge][id] = low + (high - low) * (beaten + Fraction(level, 2)) / others
-    return result
-
-
 @dataclass(frozen=True, slots=True)
 class _Joined:
     """What the sentence of a panel step tells."""
@@ -140,28 +97,22 @@ def _join(
     rubric: Rubric,
     answers: Mapping[str, Answers],
     reviewed: tuple[Reviewed, ...],
-    says: Mapping[str, Fraction],
-    plain: Mapping[str, Fraction],
+    said: Heard,
 ) -> Scorecard:
-    panel = rubric.method.panel
+    panel, says = rubric.method.panel, said.says
     case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
     layers = {layers_of(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic}
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[Moved, ...] = ()
     if enough:
-        together = _together(panel, says)
         own = tuple(judge for judge in answers if judge not in {entry.judge for entry in reviewed})
         facts = _Joined(panel, reviewed, says, own)
-        trail = (Moved("panel", None, together, _tell_panel, (facts,), rubric.method.scale.decimals),)
+        trail = (Moved("panel", None, together(panel, says), _tell_panel, (facts,), rubric.method.scale.decimals),)
     unknown = unknown_to(rubric.method.after_panel, case) if enough else _missing(rubric, reviewed)
     card = finish(case, unknown, () if unknown else trail)
-    notes = [*card.notes, *_notes(rubric, reviewed, says, plain)]
+    notes = [*card.notes, *_notes(rubric, reviewed, said)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
-
-
-def _together(panel: Panel, says: Mapping[str, Fraction]) -> Fraction:
-    return median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
 
 
 def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fraction]:
@@ -221,20 +172,19 @@ def _why_missing(entry: Reviewed, id: str) -> str:
     return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
 
 
-def _notes(
-    rubric: Rubric, reviewed: Sequence[Reviewed], says: Mapping[str, Fraction], plain: Mapping[str, Fraction]
-) -> list[str]:
+def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], said: Heard) -> list[str]:
     panel = rubric.method.panel
     notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
     notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
     notes += [f"{entry.judge}: {note}" for entry in reviewed for note in entry.notes]
-    if not len(says) > panel.quorum * len(reviewed):
-        notes.append(f"{len(says)} of {len(reviewed)} reviewers scored it: too few to decide")
+    if not len(said.says) > panel.quorum * len(reviewed):
+        notes.append(f"{len(said.says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
-        unnormalised = _together(panel, plain)
-        notes.append(f"unnormalised score {written(unnormalised, rubric.method.scale.decimals)}")
-        kept = [entry.judge for entry in reviewed if entry.exact is not None and entry.exact == says.get(entry.judge)]
-        notes += [f"{judge} not normalised: fewer than 3 scores, or no spread" for judge in kept]
+        plain = written(together(panel, said.plain), rubric.method.scale.decimals)
+        notes.append(f"unnormalised score {plain}")
+        notes += [
+            f"{judge} not normalised: fewer than 3 scores, or no spread" for judge in said.left if judge in said.says
+        ]
     return notes
 
 
