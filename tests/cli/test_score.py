@@ -61,6 +61,18 @@ def test_explain_says_each_step_in_a_sentence() -> None:
     assert "  capped at 4.00: accuracy 3 is under 5 (was 6.90)" in done.stdout.splitlines()
 
 
+def test_a_failed_gate_says_what_it_asked_for(tmp_path: Path) -> None:
+    """Required and not met, or under a level."""
+    (tmp_path / "r.yaml").write_text(
+        "criteria:\n  - {id: cause, asks: Names the cause}\n  - {id: depth, asks: How deep, required_min_score: 7}\n"
+    )
+    given = answers({"id": "a", "scores": {"cause": False, "depth": 6}})
+
+    done = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", "--explain", stdin=given)
+
+    assert "  gate failed: cause is required and not met\n  gate failed: depth is under 7\n" in done.stdout
+
+
 def test_the_json_has_every_key_of_the_contract() -> None:
     """What a method does not have is null."""
     done = evenhand("score", "-r", "council", "-", "--json", stdin=answers({"id": "a", "scores": COUNCIL}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evenhand.cli._screen import Screen
-from evenhand.model import Scorecard, Scores, written
+from evenhand.model import Gate, Rubric, Scorecard, Scores, written
 
 COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
 
@@ -20,7 +20,7 @@ def show_scores(scores: Scores, *, explain: bool) -> None:
     _show_notes(screen, scores)
     if explain:
         for card in _in_order(scores):
-            _show_steps(screen, card)
+            _show_steps(screen, scores.rubric, card)
 
 
 def _heading(scores: Scores) -> str:
@@ -58,7 +58,7 @@ def _show_notes(screen: Screen, scores: Scores) -> None:
         screen.line(note)
 
 
-def _show_steps(screen: Screen, card: Scorecard) -> None:
+def _show_steps(screen: Screen, rubric: Rubric, card: Scorecard) -> None:
     screen.gap()
     parts = (card.id, _score(card), card.grade, card.label, card.verdict)
     screen.line(" ".join(filter(None, parts)), bold=True)
@@ -69,8 +69,16 @@ def _show_steps(screen: Screen, card: Scorecard) -> None:
         screen.line(moved.why, indent=2)
     for line in _gaps(card):
         screen.line(f"no score: {line}", indent=2)
-    for gate in card.gates_failed:
-        screen.line(f"gate failed: {gate}", indent=2)
+    for gate in rubric.all_gates():
+        if gate.criterion in card.gates_failed:
+            screen.line(f"gate failed: {_demand(rubric, gate)}", indent=2)
+
+
+def _demand(rubric: Rubric, gate: Gate) -> str:
+    criterion = rubric.criterion(gate.criterion)
+    if criterion is not None and criterion.scale.yes_no:
+        return f"{gate.criterion} is required and not met"
+    return f"{gate.criterion} is under {written(gate.min)}"
 
 
 def _gaps(card: Scorecard) -> list[str]:
