@@ -7,8 +7,9 @@ import click
 import pytest
 import yaml
 
+from evenhand import errors
 from evenhand.cli._app import app
-from evenhand.loading import method_names, rubric_names
+from evenhand.loading import load_method, method_names, rubric_names
 from evenhand.model import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
 
@@ -76,6 +77,24 @@ def test_every_ready_rubric_is_on_the_page_of_rubrics() -> None:
     page = (DOCS / "rubrics.md").read_text("utf-8")
 
     assert [name for name in rubric_names() if f"`{name}`" not in page] == []
+
+
+def test_every_error_is_on_the_page_of_errors() -> None:
+    """What can be raised on purpose is listed."""
+    page = (DOCS / "errors.md").read_text("utf-8")
+    raised = [name for name, entry in vars(errors).items() if isinstance(entry, type) and issubclass(entry, Exception)]
+
+    assert len(raised) == 4
+    assert [name for name in raised if f"`{name}`" not in page] == []
+
+
+def test_every_setting_is_on_the_page_of_the_environment() -> None:
+    """A variable that nobody knows of is a variable that does nothing."""
+    page = (DOCS / "environment.md").read_text("utf-8")
+    settings = {variable for name in method_names() for variable in load_method(name).environment}
+
+    assert len(settings) == 6
+    assert [name for name in (*sorted(settings), "EVENHAND_TRACEBACK") if f"`{name}`" not in page] == []
 
 
 def _commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:

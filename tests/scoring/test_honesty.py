@@ -167,6 +167,14 @@ def test_the_tolerance_follows_the_scale(claim: float, noted: bool) -> None:
     assert bool(card(rubric, {"a": True, "b": False}, overall=claim).notes) is noted
 
 
+@pytest.mark.parametrize(("claim", "noted"), [(50.5, False), (50.51, True)])
+def test_the_tolerance_is_half_a_point_of_a_hundred(claim: float, noted: bool) -> None:
+    """Compared before penalties: 50 is penalised, and was rightly added up."""
+    rubric = {"method": "oracle", "criteria": [{"id": "a", "asks": "?", "weight": 1, "fixed": True}]}
+
+    assert bool(card(rubric, {"a": {"band": "C", "score": 50}}, overall=claim).notes) is noted
+
+
 def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
     """Kept as a claim, overruled by the arithmetic."""
     passed = card(
