@@ -95,7 +95,7 @@ def read_statement(node: Node, faults: list[Fault], path: Path) -> Statement | N
         return None
 
 
-def read_gate(node: Node, yes_no: Collection[str], faults: list[Fault], path: Path) -> Gate | None:
+def read_gate(node: Node, on_numbers: Collection[str], faults: list[Fault], path: Path) -> Gate | None:
     """A gate: {criterion, min}; for a yes/no criterion min may be left out."""
     fields = Fields(node, GATE_FIELDS, faults, path)
     criterion, least = fields.text("criterion"), fields.number("min")
@@ -103,7 +103,7 @@ def read_gate(node: Node, yes_no: Collection[str], faults: list[Fault], path: Pa
         if "criterion" not in fields:
             fields.fault("a gate needs a criterion", "as in {criterion: accuracy, min: 5}")
         return None
-    if least is None and criterion not in yes_no and "min" not in fields:
+    if criterion in on_numbers and "min" not in fields:
         fields.fault(f"a gate on {criterion!r} needs min", f"as in {{criterion: {criterion}, min: 5}}")
     return Gate(criterion=criterion, min=Fraction(1) if least is None else least)
 

@@ -148,8 +148,8 @@ def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) ->
 def _parts(fields: Fields, method: Method, name: str) -> dict[str, Any]:
     """What a rubric is made of, as far as it could be read."""
     criteria = _criteria(fields, method)
-    yes_no = {leaf.id for criterion in criteria for leaf in criterion.leaves() if leaf.scale.yes_no}
-    gates = (read_gate(node, yes_no, fields.faults, path) for node, path in fields.items("gates"))
+    on_numbers = {leaf.id for criterion in criteria for leaf in criterion.leaves() if not leaf.scale.yes_no}
+    gates = (read_gate(node, on_numbers, fields.faults, path) for node, path in fields.items("gates"))
     return {
         "name": fields.text("name") or name,
         "method": _with_panel(fields, method),
