@@ -26,6 +26,11 @@ OWN: list[dict[str, Any]] = [
         {"id": "a", "asks": "?", "points": 5},
         {"id": "b", "asks": "?", "points": 2.5},
         {"id": "c", "asks": "?", "points": 3, "scale": "1-5"},
+        {"id": "d", "asks": "?", "points": 0.5},
+    ]},
+    {"name": "plain mean", "scale": {"min": 0, "max": 10, "decimals": 2}, "steps": ["weighted_mean"], "criteria": [
+        {"id": "a", "asks": "?", "weight": 3},
+        {"id": "b", "asks": "?", "weight": 0.5},
     ]},
     {"name": "tree", "method": "tree", "criteria": [
         {"id": "left", "weight": 3, "children": ["x", {"id": "deep", "children": [{"asks": "y", "weight": 2}, "z"]}]},
