@@ -40,7 +40,7 @@ def exactly(rubric: Rubric, rows: list[Row]) -> list[Scorecard]:
     return list(score(rubric, {"outputs": outputs}).scorecards)
 
 
-def agree(columns: Columns, cards: list[Scorecard]) -> None:
+def assert_agree(columns: Columns, cards: list[Scorecard]) -> None:
     """Score, grade, verdict and gates, row by row."""
     assert columns.score.mask.tolist() == [card.exact is None for card in cards]
     shown = [float(card.score) if card.score is not None else None for card in cards]
@@ -78,7 +78,7 @@ def test_columns_equal_the_exact_path(name: str, data: st.DataObject) -> None:
     rubric = RUBRICS[name]
     rows = data.draw(st.lists(rows_of(rubric), min_size=1, max_size=8))
 
-    agree(in_columns(rubric, rows), exactly(rubric, rows))
+    assert_agree(in_columns(rubric, rows), exactly(rubric, rows))
 
 
 @given(st.data())
@@ -87,7 +87,7 @@ def test_missing_and_unreadable_rows_are_incomplete_in_both(data: st.DataObject)
     rubric = data.draw(rubrics)
     rows = data.draw(st.lists(rows_of(rubric, gaps=True), min_size=1, max_size=8))
 
-    agree(in_columns(rubric, rows), exactly(rubric, rows))
+    assert_agree(in_columns(rubric, rows), exactly(rubric, rows))
 
 
 def test_half_points_round_like_the_exact_path() -> None:
@@ -138,7 +138,7 @@ def test_products_that_do_not_fit_are_done_exactly() -> None:
     result = score_columns(rubric, table)
 
     assert result.rechecked == 2
-    agree(result, exactly(rubric, rows))
+    assert_agree(result, exactly(rubric, rows))
 
 
 def test_chunks_join_without_a_seam() -> None:

@@ -1,0 +1,160 @@
+"""The terminal and the streams: nothing is obeyed, nothing is cut, and whatever closes is survived."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.builders import COUNCIL, SKILL
+from tests.cli.test_score import CHECK, EXAMPLES, answers, evenhand
+
+
+def test_terminal_codes_in_an_id_are_shown_and_not_obeyed() -> None:
+    """Untrusted text cannot recolour, move the cursor or reverse the reading order."""
+    evil = "a\x1b[2J\x1b]0;owned\x07\u202ecod"
+
+    done = evenhand("score", "-r", "council", "-", "--explain", stdin=answers({"id": evil, "scores": COUNCIL}))
+
+    assert not {"\x1b", "\x07", "\u202e"} & set(done.stdout)
+    assert "a\\x1b[2J" in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "160"])
+def test_no_line_is_wider_than_the_terminal(columns: str) -> None:
+    """And none ends in spaces."""
+    done = evenhand("score", "-r", "council", str(EXAMPLES / "reviews.json"), "--explain", COLUMNS=columns)
+
+    assert max(map(len, done.stdout.splitlines())) <= int(columns)
+    assert [line for line in done.stdout.splitlines() if line != line.rstrip()] == []
+
+
+def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
+    """A file gets plain text."""
+    (tmp_path / "r.json").write_text(CHECK)
+
+    done = evenhand(
+        "score", "-r", str(tmp_path / "r.json"), "-", stdin=answers({"id": "x", "scores": {"a": True, "b": True}})
+    )
+
+    assert "\x1b" not in done.stdout
+    assert "pass" in done.stdout
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    """`evenhand … | head -1`."""
+    many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
+    command = f"{sys.executable} -m evenhand score -r council - --json | head -1"
+
+    done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
+
+    assert done.stdout == "{\n"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_leaves_does_not_change_the_verdict(options: list[str]) -> None:
+    """Under pipefail, `evenhand … | head -1` of a passing file must not fail a build."""
+    many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
+    command = f"{sys.executable} -m evenhand score -r council - {' '.join(options)} | head -1; echo ${{PIPESTATUS[0]}}"
+
+    done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
+
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "²", "1000000000", "x"])
+def test_any_width_is_survived(columns: str) -> None:
+    """What stands in COLUMNS is not ours to trust."""
+    done = evenhand("score", "-r", "council", str(EXAMPLES / "reviews.json"), COLUMNS=columns)
+
+    assert done.returncode == 0
+    assert "8.10" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code", "said"),
+    [
+        (">&-", 0, ""),
+        ("> /dev/full", 2, "the output cannot be written: no space left on device"),
+        ("--json > /dev/full", 2, "the output cannot be written: no space left on device"),
+    ],
+)
+def test_streams_that_cannot_be_written(redirect: str, code: int, said: str) -> None:
+    """A sentence and an exit code, never a traceback."""
+    command = f"{sys.executable} -m evenhand score -r council {EXAMPLES / 'reviews.json'} {redirect}"
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr.strip()) == (code, said)
+
+
+def test_a_closed_input_is_bad_input() -> None:
+    """`evenhand score … - <&-`."""
+    command = f"{sys.executable} -m evenhand score -r council - <&-"
+
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr == "standard input: it is closed (name a file, or pipe one in)\n"
+
+
+def test_json_is_json_in_every_encoding() -> None:
+    """And holds no character that a terminal obeys."""
+    given = answers({"id": "😀\x9b\u202e", "scores": COUNCIL})
+
+    plain = evenhand("score", "-r", "council", "-", "--json", stdin=given)
+    latin = evenhand("score", "-r", "council", "-", "--json", stdin=given, PYTHONIOENCODING="latin-1")
+
+    assert [json.loads(done.stdout)["scorecards"][0]["id"] for done in (plain, latin)] == ["😀\x9b\u202e"] * 2
+    assert not {"\x9b", "\u202e"} & set(plain.stdout)
+
+
+def test_a_line_break_in_a_name_forges_no_line() -> None:
+    """Errors are one line each."""
+    done = evenhand("score", "-r", "council", "a\nfake.json:1: all is well")
+
+    assert done.stderr == "a\\nfake.json:1: all is well: cannot be read: no such file or directory\n"
+
+
+def test_tables_break_between_words(tmp_path: Path) -> None:
+    """At 90 columns with every column there is."""
+    (tmp_path / "r.yaml").write_text(
+        "method: judge-skill\ngates: [{criterion: safety, min: 5}]\n"
+        "red_flags: [breaks-the-build, leaks-a-secret]\nbonuses: [adds-a-test]\n"
+    )
+    found = {"red_flags": ["breaks-the-build", "leaks-a-secret"], "bonuses": ["adds-a-test"]}
+    given = answers({"id": "a", "scores": SKILL, **found}, {"id": "b", "scores": {**SKILL, "safety": 2}, **found})
+
+    done = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", stdin=given, COLUMNS="90")
+
+    words = done.stdout.split()
+    assert {"verdict", "Satisfactory", "breaks-the-build,", "leaks-a-secret", "adds-a-test", "safety"} <= set(words)
+
+
+def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
+    """Exit 3, with the way to see more."""
+    script = tmp_path / "broken.py"
+    script.write_text(
+        "import sys\nsys.argv[1:] = ['rubric', 'list']\nimport evenhand.cli._rubric as r\n"
+        "r.rubric_names = lambda: 1 / 0\nfrom evenhand.cli import main\nmain()\n"
+    )
+
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 3
+    assert done.stderr == (
+        "a fault of Evenhand itself, please report it: ZeroDivisionError: division by zero "
+        "(EVENHAND_TRACEBACK=1 shows more)\n"
+    )
+
+
+def test_version_and_help() -> None:
+    """Both ways in."""
+    script = Path(sys.executable).parent / "evenhand"
+    version = subprocess.run([str(script), "--version"], capture_output=True, text=True, check=True)
+
+    assert version.stdout == evenhand("--version").stdout == "evenhand 0.1.0\n"
+    assert "rubric  List, show, check and start rubrics." in evenhand("--help").stdout
