@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice
 from typing import Self
 
 Path = tuple[str | int, ...]
@@ -87,7 +88,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def close_to(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, where there is one that is near."""
-    spelt = {name.lower(): name for name in known}
+    spelt = {name.lower(): name for name in islice(known, 200)}  # Enough to help, few enough to be quick.
     close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 

@@ -91,6 +91,52 @@ def test_streams_that_cannot_be_written(redirect: str, code: int, said: str) -> 
     assert (done.returncode, done.stderr.strip()) == (code, said)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("rubric check {bad}", 2),
+        ("rubric check {good} {bad}", 2),
+        ("score -r nope x.json", 2),
+        ("nonsense", 2),
+        ("rubric list", 0),
+        ("--version", 0),
+    ],
+)
+@pytest.mark.parametrize("to", ["2>&1 | true", "2>/dev/full"])
+def test_the_exit_code_does_not_depend_on_the_reader(arguments: str, code: int, to: str, tmp_path: Path) -> None:
+    """Bad input is bad input, whether or not somebody reads about it."""
+    (tmp_path / "good.yaml").write_text("criteria: [Cites a source]\n")
+    (tmp_path / "bad.yaml").write_text("critera: []\n")
+    given = arguments.format(good=tmp_path / "good.yaml", bad=tmp_path / "bad.yaml")
+
+    done = subprocess.run(
+        ["bash", "-c", f"(sleep 0.1; exec {sys.executable} -m evenhand {given}) {to}; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.stdout.splitlines()[-1] == str(code)
+
+
+def test_a_line_break_in_a_rubrics_name_forges_no_line(tmp_path: Path) -> None:
+    """Nor in an id."""
+    file = tmp_path / "n\nfake.yaml"
+    file.write_text("criteria: [Cites a source]\n")
+
+    done = evenhand("rubric", "check", str(file))
+
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_an_unknown_gate_of_a_panel_is_named(tmp_path: Path) -> None:
+    """Not only in the JSON."""
+    (tmp_path / "r.yaml").write_text("method: council\ngates: [{criterion: clarity, min: 5}]\n")
+    given = json.dumps({"reviews": [{"judge": name, "outputs": [{"id": "a", "holistic": 9}]} for name in "jk"]})
+
+    done = evenhand("score", "-r", str(tmp_path / "r.yaml"), "-", stdin=given)
+
+    assert "a: clarity missing (not asked)" in done.stdout
+
+
 def test_a_closed_input_is_bad_input() -> None:
     """`evenhand score … - <&-`."""
     command = f"{sys.executable} -m evenhand score -r council - <&-"

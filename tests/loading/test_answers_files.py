@@ -122,6 +122,40 @@ def test_a_thousand_faults_are_found_in_one_reading_and_told_in_part() -> None:
     assert said[50] == "and 950 more"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            '{"outputs": [\n{"id": "a", "scores": {}},\n{"id": "b",\n"id": "c", "scores": {}}]}',
+            "a.json:3: the field 'id' is given twice (keep one of them)",
+        ),
+        (
+            '{"outputs": [\n{"id": "a", "scores": {"accuracy": NaN}},\n{"id": 1.5, "scores": {}}]}',
+            'a.json:3: id must be a text (as in "id": "a")',
+        ),
+        (
+            '{"outputs": [\n{"id": "a", "scores": {}, "metadata": '
+            + "[" * 99
+            + "]" * 99
+            + '},\n{"id": "", "scores": {}}]}',
+            'a.json:3: id must be a text (as in "id": "a")',
+        ),
+    ],
+)
+def test_the_line_is_found_whatever_else_is_odd(text: str, said: str) -> None:
+    """Keys given twice, NaN and deep data are no reason to lose the place."""
+    assert refused(text) == [said]
+
+
+def test_a_contradiction_is_unreadable_everywhere() -> None:
+    """In a holistic score, and in the first of two equal answers."""
+    whole = first('{"id": "a", "holistic": {"score": 9, "score": 3}}')
+    inner = first('{"id": "a", "scores": {"accuracy": {"score": 9, "score": 8}, "accuracy": {"score": 8}}}')
+
+    assert isinstance(whole.holistic, Unscored)
+    assert isinstance(inner.scores["accuracy"], Unscored)
+
+
 def test_the_line_is_found_in_a_large_file() -> None:
     """Beyond what a rubric may hold."""
     rows = ['{"id": "' + str(n) + '", "scores": {"accuracy": 9, "clarity": 8}}' for n in range(60_000)]

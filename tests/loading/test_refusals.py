@@ -314,7 +314,7 @@ def test_a_plain_alias_is_fine(tmp_path: Path) -> None:
         ('{\n"criteria": [],\n"criteria": []}', "r.json:3: the key 'criteria' is given twice"),
         (
             '{"criteria": [{"id": "a",\n"asks": "x", "weight": NaN}]}',
-            "r.json:2: not valid JSON: expected a value, found 'NaN}]}'",
+            "r.json:2: not valid JSON: expected a value, found 'NaN'",
         ),
         ('{"a":' * 5000, "r.json:1: nested more than 60 deep"),
         (

@@ -201,6 +201,14 @@ def test_what_is_no_number_on_the_scale_is_masked(column: list[Any]) -> None:
     assert score_columns(rubric, {"a": column}).score.mask.tolist() == [True, True]
 
 
+def test_yes_is_no_number_on_any_scale_but_the_share() -> None:
+    """Also where −1 would be an answer."""
+    rubric = load_rubric({"criteria": [{"id": "a", "asks": "?", "scale": {"min": -5, "max": 5}}]})
+
+    assert score_columns(rubric, {"a": [True, False]}).score.mask.tolist() == [True, True]
+    assert score_columns(rubric, {"a": [np.inf, 4.5555]}).score.mask.tolist() == [True, False]
+
+
 def test_a_half_point_where_whole_ones_are_asked_is_masked() -> None:
     """And the whole one beside it is not."""
     rubric = load_rubric({"criteria": [{"id": "a", "score_ranges": {"0": "no", "5": "yes"}}]})

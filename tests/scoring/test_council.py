@@ -180,6 +180,46 @@ def test_z_divides_by_a_reviewers_own_spread() -> None:
     assert float(scores["a"].exact) == pytest.approx(8.75 - (2.875 / 5) ** 0.5, abs=1e-12)
 
 
+def test_z_is_exact_where_roots_cancel() -> None:
+    """Stretches of √7.2 and √0.45 are four to one: z is exactly 0.8, and a pass."""
+    rubric = {
+        "criteria": [{"id": "a", "asks": "?", "required": False, "scale": {"min": 0, "max": 5, "integers": True}}],
+        "panel": {"normalise": "z"},
+    }
+    given = {
+        judge: [{"id": id, "scores": {"a": value}} for id, value in zip("xyz", values, strict=True)]
+        for judge, values in (("j", (4, 5, 4)), ("k", (1, 5, 5)))
+    }
+
+    card = reviews(rubric, **given)["z"]
+
+    assert (card.exact, card.verdict) == (Fraction(4, 5), "pass")
+
+
+def test_ties_survive_z() -> None:
+    """Two reviewers in opposite order cancel, whatever their spread."""
+    scores = reviews(
+        panel(normalise="z"),
+        x=[said("a", 10), said("b", 9), said("c", 8)],
+        y=[said("a", 8.5), said("b", 9), said("c", 9.5)],
+    )
+
+    assert scores.ranking is not None
+    assert [place.rank for place in scores.ranking] == [1, 1, 1]
+
+
+def test_a_gate_on_an_inner_node_counts_reviewers() -> None:
+    """Two of five reach 0.5 on m; medians of its leaves would say otherwise."""
+    rubric = {
+        "criteria": [{"id": "m", "children": [{"id": "a", "asks": "?"}, {"id": "b", "asks": "?"}]}],
+        "gates": [{"criterion": "m", "min": 0.5}],
+    }
+    pairs = [(0.5, 0), (0, 0.5), (0.5, 0.5), (0.5, 0.5), (0.9, 0)]
+    given = {f"j{at}": [{"id": "x", "scores": {"a": a, "b": b}}] for at, (a, b) in enumerate(pairs)}
+
+    assert reviews(rubric, **given)["x"].gates_failed == ("m",)
+
+
 def test_borda_uses_the_whole_scale_of_the_method() -> None:
     """From 1 to 10 for judge-skill: half of the others beaten is 5.5."""
     rubric = {

@@ -100,6 +100,30 @@ def test_a_claimed_pass_is_held_against_a_known_failure() -> None:
     assert (result.verdict, result.notes) == ("fail", ("claimed a pass, computed fail",))
 
 
+@pytest.mark.parametrize(
+    ("steps", "score"),
+    [
+        (["weighted_mean", "panel", {"deduct": {"each": 5, "most": 20}}], 0.0),
+        (
+            [
+                "weighted_mean",
+                "panel",
+                {"clamp": {"min": 0, "max": 10}},
+                {"add": {"each": 9, "most": 9, "for": "red_flags"}},
+            ],
+            10.0,
+        ),
+        (["weighted_mean", "panel", {"clamp": {"min": -9, "max": 99}}, {"deduct": {"each": 5, "most": 20}}], 0.0),
+    ],
+)
+def test_no_method_leaves_its_scale(steps: list[object], score: float) -> None:
+    """Whatever comes after the panel."""
+    flags = ["one", "two", "three"]
+    rubric = {"scale": "0-10", "steps": steps, "criteria": [{"id": "a", "asks": "?"}], "red_flags": flags}
+
+    assert card(rubric, {"a": 4}, red_flags=flags).score == score
+
+
 def test_incomplete_scorecards_stand_in_the_ranking_without_a_rank() -> None:
     """They never drop out silently."""
     scores = outputs("council", a={"scores": {}}, b={"scores": COUNCIL}, c={"scores": dict.fromkeys(COUNCIL, 9)})

@@ -42,6 +42,11 @@ def test_no_layer_at_all_fails_the_gate() -> None:
     assert result.gates_failed == ("fact", "behavior", "judge")
 
 
+def test_no_layer_at_all_fails_the_gate_of_a_panel_too() -> None:
+    """The same in the reviews form."""
+    assert reviews("layered", x=[{"id": "a", "scores": {}}])["a"].verdict == "fail"
+
+
 def test_different_layers_are_not_ranked() -> None:
     """Apples and oranges, and it says so."""
     scores = outputs("layered", a={"scores": {"fact": 1, "judge": 4}}, b={"scores": {"judge": 4}})

@@ -21,5 +21,7 @@ def main() -> None:
 def _write_version() -> None:
     try:
         os.write(1, f"evenhand {__version__}\n".encode())
+    except BrokenPipeError:
+        pass  # Whoever asked has left.
     except OSError:
-        sys.exit(1)  # Whoever asked has closed the ear.
+        sys.exit(2)

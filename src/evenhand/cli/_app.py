@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli._text import clean, forget_output, while_read
+from evenhand.cli._text import complain, forget_output, while_read
 from evenhand.errors import EvenhandError
 
 BAD_INPUT = 2
@@ -91,5 +91,5 @@ def run() -> NoReturn:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(clean(message), err=True)
+    complain(message)
     return code

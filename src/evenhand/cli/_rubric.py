@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli._text import clean
+from evenhand.cli._text import clean, complain, one_line, tell
 from evenhand.errors import Fault, InputError
 from evenhand.loading import (
     is_method_file,
@@ -68,19 +68,19 @@ def check(files: tuple[str, ...]) -> int:
         try:
             if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113
                 load_method_file(Path(file))
-                click.echo(clean(f"{file}: a valid method"))
+                tell(one_line(f"{file}: a valid method"))
                 continue
             opened = open_rubric(file)
         except InputError as error:
             faulty += 1
-            click.echo(clean(str(error)), err=True)
+            complain(str(error))
             continue
         advice = InputError(*(entry.as_fault() for entry in advise(opened.rubric))).located(opened.locate)
         for fault in advice.faults:
-            click.echo(clean(f"{fault.where or file}: warning: {fault.what}"))
+            tell(one_line(f"{fault.where or file}: warning: {fault.what}"))
         count = len(advice.faults)
         said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
-        click.echo(clean(f"{file}: a valid rubric for {opened.rubric.method.name}, {said}"))
+        tell(one_line(f"{file}: a valid rubric for {opened.rubric.method.name}, {said}"))
     return 2 if faulty else 0
 
 
@@ -104,4 +104,4 @@ def init(file: str) -> None:
         raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
     except OSError as error:
         raise InputError(Fault(f"cannot be written: {(error.strerror or str(error)).lower()}", where=file)) from None
-    click.echo(clean(f"wrote {file}; next: evenhand rubric check {file}"))
+    tell(one_line(f"wrote {file}; next: evenhand rubric check {file}"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli._text import clean, clean_json, while_read
+from evenhand.cli._text import clean_json, one_line, while_read
 from evenhand.errors import Fault, InputError, nearest
 from evenhand.loading import Outputs, Reviews, load_answers, load_rubric, number_from, stdin_answers, with_environment
 from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, written
@@ -40,7 +40,7 @@ def command(
         _show(scores, explain, as_data)
         shortfalls = limits.shortfalls(scores)
         if shortfalls:
-            click.echo("\n" + clean("\n".join(shortfalls)), err=as_data)
+            click.echo("\n" + "\n".join(map(one_line, shortfalls)), err=as_data)
     return limits.exit_code(scores)
 
 

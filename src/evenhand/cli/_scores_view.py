@@ -84,7 +84,8 @@ def _demand(rubric: Rubric, gate: Gate) -> str:
 def _gaps(card: Scorecard) -> list[str]:
     """What is missing, one line per reason; a panel's notes say it per reviewer."""
     reasons: dict[str, list[str]] = {}
-    for gap in card.missing if card.reviews is None else ():
+    told = any(review.exact is None for review in card.reviews or ())
+    for gap in () if told else card.missing:
         reasons.setdefault(gap.why, []).append(gap.criterion)
     return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
 

@@ -7,7 +7,9 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+
+import click
 
 # Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
 _CONTROLS = re.compile(
@@ -46,6 +48,18 @@ def while_read() -> Iterator[None]:
         forget_output()
 
 
+def tell(text: str, *, err: bool = False) -> None:
+    """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
+    with while_read():
+        click.echo(text, err=err)
+
+
 def forget_output() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(text: str) -> None:
+    """Print to standard error, if there is one that can be written."""
+    with suppress(OSError):
+        click.echo(clean(text), err=True)

@@ -8,7 +8,7 @@ from types import NoneType
 from typing import BinaryIO
 
 from evenhand import errors
-from evenhand.errors import AnswersError, Fault, ignored, nearest
+from evenhand.errors import MOST_TOLD, AnswersError, Fault, ignored, nearest
 from evenhand.loading._files import decoded, read_text
 from evenhand.loading._json_values import Twice, parse_values
 from evenhand.model import Answers, CriterionScore, Review, Rubric, Statement, Unscored
@@ -21,6 +21,7 @@ OUTPUT_FIELDS = (
 CLAIMS = ("overall", "overall_passed", "overall_band")
 REVIEW_FIELDS = ("judge", "outputs", "abstained", "ranking")
 TOP_FIELDS = ("outputs", "reviews")
+TWICE = "unreadable: given twice with different answers"
 EXAMPLE = '{"outputs": [{"id": "a", "scores": {"accuracy": 9}}]}'
 
 Outputs = tuple[Answers, ...]
@@ -182,10 +183,9 @@ class _Reader:
             return {}, []
         read, notes = self.rubric.read(scores)
         for id in read:
-            unclear = isinstance(scores, Twice) and id in scores.differing()
-            given = scores[id]
-            if unclear or (isinstance(given, Twice) and given.differing()):
-                read[id] = Unscored("unreadable: given twice with different answers")
+            given = scores.twice.get(id, [scores[id]]) if isinstance(scores, Twice) else [scores[id]]
+            if any(one != given[0] for one in given[1:]) or any(map(_contradicts_itself, given)):
+                read[id] = Unscored(TWICE)
         return read, notes
 
     def _found(
@@ -221,15 +221,18 @@ class _Reader:
         if scale is None:
             notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
             return None
-        score = scale.read(entry["holistic"])
+        given = entry["holistic"]
+        score = Unscored(TWICE) if _contradicts_itself(given) else scale.read(given)
         if isinstance(score, Unscored):
             notes.append(f"holistic score {score.why}")
         return score
 
     def _known(self, entry: Mapping[str, object], known: tuple[str, ...], path: errors.Path) -> None:
-        for key in entry:
-            if key not in known:
-                self._fault(f"unknown field {key!r}", (*path, str(key)), nearest(str(key), known))
+        unknown = [str(key) for key in entry if key not in known]
+        for key in unknown[:MOST_TOLD]:
+            self._fault(f"unknown field {key!r}", (*path, key), nearest(key[:40], known))
+        if len(unknown) > MOST_TOLD:
+            self._fault(f"and {len(unknown) - MOST_TOLD:,} more unknown fields", path)
         for key in getattr(entry, "twice", {}):
             self._fault(f"the field {key!r} is given twice", path, "keep one of them")
 
@@ -254,6 +257,10 @@ class _Reader:
 
     def _fault(self, what: str, path: errors.Path, hint: str = "") -> None:
         self.faults.append(Fault(what, hint, path))
+
+
+def _contradicts_itself(answer: object) -> bool:
+    return isinstance(answer, Twice) and bool(answer.differing())
 
 
 def _kind(value: object) -> str:

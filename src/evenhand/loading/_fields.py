@@ -31,8 +31,10 @@ class Fields:
                 self._nodes[key.text] = value
                 continue
             unknown += 1
-            hint = nearest(key.text[:40], known) if unknown <= MOST_TOLD else ""
-            self.fault(f"unknown field {key.text!r}", hint, key.text)
+            if unknown <= MOST_TOLD:
+                self.fault(f"unknown field {key.text!r}", nearest(key.text[:40], known), key.text)
+        if unknown > MOST_TOLD:
+            self.fault(f"and {unknown - MOST_TOLD:,} more unknown fields")
 
     def __contains__(self, key: str) -> bool:
         return key in self._nodes
@@ -123,7 +125,7 @@ class Fields:
 
 def number_in(node: Node) -> Fraction | str:
     """The number a node is, or what is wrong with it."""
-    if not isinstance(node, Scalar) or node.quoted or not _NUMBER.fullmatch(node.text):
+    if not isinstance(node, Scalar) or not _NUMBER.fullmatch(node.text) or (node.quoted and "/" not in node.text):
         return f"must be a number, got {described(node)}"
     if len(node.text) > 50:
         return "has too many digits"

@@ -12,16 +12,17 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
       | (?P<string>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")
       | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)
-      | (?P<word>true|false|null)
+      | (?P<word>true|false|null|-?Infinity|NaN)
       | (?P<mark>[\[\]{},:])""",
     re.VERBOSE,
 )
+_CONSTANTS = ("NaN", "Infinity", "-Infinity")
 _WHAT = {"value": "a value", "key": "a key in quotes", "colon": "':'", "after": "',' or the end"}
 
 
-def parse_json(text: str, most_nodes: int = MOST_NODES) -> Node | None:
-    """The value in a JSON text; None where it is empty."""
-    reader = _Reader(most_nodes)
+def parse_json(text: str, most_nodes: int = MOST_NODES, *, lenient: bool = False) -> Node | None:
+    """The value in a JSON text; None where it is empty. Lenient, it only looks for places, whatever stands there."""
+    reader = _Reader(Builder(most_nodes, lenient=lenient))
     position, line = 0, 1
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -29,6 +30,8 @@ def parse_json(text: str, most_nodes: int = MOST_NODES) -> Node | None:
             found = text[position : position + 12].split("\n", maxsplit=1)[0]
             raise RubricError(at(line, f"not valid JSON: expected {_WHAT[reader.expects]}, found {found!r}"))
         if token.lastgroup != "space":
+            if token.group() in _CONSTANTS and not lenient:
+                raise RubricError(at(line, f"not valid JSON: expected a value, found {token.group()!r}"))
             reader.take(token.lastgroup or "", token.group(), line)
         line += token.group().count("\n")
         position = token.end()
@@ -40,8 +43,8 @@ def parse_json(text: str, most_nodes: int = MOST_NODES) -> Node | None:
 class _Reader:
     """What may come next in a JSON text."""
 
-    def __init__(self, most_nodes: int) -> None:
-        self.builder = Builder(most_nodes)
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
         self.nesting: list[str] = []
         self.expects = "value"
         self.started = False

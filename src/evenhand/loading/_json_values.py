@@ -82,6 +82,6 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _tree(text: str) -> Node | None:
     try:
-        return parse_json(text, MOST_LOCATED)
+        return parse_json(text, MOST_LOCATED, lenient=True)
     except RubricError:
         return None

@@ -13,8 +13,9 @@ from evenhand.model import STEPS, Panel, Scale, Step
 Json = dict[str, Any]
 
 _TEXT: Json = {"type": "string", "minLength": 1}
-_NUMBER: Json = {"type": "number"}
-_ABOVE_ZERO: Json = {"type": "number", "exclusiveMinimum": 0}
+_FRACTION: Json = {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}
+_NUMBER: Json = {"anyOf": [{"type": "number"}, _FRACTION]}
+_ABOVE_ZERO: Json = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _FRACTION]}
 
 
 def rubric_schema() -> Json:

@@ -82,9 +82,10 @@ def tree_of(value: object, depth: int = 0) -> Node:
 class Builder:
     """Puts a tree together piece by piece, without recursion, and refuses what could hurt."""
 
-    def __init__(self, most_nodes: int = MOST_NODES) -> None:
+    def __init__(self, most_nodes: int = MOST_NODES, *, lenient: bool = False) -> None:
         self.root: Node | None = None
         self._most = most_nodes
+        self._lenient = lenient
         self._open: list[tuple[Sequence | Mapping, set[str]]] = []
         self._keys: list[Scalar | None] = []
         self._count = 0
@@ -92,7 +93,7 @@ class Builder:
     def open(self, node: Sequence | Mapping) -> None:
         """Begin a list or mapping."""
         self.add(node)
-        if len(self._open) >= DEEPEST:
+        if len(self._open) >= DEEPEST and not self._lenient:
             raise RubricError(at(node.line, f"nested more than {DEEPEST} deep"))
         self._open.append((node, set()))
         self._keys.append(None)
@@ -129,7 +130,7 @@ class Builder:
     def _checked_key(self, node: Node, seen: set[str]) -> Scalar:
         if not isinstance(node, Scalar):
             raise RubricError(at(node.line, "a key must be a word or a number"))
-        if node.text in seen:
+        if node.text in seen and not self._lenient:
             raise RubricError(at(node.line, f"the key {node.text!r} is given twice", "keep one of them"))
         seen.add(node.text)
         return node

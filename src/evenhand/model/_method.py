@@ -11,7 +11,7 @@ from evenhand.errors import Fault, RubricError, nearest
 from evenhand.model._criterion import Criterion
 from evenhand.model._numbers import written
 from evenhand.model._scale import YES_NO, Scale
-from evenhand.model._steps import Cap, Ceiling, Clamp, Panel, Round, Step
+from evenhand.model._steps import Add, Cap, Ceiling, Clamp, Deduct, Panel, Round, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,9 +152,15 @@ def _completed(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
         at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
         steps = (*steps[:at], Panel(), *steps[at:])
     at = next(position for position, step in enumerate(steps) if isinstance(step, Panel)) + 1
-    if any(isinstance(step, Clamp) and None not in (step.min, step.max) for step in steps[at:]):
+    kept = False
+    for step in steps[at:]:
+        if isinstance(step, Clamp):
+            kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
+        kept = kept and not isinstance(step, (Deduct, Add))
+    if kept:
         return steps
-    return (*steps[:at], Clamp(min=scale.min, max=scale.max), *steps[at:])
+    end = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
+    return (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
 
 
 def _falling(entries: tuple[Grade, ...] | tuple[Threshold, ...], name: str) -> Iterator[Fault]:

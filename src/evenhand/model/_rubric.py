@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -31,6 +30,7 @@ class Rubric:
     tags: tuple[str, ...] = ()
     about: str = ""
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
+    _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -38,6 +38,7 @@ class Rubric:
             raise RubricError(*faults)
         leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
         object.__setattr__(self, "leaves", leaves)
+        object.__setattr__(self, "_nodes", {criterion.id: criterion for criterion, _ in _walk(self.criteria)})
 
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
@@ -51,7 +52,7 @@ class Rubric:
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
-        return next((criterion for criterion, _ in _walk(self.criteria) if criterion.id == id), None)
+        return self._nodes.get(id)
 
     def all_gates(self) -> Iterator[Gate]:
         """Every gate: those listed, required yes/no criteria, and least scores."""
@@ -78,10 +79,11 @@ class Rubric:
                 yield Fault(f"the id {criterion.id!r} is used twice", "ids are unique", (*path, "id"))
             seen[criterion.id] = criterion.id
         for name, statements in (("red_flags", self.red_flags), ("bonuses", self.bonuses)):
-            for id, count in Counter(statement.id for statement in statements).items():
-                if count > 1:
-                    last = max(at for at, statement in enumerate(statements) if statement.id == id)
-                    yield Fault(f"the id {id!r} is used twice", "ids are unique", (name, last))
+            ids: set[str] = set()
+            for position, statement in enumerate(statements):
+                if statement.id in ids:
+                    yield Fault(f"the id {statement.id!r} is used twice", "ids are unique", (name, position))
+                ids.add(statement.id)
 
     def _weight_faults(self) -> Iterator[Fault]:
         must = self.method.weights_sum_to

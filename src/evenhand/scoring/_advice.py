@@ -12,8 +12,10 @@ from evenhand.errors import Fault, Path
 from evenhand.model import (
     Add,
     Ceiling,
+    Clamp,
     Criterion,
     Deduct,
+    Panel,
     PointsShare,
     Rubric,
     Shortfall,
@@ -76,11 +78,12 @@ def _criteria_advice(criteria: tuple[Criterion, ...], path: Path) -> Iterator[Ad
 
 def _gate_advice(rubric: Rubric) -> Iterator[Advice]:
     listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
+    positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
     for gate in rubric.all_gates():
         criterion = rubric.criterion(gate.criterion)
         if criterion is None:
             continue
-        path = listed.get(gate, ("criteria", _position(rubric, gate.criterion)))
+        path = listed.get(gate, ("criteria", positions[gate.criterion]))
         least = f"{criterion.id} of at least {written(gate.min)}"
         if gate.min <= criterion.scale.min:
             yield Advice(f"the gate {least} can never fail: {criterion.scale} starts there", path)
@@ -106,7 +109,8 @@ def _powerless(rubric: Rubric, criterion: Criterion) -> str | None:
         decimals = method.scale.decimals
         if decimals is not None and most * 10**decimals < Fraction(1, 2):
             return f"hardly matters: from worst to best it moves the score by {written(most)}, less than is shown"
-    if method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
+    plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
+    if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
         sums = _sums_of_others(rubric, criterion)
         if sums and not any(_flips(rubric, criterion, others) for others in sums):
             return "can change no decision: the verdict is the same whatever it is answered"
@@ -146,6 +150,7 @@ def _worth(rubric: Rubric, criterion: Criterion) -> Fraction:
 
 def _ignored_advice(rubric: Rubric) -> Iterator[Advice]:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
+    gated = {gate.criterion for gate in rubric.gates}
     for position, criterion in enumerate(rubric.criteria):
         if criterion.points is not None and not by_points:
             yield Advice(
@@ -159,7 +164,7 @@ def _ignored_advice(rubric: Rubric) -> Iterator[Advice]:
             yield Advice(
                 f"{rubric.method.name!r} does nothing with the weight of {criterion.id!r}", ("criteria", position)
             )
-        if any(gate.criterion == criterion.id for gate in rubric.gates) and (criterion.points or 0) < 0:
+        if (criterion.points or 0) < 0 and criterion.id in gated:
             what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
             yield Advice(what, ("criteria", position))
 
@@ -188,10 +193,6 @@ def _count_advice(rubric: Rubric) -> Iterator[Advice]:
     if fixed != 3 or not 4 <= len(rubric.criteria) <= 6:
         what = f"{fixed} fixed of {len(rubric.criteria)} criteria: a task has 3 fixed ones and 1 to 3 of its own"
         yield Advice(what, ("criteria",))
-
-
-def _position(rubric: Rubric, id: str) -> int:
-    return next(at for at, c in enumerate(rubric.criteria) if any(leaf.id == id for leaf in (c, *c.leaves())))
 
 
 def _has(steps: tuple[Step, ...], kind: type[Step]) -> bool:

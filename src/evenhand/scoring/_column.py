@@ -18,7 +18,8 @@ Bools = NDArray[np.bool_]
 LARGEST = 2**62
 LARGEST_EXACT_FLOAT = 2**53
 MOST_DECIMALS = 4
-FAR = 10**15  # Off every scale, and still far from overflowing.
+FAR = 2 * 10**15  # Off every scale, and still far from overflowing.
+NEAR = 10**12  # Beyond it, as for NaN and infinities, the exact path decides.
 
 
 class DoesNotFitError(ArithmeticError):
@@ -117,9 +118,10 @@ def linear(terms: Sequence[tuple[Fraction, Column]], shift: Fraction = Fraction(
 
 def leaf_column(numbers: NDArray[np.generic], scale: Scale) -> tuple[Column, Bools | None, Bools | None]:
     """A criterion's column, the rows that are no answer on its scale, and the rows with too many decimals."""
-    if numbers.dtype.kind == "b" and not scale.is_share:
-        integers, decimals, odd = np.full(len(numbers), -1, np.int64), 0, None  # Yes is no number on 1–10.
-    elif numbers.dtype.kind in "bui":
+    if numbers.dtype.kind == "b" and not scale.is_share:  # Yes is no number on 1–10.
+        nothing = np.ones(len(numbers), bool)
+        return Column.constant(len(numbers), scale.min), nothing, None
+    if numbers.dtype.kind in "bui":
         integers, decimals, odd = np.clip(numbers, -FAR, FAR).astype(np.int64), 0, None
     else:
         integers, decimals, odd = scaled_integers(numbers.astype(np.float64, copy=False))
@@ -145,7 +147,10 @@ def leaf_column(numbers: NDArray[np.generic], scale: Scale) -> tuple[Column, Boo
 
 def scaled_integers(numbers: NDArray[np.float64]) -> tuple[Integers, int, Bools | None]:
     """Numbers as they are written, times a power of ten; the rows for which four decimals are not enough."""
-    numbers = np.clip(numbers, -FAR, FAR)
+    far = ~(np.abs(numbers) <= NEAR)
+    if far.any():
+        integers, decimals, odd = scaled_integers(np.where(far, 0.0, numbers))
+        return integers, decimals, far if odd is None else far | odd
     for decimals in range(MOST_DECIMALS + 1):
         unit = 10.0**decimals
         whole = np.rint(numbers * unit) if decimals else np.rint(numbers)

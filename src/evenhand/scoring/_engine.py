@@ -36,7 +36,7 @@ def scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
         return finish(case, unknown, () if unknown else holistic_step(case, answers.holistic))
     missing = missing or unknown_to(rubric.method.steps, case)
     if missing:
-        return _nothing_configured(finish(case, missing, ()), rubric)
+        return nothing_configured(finish(case, missing, ()), rubric)
     return finish(case, (), run_steps(rubric.method.before_panel, case))
 
 
@@ -111,7 +111,7 @@ def layers_of(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset
     return frozenset(c.id for c in rubric.criteria if any(leaf.id in scores for leaf in c.leaves()))
 
 
-def _nothing_configured(card: Scorecard, rubric: Rubric) -> Scorecard:
+def nothing_configured(card: Scorecard, rubric: Rubric) -> Scorecard:
     """All layers absent: there is no composite, and every gate has failed."""
     if card.criteria or not isinstance(rubric.method.steps[0], LayerMean):
         return card

@@ -21,7 +21,15 @@ from evenhand.model import (
     written,
 )
 from evenhand.scoring._claims import claim_notes
-from evenhand.scoring._engine import finish, holistic_step, layers_of, open_case, run_steps, unknown_to
+from evenhand.scoring._engine import (
+    finish,
+    holistic_step,
+    layers_of,
+    nothing_configured,
+    open_case,
+    run_steps,
+    unknown_to,
+)
 from evenhand.scoring._fold import fold
 from evenhand.scoring._moments import mean
 from evenhand.scoring._pool import Heard, heard, together
@@ -110,6 +118,8 @@ def _join(
         trail = (Moved("panel", None, together(panel, says), _tell_panel, (facts,), rubric.method.scale.decimals),)
     unknown = unknown_to(rubric.method.after_panel, case) if enough else _missing(rubric, reviewed)
     card = finish(case, unknown, () if unknown else trail)
+    if not any(given.scores or given.holistic for given in answers.values()):
+        card = nothing_configured(card, rubric)
     notes = [*card.notes, *_notes(rubric, reviewed, said)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
@@ -117,12 +127,11 @@ def _join(
 
 def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fraction]:
     """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
-    reached: dict[str, CriterionScore] = {}
-    for id in rubric.leaves:
-        given = sorted(_given(reviewed, id))
-        if given:
-            reached[id] = Scored(given[(len(given) - 1) // 2])
-    return fold(rubric, reached)[0]
+    given: dict[str, list[Fraction]] = {}
+    for entry in reviewed:
+        for id, value in fold(rubric, entry.criteria)[0].items():
+            given.setdefault(id, []).append(value)
+    return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
 
 
 def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed]) -> Answers:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from statistics import median
 
 from evenhand.model import Method, Panel, ScoreScale
-from evenhand.scoring._moments import mean, root, variance
+from evenhand.scoring._moments import Roots, mean, variance
 
 Pool = Mapping[str, Mapping[str, Fraction]]  # reviewer → output → score
 
@@ -46,14 +46,15 @@ def _normalised(pool: Pool) -> Pool:
     if len(everything) < LEAST_TO_NORMALISE:
         return pool
     middle, spread = mean(everything), variance(everything)
-    return {judge: _put_on(middle, spread, scores) for judge, scores in pool.items()}
+    roots = Roots()
+    return {judge: _put_on(middle, spread, scores, roots) for judge, scores in pool.items()}
 
 
-def _put_on(middle: Fraction, spread: Fraction, scores: Mapping[str, Fraction]) -> Mapping[str, Fraction]:
+def _put_on(middle: Fraction, spread: Fraction, scores: Mapping[str, Fraction], roots: Roots) -> Mapping[str, Fraction]:
     own = list(scores.values())
     if len(own) < LEAST_TO_NORMALISE or variance(own) == 0:
         return scores
-    own_middle, stretch = mean(own), root(spread / variance(own))
+    own_middle, stretch = mean(own), roots.of(spread / variance(own))
     return {id: middle + (score - own_middle) * stretch for id, score in scores.items()}
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import groupby
 
 from evenhand.model import Ranked, Rubric, Scorecard, Scored, TieBreak
 
@@ -18,12 +19,12 @@ def rank(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[Ranked, ...]:
     ties = asked_ties(rubric)
     keys = {card.id: _key(card, ties) for card in cards if card.exact is not None}
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
+    broken_by = _broken_by([keys[card.id] for card in placed], ties)
     places: list[Ranked] = []
     for position, card in enumerate(placed):
         shares = position > 0 and keys[card.id] == keys[placed[position - 1].id]
         level = places[-1].rank if shares else position + 1
-        broken_by = _broken_by(position, placed, keys, ties)
-        places.append(Ranked(level, card.id, card.exact, card.decimals, broken_by))
+        places.append(Ranked(level, card.id, card.exact, card.decimals, broken_by[position]))
     return (*places, *(Ranked(None, c.id, None, c.decimals) for c in cards if c.exact is None))
 
 
@@ -51,21 +52,21 @@ def _measure(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
     return (Fraction(-count if tie.by == "fewer" else count),)
 
 
-def _broken_by(
-    position: int,
-    placed: Sequence[Scorecard],
-    keys: Mapping[str, Key],
-    ties: Sequence[TieBreak],
-) -> str | None:
-    """The tie-break that set this place apart from the one above it, or, for the first, from the one below."""
-    key = keys[placed[position].id]
-    for step in (-1, 1):
-        neighbour = position + step
-        while 0 <= neighbour < len(placed) and (other := keys[placed[neighbour].id])[0] == key[0]:
-            if other != key:
-                return str(ties[next(at for at in range(len(ties)) if other[at + 1] != key[at + 1])])
-            neighbour += step
-    return None
+def _broken_by(keys: Sequence[Key], ties: Sequence[TieBreak]) -> list[str | None]:
+    """For each place, the tie-break that set it apart from those above it, or, for the first, from those below."""
+    told: list[str | None] = []
+    for _, level in groupby(keys, key=lambda key: key[0]):
+        groups = [list(equal) for _, equal in groupby(level)]
+        for position, equal in enumerate(groups):
+            other = groups[position - 1 if position else 1][0] if len(groups) > 1 else None
+            told += [_difference(equal[0], other, ties)] * len(equal)
+    return told
+
+
+def _difference(key: Key, other: Key | None, ties: Sequence[TieBreak]) -> str | None:
+    if other is None:
+        return None
+    return next(str(tie) for tie, one, two in zip(ties, key[1:], other[1:], strict=True) if one != two)
 
 
 def asked_ties(rubric: Rubric) -> list[TieBreak]:
