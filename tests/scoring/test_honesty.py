@@ -40,6 +40,18 @@ def test_a_gate_nobody_answered_has_not_passed() -> None:
     assert [one.missing[0].criterion for one in (whole, absent, panel)] == ["accuracy", "fact", "accuracy"]
 
 
+def test_a_gate_on_an_absent_layer_is_unknown_beside_a_layer_with_children() -> None:
+    """However many values the other layer brings along."""
+    fact = {"id": "fact", "children": [{"id": "a", "asks": "?"}, {"id": "b", "asks": "?"}]}
+    rubric = {
+        "steps": ["layer_mean"],
+        "criteria": [fact, {"id": "judge", "asks": "?"}],
+        "gates": [{"criterion": "judge"}],
+    }
+
+    assert card(rubric, {"a": True, "b": True}).verdict == "incomplete"
+
+
 def test_a_ceiling_on_what_nobody_answered_leaves_no_score() -> None:
     """It can neither be applied nor be left out."""
     steps = ["layer_mean", {"ceiling": {"criterion": "fact", "below": 0.5, "at": 0.5}}]

@@ -72,7 +72,7 @@ def _show_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
 
 
 def _show_gates(screen: Screen, rubric: Rubric) -> None:
-    gates = list(rubric.all_gates())
+    gates = rubric.all_gates()
     if gates:
         _title(screen, "Gates")
     for gate in gates:

@@ -31,6 +31,7 @@ class Rubric:
     about: str = ""
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
+    _gates: tuple[Gate, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         faults = list(self._faults())
@@ -39,6 +40,7 @@ class Rubric:
         leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
         object.__setattr__(self, "leaves", leaves)
         object.__setattr__(self, "_nodes", {criterion.id: criterion for criterion, _ in _walk(self.criteria)})
+        object.__setattr__(self, "_gates", tuple(self._find_gates()))
 
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
@@ -54,8 +56,11 @@ class Rubric:
         """The criterion with this id, anywhere in the tree."""
         return self._nodes.get(id)
 
-    def all_gates(self) -> Iterator[Gate]:
+    def all_gates(self) -> tuple[Gate, ...]:
         """Every gate: those listed, required yes/no criteria, and least scores."""
+        return self._gates
+
+    def _find_gates(self) -> Iterator[Gate]:
         yield from self.gates
         for leaf in self.leaves.values():
             if leaf.required_min_score is not None:

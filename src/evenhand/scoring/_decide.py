@@ -30,4 +30,4 @@ def verdict_of(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) 
             return threshold.verdict
     if rubric.method.verdicts:
         return "fail"
-    return "pass" if any(True for _ in rubric.all_gates()) else None
+    return "pass" if rubric.all_gates() else None

@@ -50,6 +50,8 @@ def open_case(rubric: Rubric, answers: Answers) -> tuple[Case, tuple[Missing, ..
 
 def unknown_to(steps: Sequence[Step], case: Case) -> tuple[Missing, ...]:
     """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
+    if case.values.keys() >= case.rubric.leaves.keys():
+        return ()
     looked_at = [gate.criterion for gate in case.rubric.all_gates()]
     looked_at += [step.criterion for step in steps if isinstance(step, Ceiling)]
     return tuple(Missing(id, not_asked().why) for id in dict.fromkeys(looked_at) if id not in case.values)
