@@ -54,6 +54,8 @@ def test_an_answer_on_the_scale_is_read(scale: Scale, answer: object, value: str
         (ONE_TO_TEN, {"missing": "judge abstained"}, "judge abstained"),
         (ZERO_TO_TEN, 2.5, "unreadable: 2.5 is not a whole number"),
         (YES_NO, "yes", "unreadable: 'yes' is neither true nor false"),
+        (YES_NO, Decimal("sNaN"), "unreadable: sNaN is not a finite number"),
+        (YES_NO, [True], "unreadable: a list is neither true nor false"),
         (YES_NO, 0.5, "unreadable: 0.5 is neither true nor false"),
         (YES_NO, 2, "unreadable: 2 is neither true nor false"),
         (SHARE, {"passed": 5, "total": 4}, "unreadable: 5 passed of 4"),

@@ -125,16 +125,17 @@ class Scale:
             if not self.is_share:
                 return _unreadable(f"{_quoted(answer)} where a number from {self} is asked")
             return Scored(Fraction(int(answer)))
-        if self.yes_no and answer not in (0, 1):
-            return _unreadable(f"{_quoted(answer)} is neither true nor false")
         if isinstance(answer, Integral) and not isinstance(answer, int):
             answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
-            return _unreadable(f"{_quoted(answer)} is not a number")
+            what = "neither true nor false" if self.yes_no else "not a number"
+            return _unreadable(f"{_quoted(answer)} is {what}")
         try:
             value = exact(answer)
         except ValueError as error:
             return _unreadable(str(error))
+        if self.yes_no and value not in (0, 1):
+            return _unreadable(f"{_quoted(answer)} is neither true nor false")
         fault = self.fault_of(value)
         return _unreadable(fault) if fault else Scored(value)
 
