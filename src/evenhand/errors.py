@@ -1,9 +1,14 @@
 """Everything Evenhand raises on purpose: where it is, what is wrong, what would work.
 
 EvenhandError
-└── InputError          the input is wrong; trying again does not help
-    ├── RubricError     a rubric or a method that cannot be right
-    └── AnswersError    an answers file that cannot be read
+├── InputError          the input is wrong; trying again does not help
+│   ├── RubricError     a rubric or a method that cannot be right
+│   ├── AnswersError    an answers file that cannot be read
+│   └── JudgeError      a judge that cannot be asked: its name, its key, its record
+└── ModelError          a model gave no reply
+    ├── BusyError       a later try may help: overloaded, cut off, too slow
+    ├── RefusedError    trying again does not help: the request, the key or the model is not accepted
+    └── BudgetError     nothing was asked: the budget is spent
 """
 
 from __future__ import annotations
@@ -70,6 +75,26 @@ class RubricError(InputError):
 
 class AnswersError(InputError):
     """An answers file that cannot be read."""
+
+
+class JudgeError(InputError):
+    """A judge that cannot be asked: its name, its key, its record."""
+
+
+class ModelError(EvenhandError):
+    """A model gave no reply; the message says what to do."""
+
+
+class BusyError(ModelError):
+    """A later try may help: the server is overloaded, was cut off or is too slow."""
+
+
+class RefusedError(ModelError):
+    """Trying again does not help: the server does not accept the request, the key or the model."""
+
+
+class BudgetError(ModelError):
+    """Nothing was asked: the budget is spent."""
 
 
 def dotted(path: Path) -> str:

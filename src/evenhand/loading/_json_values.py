@@ -30,7 +30,7 @@ def parse_values(text: str, where: str) -> tuple[object, Callable[[errors.Path],
     """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
     tree = cache(lambda: _tree(text))
     try:
-        return _decode(text), lambda path: f"{where}:{line_of(found, path) if (found := tree()) else 1}"
+        return decoded_json(text), lambda path: f"{where}:{line_of(found, path) if (found := tree()) else 1}"
     except json.JSONDecodeError as error:
         # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
         lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
@@ -43,14 +43,15 @@ def parse_values(text: str, where: str) -> tuple[object, Callable[[errors.Path],
 
 def _row(line: str, where: str) -> object:
     try:
-        return _decode(line)
+        return decoded_json(line)
     except json.JSONDecodeError as error:
         raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=where)) from None
     except AnswersError as error:
         raise error.located(lambda _: where) from None
 
 
-def _decode(text: str) -> object:
+def decoded_json(text: str) -> object:
+    """The value of a JSON text: exact decimals, and what an object says twice remembered."""
     try:
         return json.loads(text, parse_float=_decimal, object_pairs_hook=_object)
     except RecursionError:

@@ -1,0 +1,25 @@
+"""The reply reader: finds the answers in what judges really write, and never makes one up."""
+
+from evenhand.judging.reading._blocks import clean_object, values_in, without_thinking
+from evenhand.judging.reading._choice import read_choice
+from evenhand.judging.reading._reader import read_answers, read_score
+from evenhand.judging.reading._refusal import refusal_in
+from evenhand.judging.reading._sections import sections_of
+from evenhand.judging.reading._shapes import answers_from
+from evenhand.judging.reading._values import Answer, Found, Value, Wanted
+
+__all__ = [
+    "Answer",
+    "Found",
+    "Value",
+    "Wanted",
+    "answers_from",
+    "clean_object",
+    "read_answers",
+    "read_choice",
+    "read_score",
+    "refusal_in",
+    "sections_of",
+    "values_in",
+    "without_thinking",
+]

@@ -1,0 +1,144 @@
+"""Which of several a reply prefers: its JSON, else its last word, else what it says throughout."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from evenhand.judging.reading._blocks import values_in, without_thinking
+from evenhand.judging.reading._names import canonical
+from evenhand.judging.reading._plain import plain
+from evenhand.model import Unscored
+
+NO_VERDICT = Unscored("unreadable: no verdict in the reply")
+CONTRADICTS = Unscored("unreadable: contradicting verdicts")
+
+_KEY = re.compile(
+    r"(?:final|overall)?(?:winner|verdict|better|choice|preferred|preference|best|answer|decision|winning)"
+    r"(?:response|output|answer|assistant|model|option)?"
+)
+_BOX = re.compile(r"\[\[\s{0,4}([^\[\]\n]{1,60}?)\s{0,4}\]\]|\\boxed\{\s{0,4}([^{}\n]{1,60}?)\s{0,4}\}")
+_COMPARED = re.compile(r"([^<>=≈~]{1,30})([<>=≈~]{1,2})([^<>=≈~]{1,30})")
+_BETTER = (
+    r"(?:is|was|as|wins as)\s(?:(?:slightly|significantly|much|clearly|definitely|marginally|a|an|the|overall|"
+    r"generally|by far|ultimately|considered|therefore|thus|far|somewhat)\s){0,4}"
+    r"(?:better|best|superior|preferred|preferable|stronger|winner|winning|more preferable)\b"
+    r"|(?:wins|should be (?:preferred|chosen))\b|更好|更优|胜出|获胜"
+)
+_CLOSING = re.compile(
+    r"\b(?:therefore|thus|hence|overall|in conclusion|to conclude|in summary|so|finally|consequently|ultimately)\b|"
+    r"因此|综上|总之|所以",
+    re.IGNORECASE,
+)
+_ANNOUNCED = (
+    r"(?:\b(?:verdict|winner|decision|choice|answer|judge?ment|preference|conclusion|better|"
+    r"better (?:response|output|answer|one|assistant|option)|preferred (?:response|output|answer|option))|"
+    r"胜者|结论|选择|更好的(?:回答|是))"
+)
+_CHOSEN = (
+    r"\bi(?:'d|'ll|\swould|\swill|\shave|\smust)?\s"
+    r"(?:prefer|choose|chose|chosen|select|selected|pick|go with|decided on|favou?r)"
+)
+_NOT_SAID = re.compile(
+    r"\b(?:neither|nor|whether|if|not|cannot|argu\w+|claim\w*|in terms of|regarding|with respect to|as for)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def read_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | Unscored:
+    """The choice that the reply's verdict names; two that contradict each other are unreadable.
+
+    What the reply says in JSON binds, else in double brackets, else under a label or alone on its last line, else
+    where it concludes, else anywhere.
+    """
+    reader = _Reader(choices)
+    body = without_thinking(text)
+    said = plain(body)
+    for verdicts in (
+        reader.in_json(text), reader.boxed(body), reader.announced(said), reader.concluded(said), reader.stated(said),
+    ):  # fmt: skip
+        found = set(verdicts)
+        if found:
+            return found.pop() if len(found) == 1 else CONTRADICTS
+    return NO_VERDICT
+
+
+class _Reader:
+    """The patterns of one set of choices."""
+
+    def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
+        self.known = {canonical(alias): id for id, aliases in choices.items() for alias in (*aliases, id)}
+        spelt = {plain(alias).strip() for id, aliases in choices.items() for alias in (*aliases, id)} - {""}
+        longest = sorted(spelt, key=len, reverse=True)
+        one, named = _either(longest), _either([alias for alias in longest if len(alias) > 1])
+        self.announcement = re.compile(
+            rf"{_ANNOUNCED}\s?(?:is|would be)?\s?[:=]\s{{0,4}}(?:the |a )?[\"'(\[]?({one})(?!\s(?-i:[a-z]{{3,}}))",
+            re.IGNORECASE,
+        )
+        self.alone = re.compile(rf"[\s#>\-\"'(\[]{{0,6}}({one})[\s.!\"')\]]{{0,6}}", re.IGNORECASE)
+        self.better = re.compile(
+            rf"({one})(?:'s)?\s?(?:(?:response|answer|output)\s)?(?:{_BETTER})"
+            rf"|(?:better|best|preferred|superior|winning|stronger)\s(?:\w{{1,20}}\s){{0,2}}is\s(?:the\s)?({one})"
+            rf"|{_CHOSEN}\s(?:the\s)?({named})"
+            rf"|(?:rate|call|is|as|are)\s(?:it |this |them )?(?:an? )?({named})[\s.!]*\Z",
+            re.IGNORECASE,
+        )
+
+    def in_json(self, text: str) -> Iterator[str]:
+        """{"winner": "A"}: the last complete object that has it."""
+        for value in reversed(values_in(text)):
+            given = value.data.items() if value.complete and isinstance(value.data, dict) else ()
+            items = [item for key, item in given if _KEY.fullmatch(canonical(str(key))) and isinstance(item, str)]
+            found = [id for item in items if (id := self.known.get(canonical(item)))]
+            if found:
+                return iter(found)
+        return iter(())
+
+    def boxed(self, text: str) -> Iterator[str]:
+        """[[A]], and [[A>>B]] or [[A=B]]."""
+        for box in _BOX.finditer(text):
+            said = box[1] or box[2]
+            compared = _COMPARED.fullmatch(said)
+            id = self.known.get(canonical(said)) or (self._ahead(*compared.groups()) if compared else None)
+            if id:
+                yield id
+
+    def announced(self, text: str) -> Iterator[str]:
+        """Winner: A, or a name alone on the last line."""
+        yield from (self.known[canonical(found[1])] for found in self.announcement.finditer(text))
+        last = self.alone.fullmatch(text.rstrip().rsplit("\n", maxsplit=1)[-1])
+        if last:
+            yield self.known[canonical(last[1])]
+
+    def concluded(self, text: str) -> Iterator[str]:
+        """Therefore, A is better."""
+        for sentence in _sentences(text):
+            if _CLOSING.search(sentence):
+                yield from self.stated(sentence)
+
+    def stated(self, text: str) -> Iterator[str]:
+        """A is better."""
+        for sentence in _sentences(text):
+            for found in self.better.finditer(sentence):
+                if not _NOT_SAID.search(sentence[max(0, found.start() - 80) : found.start()]):
+                    yield self.known[canonical(next(name for name in found.groups() if name))]
+
+    def _ahead(self, left: str, sign: str, right: str) -> str | None:
+        first, second = self.known.get(canonical(left)), self.known.get(canonical(right))
+        if first is None or second is None:
+            return None
+        if sign[0] in "=≈~":
+            return next((id for word in ("tie", "draw", "equal") if (id := self.known.get(word))), None)
+        return first if sign[0] == ">" else second
+
+
+def _either(names: Sequence[str]) -> str:
+    if not names:
+        return r"(?!)"
+    # A lone letter counts only as it is written: "a" is mostly an article.
+    parts = [f"(?-i:{re.escape(name)})" if len(name) == 1 else re.escape(name) for name in names]
+    return rf"(?<![\w(])(?:{'|'.join(parts)})(?![\w)])"
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?。])\s+|\n+", text)

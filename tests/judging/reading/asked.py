@@ -1,0 +1,29 @@
+"""What the replies of these tests were asked for: scales, and three criteria."""
+
+from fractions import Fraction
+
+from evenhand.judging.reading import Wanted
+from evenhand.model import ZERO_TO_TEN, Band, Scale
+
+ONE_TO_FIVE = Scale(min=Fraction(1), max=Fraction(5))
+WHOLE_ONE_TO_FIVE = Scale(min=Fraction(1), max=Fraction(5), integers=True)
+ONE_TO_TEN = Scale(min=Fraction(1), max=Fraction(10), integers=True)
+TO_TEN = Scale(min=Fraction(0), max=Fraction(10))
+SHARE = Scale(min=Fraction(0), max=Fraction(1))
+TO_HUNDRED = Scale(min=Fraction(0), max=Fraction(100))
+AROUND_ZERO = Scale(min=Fraction(-2), max=Fraction(2))
+BANDS = Scale(
+    min=Fraction(0),
+    max=Fraction(100),
+    integers=True,
+    bands=(
+        Band(id="C", min=Fraction(0), max=Fraction(59)),
+        Band(id="B", min=Fraction(60), max=Fraction(79)),
+        Band(id="A", min=Fraction(80), max=Fraction(100)),
+    ),
+)
+
+ACCURACY = Wanted("accuracy", ZERO_TO_TEN, ("准确性", "factual accuracy"))
+CLARITY = Wanted("clarity", ZERO_TO_TEN, ("清晰度",))
+STYLE = Wanted("writing-style", ZERO_TO_TEN, ("文风",))
+ASKED = (ACCURACY, CLARITY, STYLE)

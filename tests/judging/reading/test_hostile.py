@@ -1,0 +1,54 @@
+"""Hostile replies: whatever stands in them, time grows with their length and with nothing else."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from evenhand.judging.reading import read_answers, read_choice, read_score, refusal_in, sections_of, values_in
+from tests.judging.reading.asked import ASKED, ONE_TO_FIVE
+
+PIECES = [
+    "{", "[", "(", '"', "'", "“", "\\", "<think>", "</think>", '{"a":', '{"a":"', '{"', "[{", '{"a":1,', '{"a":1}',
+    "[1,", "[/*", "{#", '["a" ', '{"a": "x" ', '"\n', "```\n", "```", "\n", " ", "\t", "1 ", "1", "1.", "1,", "1) ",
+    "Score: 3\n", "Score: ", "| a | 3 |\n", "|", "*", "_", "~", "~~a", "<a", "<score>", "[[", "[[4]]", "\\boxed{",
+    "(1-", "4 out of ", "4/", "3-4 ", "between 3 ", "four ", "accuracy ", "accuracy: 3\n", "accuracy\n", "n/a ",
+    "yes ", "I cannot ", "Response A ", "Response A:\n", "A is better ", "评分", "4分", "scale of 1", "a", "\n#",
+    "{a ", "{a   ", '"   ',
+]  # fmt: skip
+READERS: list[Callable[[str], object]] = [
+    values_in,
+    refusal_in,
+    lambda text: read_score(text, ONE_TO_FIVE, "coherence"),
+    lambda text: read_answers(text, ASKED),
+    lambda text: read_choice(text, {"A": ("A", "Response A"), "B": ("B", "Response B")}),
+    lambda text: sections_of(text, ["Response A", "Response B"]),
+]
+SHORT = 1_000
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_time_grows_with_length_only(piece: str) -> None:
+    """Four times the text may take four times as long, not sixteen times."""
+    short, long = piece * (SHORT // len(piece)), piece * (4 * SHORT // len(piece))
+
+    for read in READERS:
+        # Far below what four times squared would be, far above what a busy machine adds to four times.
+        assert _seconds(read, long) < 10 * _seconds(read, short) + 0.005
+
+
+@pytest.mark.parametrize("piece", ["{", "[", "[{", "("])
+def test_depth_exhausts_nothing(piece: str) -> None:
+    """A hundred thousand levels are no answer, and no crash; what stands after them is found."""
+    text = piece * 100_000 + ' \n{"score": 4}'
+
+    assert values_in(text)[-1].data == {"score": 4}
+
+
+def _seconds(read: Callable[[str], object], text: str) -> float:
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        read(text)
+        best = min(best, time.process_time() - start)
+    return best
