@@ -1,0 +1,110 @@
+"""What is asked of a model and what comes back: plain values, whoever sends them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it."""
+
+    role: Role
+    text: str
+    repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a model is to answer. What is None is left to the server."""
+
+    temperature: float | None = 0.0
+    max_tokens: int = 4096
+    seed: int | None = None
+    top_logprobs: int = 0  # How many likely tokens to report at each place; 0 reports none.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question to a model, with all that decides the answer."""
+
+    dialogue: str
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # The letters under which several outputs are shown, where there are several.
+    schema: Mapping[str, object] | None = None
+    settings: Settings = field(default_factory=Settings)
+    repeat: int = 0  # The same question asked again on purpose is another request.
+
+    def key(self, model: str) -> str:
+        """A name for this request to this model: equal only where every part of both is equal."""
+        what = {
+            "model": model,
+            "dialogue": self.dialogue,
+            "messages": [[message.role, message.text] for message in self.messages],
+            "schema": self.schema,
+            "temperature": self.settings.temperature,
+            "max_tokens": self.settings.max_tokens,
+            "seed": self.settings.seed,
+            "top_logprobs": self.settings.top_logprobs,
+            "repeat": self.repeat,
+        }
+        return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens as the server counted them; None where it did not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None  # Of the input tokens: those the server had kept.
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One token of a reply, with the likely tokens at its place and their log probabilities."""
+
+    token: str
+    likely: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    stop: Literal["end", "length", "refusal", "unknown"] = "unknown"
+    model: str = ""  # As the server names it.
+    usage: Usage = field(default_factory=Usage)
+    places: tuple[Place, ...] = ()
+    request_id: str | None = None
+    attempts: int = 1
+    seconds: float = 0.0
+    recorded: bool = False  # It came from a record and cost nothing.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoReply:
+    """That a model gave no answer, and why."""
+
+    why: str
+    attempts: int = 1
+    seconds: float = 0.0
+
+
+class Model(Protocol):
+    """Whoever answers requests. The one door: real servers, records and plain functions stand behind it."""
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by, such as openai/gpt-4o."""
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply, or a ModelError that says what to do."""

@@ -1,0 +1,23 @@
+"""Access to models: names, keys, limits, budgets, records; the one place that speaks HTTP."""
+
+from evenhand.judging.models._budget import Budget, Spent
+from evenhand.judging.models._clock import Clock
+from evenhand.judging.models._connections import Connections
+from evenhand.judging.models._limits import Limits
+from evenhand.judging.models._names import default_name, listed
+from evenhand.judging.models._prices import Price, Prices
+from evenhand.judging.models._probe import Probe, probe
+
+__all__ = [
+    "Budget",
+    "Clock",
+    "Connections",
+    "Limits",
+    "Price",
+    "Prices",
+    "Probe",
+    "Spent",
+    "default_name",
+    "listed",
+    "probe",
+]

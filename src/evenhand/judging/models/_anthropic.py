@@ -1,0 +1,117 @@
+"""The Anthropic wire format: a request as a body for messages, and its answer as a reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from evenhand.judging._request import Message, Reply, Request, Usage
+from evenhand.judging.models._accepted import Accepted
+from evenhand.judging.models._values import Stop, count, mapping, text_of
+
+PATH = "/messages"
+FORMATS = ("output_config", "tool")  # Newer models know the first only, older ones the second only.
+TOOL = "answer"
+
+_VERSION = "2023-06-01"
+_MOST_KEPT = 4  # The server refuses more marks than this.
+_STOPS: dict[object, Stop] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+# Structured output refuses schemas with these; whoever reads the answer checks it against its scale anyway.
+_BOUNDS = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
+})  # fmt: skip
+
+
+def body(model: str, request: Request, accepted: Accepted) -> dict[str, object]:
+    """The body to post. Seeds and log probabilities do not exist here."""
+    kept = [message for message in request.messages if message.repeats and message.text][-_MOST_KEPT:]
+    system = [_block(message, kept) for message in request.messages if message.role == "system" and message.text]
+    turns = [message for message in request.messages if message.role != "system"]
+    body: dict[str, object] = {
+        "model": model,
+        "max_tokens": request.settings.max_tokens,
+        "messages": [{"role": message.role, "content": [_block(message, kept)]} for message in turns],
+    }
+    if system:
+        body["system"] = system
+    if request.settings.temperature is not None and accepted.temperature:
+        body["temperature"] = request.settings.temperature
+    if request.schema is not None and accepted.format == "output_config":
+        body["output_config"] = {"format": {"type": "json_schema", "schema": _unbounded(request.schema)}}
+    elif request.schema is not None and accepted.format == "tool":
+        body["tools"] = [{"name": TOOL, "description": "Give the answer.", "input_schema": request.schema}]
+        body["tool_choice"] = {"type": "tool", "name": TOOL}
+    return body
+
+
+def reply(data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0) -> Reply | str:
+    """The reply in an answer, or what is wrong with the answer."""
+    answer = mapping(data)
+    content = answer.get("content")
+    if not isinstance(content, list):
+        return "it has no list of content"
+    reason = answer.get("stop_reason")
+    return Reply(
+        text=_text(content),
+        stop=_STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
+        model=text_of(answer.get("model")),
+        usage=_usage(mapping(answer.get("usage"))),
+        request_id=request_id or text_of(answer.get("id")) or None,
+        attempts=attempts,
+        seconds=seconds,
+    )
+
+
+def headers(key: str | None) -> dict[str, str]:
+    """The headers of a request."""
+    plain = {"Content-Type": "application/json", "Accept": "application/json", "anthropic-version": _VERSION}
+    return {**plain, "x-api-key": key} if key else plain
+
+
+def _block(message: Message, kept: list[Message]) -> dict[str, object]:
+    block: dict[str, object] = {"type": "text", "text": message.text}
+    if any(message is other for other in kept):
+        block["cache_control"] = {"type": "ephemeral"}
+    return block
+
+
+def _unbounded(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:
+    """The schema without bounds; under `properties` the keys are names, whatever they look like."""
+    return {
+        key: _unbounded_value(key, value, names=names)
+        for key, value in schema.items()
+        if names or key not in _BOUNDS
+    }  # fmt: skip
+
+
+def _unbounded_value(key: str, value: object, *, names: bool) -> object:
+    if isinstance(value, dict):
+        return _unbounded(value, names=not names and key in ("properties", "$defs", "definitions"))
+    if isinstance(value, (list, tuple)) and key not in ("enum", "required", "examples"):
+        return [_unbounded(entry) if isinstance(entry, dict) else entry for entry in value]
+    return value
+
+
+def _text(content: list[object]) -> str:
+    for block in map(mapping, content):
+        if block.get("type") == "tool_use" and block.get("name") == TOOL:
+            return text_of(json.dumps(block.get("input"), ensure_ascii=False))
+    return "".join(text_of(block.get("text")) for block in map(mapping, content) if block.get("type") == "text")
+
+
+def _usage(usage: Mapping[str, object]) -> Usage:
+    plain = count(usage.get("input_tokens"))
+    read, written = count(usage.get("cache_read_input_tokens")), count(usage.get("cache_creation_input_tokens"))
+    return Usage(
+        input=None if plain is None else plain + (read or 0) + (written or 0),
+        output=count(usage.get("output_tokens")),
+        cached=read,
+    )

@@ -1,0 +1,138 @@
+"""All access to models: one session, one purse, one record, and a model for every name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from evenhand.errors import JudgeError
+from evenhand.judging._request import Model, Reply, Request
+from evenhand.judging.models import _names
+from evenhand.judging.models._budget import Budget, Purse, Spent
+from evenhand.judging.models._clock import Clock
+from evenhand.judging.models._function import Function
+from evenhand.judging.models._limits import Limits, Server, server_of
+from evenhand.judging.models._prices import Price, Prices
+from evenhand.judging.models._record import Record, Recorder, Replayed
+from evenhand.judging.models._remote import Line, Remote
+from evenhand.judging.models._secrets import KEY_VARIABLES, Secrets
+
+if TYPE_CHECKING:
+    from evenhand.judging.models._http import Http
+
+
+class Connections:
+    """Opens models by name; `async with` closes what it opened.
+
+    With `record` every reply is appended to that file; with `replay` every reply comes from that file, and
+    nothing is connected to and no key is needed.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+        prices: Prices | None = None,
+        record: Path | None = None,
+        replay: Path | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if record is not None and replay is not None:
+            raise JudgeError("a run is either recorded or replayed: give one file, not both")
+        self._environ = environ
+        self._limits = limits or Limits()
+        self._clock = clock or Clock()
+        self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
+        self._purse = Purse(prices, budget)
+        self._http: Http | None = None
+        self._servers: dict[str, Server] = {}
+        self._models: dict[str, Counted] = {}
+        self._records: dict[Path, Record] = {}
+        self._replay = self._record(replay) if replay is not None else None
+        self._recorder = Recorder(record) if record is not None else None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._http is not None:
+            await self._http.close()
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def open(self, name: str) -> Model:
+        """The model of that name, the same object each time; a JudgeError where it cannot be asked."""
+        return self.counted(name)
+
+    @property
+    def spent(self) -> Spent:
+        """What was used so far."""
+        return self._purse.spent
+
+    def price(self, name: str) -> Price | None:
+        """The price of a model, where it is known."""
+        return self._purse.price(name)
+
+    def counted(self, name: str) -> Counted:
+        """The model of that name with what stands behind it."""
+        found = self._models.get(name)
+        if found is None:
+            found = self._models[name] = Counted(self._model(name), self._purse, self._recorder)
+        return found
+
+    def _model(self, name: str) -> Remote | Function | Replayed:
+        if self._replay is not None:
+            return Replayed(name, self._replay, strict=not name.startswith("replay:"))
+        meant = _names.parse(name, self._environ)
+        if isinstance(meant, _names.Recorded):
+            return Replayed(name, self._record(meant.path), strict=False)
+        self._purse.admit(name)
+        if isinstance(meant, _names.Function):
+            return Function(name, meant, self._server(name), self._limits, self._secrets)
+        line = Line(self._session(), self._server(meant.origin), self._limits, self._clock, self._secrets)
+        return Remote(meant, line)
+
+    def _session(self) -> Http:
+        from evenhand.judging.models._http import Http  # noqa: PLC0415 - records and functions need no aiohttp.
+
+        if self._http is None:
+            self._http = Http(self._limits.largest_reply)
+        return self._http
+
+    def _server(self, origin: str) -> Server:
+        if origin not in self._servers:
+            self._servers[origin] = server_of(self._limits, self._clock)
+        return self._servers[origin]
+
+    def _record(self, path: Path) -> Record:
+        if path not in self._records:
+            self._records[path] = Record(path)
+        return self._records[path]
+
+
+class Counted:
+    """A model whose replies are paid for and written down."""
+
+    def __init__(self, model: Remote | Function | Replayed, purse: Purse, recorder: Recorder | None) -> None:
+        self.name = model.name
+        self.model = model
+        self._purse = purse
+        self._recorder = recorder
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply, or a ModelError that says what to do."""
+        claim = None if isinstance(self.model, Replayed) else self._purse.claim(self.name, request)
+        try:
+            reply = await self.model.ask(request)
+            self._purse.paid(self.name, reply, claim)
+        finally:
+            self._purse.drop(claim)
+        if self._recorder is not None:
+            self._recorder.add(self.name, request, reply)
+        return reply

@@ -1,0 +1,170 @@
+"""Replies in a file, one to a line: written as they come, and given back later without asking anyone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from evenhand.errors import Fault, JudgeError, RefusedError
+from evenhand.judging._request import Place, Reply, Request, Usage
+from evenhand.judging.models._values import Stop, mapping
+
+_BEGINNING = b'{"key": "'
+_STOPS: dict[str, Stop] = {"end": "end", "length": "length", "refusal": "refusal", "unknown": "unknown"}
+
+T = TypeVar("T")
+
+
+class Recorder:
+    """Writes replies to the end of a file, whole lines only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
+            self._file = path.open("ab", buffering=0)
+            self._unfinished = _ends_within_a_line(path)
+        except OSError as problem:
+            raise JudgeError(Fault(f"cannot be written: {_reason(problem)}", where=str(path))) from None
+
+    def add(self, name: str, request: Request, reply: Reply) -> None:
+        """Write one reply down."""
+        entry = {
+            "key": request.key(name),
+            "model": name,
+            "dialogue": request.dialogue,
+            "reply": {
+                "text": reply.text,
+                "stop": reply.stop,
+                "model": reply.model,
+                "usage": {"input": reply.usage.input, "output": reply.usage.output, "cached": reply.usage.cached},
+                "places": [[place.token, place.likely] for place in reply.places],
+                "request_id": reply.request_id,
+                "attempts": reply.attempts,
+                "seconds": reply.seconds,
+            },
+        }
+        line = (b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
+        try:
+            written = self._file.write(line)
+        except OSError as problem:
+            raise RefusedError(f"the record {self._path} cannot be written: {_reason(problem)}") from None
+        self._unfinished = written != len(line)
+        if self._unfinished:
+            raise RefusedError(f"the record {self._path} cannot be written: the disk is full")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+class Record:
+    """The replies of a file, found by what was asked. Of two to the same request the first counts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._replies: dict[str, Reply] = {}
+        self._models: dict[str, None] = {}
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    self._take(number, line)
+        except OSError as problem:
+            raise JudgeError(Fault(f"cannot be read: {_reason(problem)}", where=str(path))) from None
+
+    def find(self, request: Request, model: str | None = None) -> Reply | None:
+        """The reply to a request: of the model named, or of whichever has answered it."""
+        names: Iterable[str] = self._models if model is None else (model,)
+        return next((reply for name in names if (reply := self._replies.get(request.key(name)))), None)
+
+    def _take(self, number: int, line: bytes) -> None:
+        line = line.strip()
+        if not line:
+            return
+        try:
+            entry = mapping(json.loads(line))
+            key, model, reply = _typed(entry["key"], str), _typed(entry["model"], str), _reply(mapping(entry["reply"]))
+        except json.JSONDecodeError:
+            if line.startswith(_BEGINNING[: len(line)]):
+                return  # Whoever wrote this line was stopped in the middle of it.
+            raise self._wrong(number) from None
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise self._wrong(number) from None
+        self._models.setdefault(model)
+        self._replies.setdefault(key, reply)
+
+    def _wrong(self, number: int) -> JudgeError:
+        hint = "is this a file that --record wrote?"
+        return JudgeError(Fault("this line is not a recorded reply", hint, where=f"{self.path}:{number}"))
+
+
+class Replayed:
+    """A model whose replies are all in a record. `strict` takes only replies recorded under its own name."""
+
+    def __init__(self, name: str, record: Record, *, strict: bool) -> None:
+        self.name = name
+        self._record = record
+        self._model = name if strict else None
+
+    async def ask(self, request: Request) -> Reply:
+        """The recorded reply."""
+        reply = self._record.find(request, self._model)
+        if reply is None:
+            whose = f" of {self._model}" if self._model else ""
+            raise RefusedError(
+                f"{self.name}: the record {self._record.path} has no reply{whose} to this request "
+                f"of the dialogue {request.dialogue!r} (repeat {request.repeat}); record it first"
+            )
+        return reply
+
+
+def _reply(fields: Mapping[str, object]) -> Reply:
+    usage = mapping(fields.get("usage"))
+    return Reply(
+        text=_typed(fields["text"], str),
+        stop=_STOPS[_typed(fields["stop"], str)],
+        model=_typed(fields.get("model", ""), str),
+        usage=Usage(
+            input=_optional(usage.get("input"), int),
+            output=_optional(usage.get("output"), int),
+            cached=_optional(usage.get("cached"), int),
+        ),
+        places=tuple(map(_place, _typed(fields.get("places", []), list))),
+        request_id=_optional(fields.get("request_id"), str),
+        attempts=_typed(fields.get("attempts", 1), int),
+        seconds=_float(fields.get("seconds", 0.0)),
+        recorded=True,
+    )
+
+
+def _place(value: object) -> Place:
+    token, likely = _typed(value, list)
+    return Place(_typed(token, str), tuple((_typed(word, str), _float(log)) for word, log in _typed(likely, list)))
+
+
+def _typed(value: object, type_: type[T]) -> T:
+    if not isinstance(value, type_):
+        raise TypeError
+    return value
+
+
+def _optional(value: object, type_: type[T]) -> T | None:
+    return None if value is None else _typed(value, type_)
+
+
+def _float(value: object) -> float:
+    return float(value) if isinstance(value, int) else _typed(value, float)
+
+
+def _ends_within_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.seek(0, 2) == 0:
+            return False
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"
+
+
+def _reason(problem: OSError) -> str:
+    return (problem.strerror or str(problem)).lower()

@@ -1,0 +1,133 @@
+"""Prices: exact, dated, from a file whose faults are told with their line, and unknown for what it does not name."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.errors import JudgeError
+from evenhand.judging._request import Usage
+from evenhand.judging.models import Prices
+
+DATED = "as_of: 2026-11-05\nmodels:\n"
+FILE = """\
+as_of: 2026-11-05
+models:
+  openai/gpt-4o: {input: 2.50, output: 10, cached: 1.25}
+  openai/gpt-4o-mini: {input: 0.15, output: 0.60}
+  "openai-compatible:http://127.0.0.1:*": {input: 0, output: 0}
+  "openai-compatible:http://127.0.0.1:8080/v1/de*": {input: 7, output: 0}
+"""
+
+
+def prices(tmp_path: Path, text: str = FILE) -> Prices:
+    path = tmp_path / "prices.yaml"
+    path.write_text(text, "utf-8")
+    return Prices.load(path)
+
+
+def test_a_reply_has_a_price(tmp_path: Path) -> None:
+    """800 tokens at 2.50, 200 kept ones at 1.25 and 100 at 10, each for a million."""
+    cost = prices(tmp_path).cost("openai/gpt-4o", Usage(input=1000, output=100, cached=200))
+
+    assert cost == Decimal("0.00325")
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("openai/gpt-4o", "2.50"),
+        ("openai/gpt-4o-2024-08-06", "2.50"),
+        ("openai/gpt-4o-20240806", "2.50"),
+        ("openai/gpt-4o-latest", "2.50"),
+        ("openai/gpt-4o-mini", "0.15"),
+        ("openai/gpt-4o-mini-2024-07-18", "0.15"),
+        ("openai/gpt-4o-audio-preview", None),
+        ("openai/gpt-4", None),
+        ("anthropic/gpt-4o", None),
+        ("openai-compatible:http://127.0.0.1:8080/v1/tiny", "0"),
+        ("openai-compatible:http://127.0.0.1:8080/v1/dear", "7"),
+        ("openai-compatible:http://127.0.0.2:8080/v1/tiny", None),
+    ],
+)
+def test_a_near_name_is_another_model(tmp_path: Path, name: str, known: str | None) -> None:
+    """Dated versions cost what the model costs; anything else is unknown rather than wrong."""
+    price = prices(tmp_path).of(name)
+
+    assert (None if price is None else price.input) == (None if known is None else Decimal(known))
+
+
+def test_kept_tokens_without_a_price_of_their_own_cost_what_all_do(tmp_path: Path) -> None:
+    """A bill is never shown too small."""
+    found = prices(tmp_path)
+
+    assert found.cost("openai/gpt-4o-mini", Usage(input=10, output=0, cached=10)) == Decimal("0.0000015")
+
+
+def test_more_kept_tokens_than_there_were_are_no_refund(tmp_path: Path) -> None:
+    """A server that counts wrongly must not bring the cost below nothing."""
+    assert prices(tmp_path).cost("openai/gpt-4o", Usage(input=10, output=0, cached=30)) == Decimal("0.0000125")
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(input=5), Usage(output=5), Usage(cached=5)])
+def test_without_a_count_there_is_no_cost(tmp_path: Path, usage: Usage) -> None:
+    """Unknown, not 0."""
+    assert prices(tmp_path).cost("openai/gpt-4o", usage) is None
+
+
+@given(calls=st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9)), max_size=20))
+def test_costs_add_up_to_the_last_digit(calls: list[tuple[int, int, int]]) -> None:
+    """The sum of the costs is the cost of the sums."""
+    name = "openai/gpt-5-nano"
+    usages = [Usage(input=input, output=output, cached=min(input, cached)) for input, output, cached in calls]
+    whole = Usage(
+        input=sum(usage.input or 0 for usage in usages),
+        output=sum(usage.output or 0 for usage in usages),
+        cached=sum(usage.cached or 0 for usage in usages),
+    )
+
+    costs = [Prices.shipped().cost(name, usage) or Decimal(0) for usage in usages]
+
+    assert sum(costs, Decimal(0)) == Prices.shipped().cost(name, whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "prices.yaml: the file is empty"),
+        ("models: {}\n", "prices.yaml:1: prices need the day they were read"),
+        ("as_of: yesterday\nmodels: {}\n", "prices.yaml:1: as_of must be a day, got 'yesterday'"),
+        ("as_of: 2026-11-05\n", "prices need models"),
+        ("as_of: 2026-11-05\nmodels: []\n", "prices.yaml:2: models must be a mapping"),
+        (DATED + "  a: {input: 1}\n", "prices.yaml:3: a price needs output"),
+        (DATED + "  a: {input: -1, output: 2}\n", "prices.yaml:3: input must be a decimal number from 0"),
+        (DATED + "  a: {input: 1/3, output: 2}\n", "prices.yaml:3: input must be a decimal number"),
+        (DATED + "  a: {input: cheap, output: 2}\n", "prices.yaml:3: input must be a number, got 'cheap'"),
+        (DATED + "  a: {inptu: 1, output: 2}\n", "prices.yaml:3: unknown field 'inptu' (did you mean 'input'?)"),
+        ("as_of: [\n", "prices.yaml:"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_used_says_where(tmp_path: Path, text: str, says: str) -> None:
+    """File, line, and what would work."""
+    with pytest.raises(JudgeError) as caught:
+        prices(tmp_path, text)
+
+    assert says in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_a_missing_file_is_said_so(tmp_path: Path) -> None:
+    """By its name."""
+    with pytest.raises(JudgeError, match=r"none\.yaml: cannot be read"):
+        Prices.load(tmp_path / "none.yaml")
+
+
+def test_the_shipped_prices_are_dated_and_know_the_default_judge() -> None:
+    """Every one of them is above zero, and kept tokens never cost more than new ones."""
+    shipped = Prices.shipped()
+
+    assert shipped.as_of.year >= 2026
+    assert shipped.of("anthropic/claude-sonnet-4-20250514") is not None
+    assert all(0 < price.cached <= price.input < price.output for price in shipped.models.values())
