@@ -13,13 +13,27 @@ TYPE_CHECKING = False  # Type checkers read it as true; the module of that name 
 
 if TYPE_CHECKING:
     from evenhand.api import load_rubric, score
-    from evenhand.errors import AnswersError, EvenhandError, InputError, RubricError
+    from evenhand.asking import judge, prefer
+    from evenhand.errors import (
+        AnswersError,
+        BudgetError,
+        BusyError,
+        EvenhandError,
+        InputError,
+        JudgeError,
+        ModelError,
+        RefusedError,
+        RubricError,
+    )
+    from evenhand.judging import How, Judged, Preferred, Settings
+    from evenhand.judging.models import Budget, Connections, Limits
     from evenhand.model import (
         Answers,
         Criterion,
         Method,
         Review,
         Rubric,
+        Sample,
         Scale,
         Scorecard,
         Scored,
@@ -29,29 +43,51 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api": ("load_rubric", "score"),
-    "errors": ("AnswersError", "EvenhandError", "InputError", "RubricError"),
+    "asking": ("judge", "prefer"),
+    "errors": (
+        "AnswersError", "BudgetError", "BusyError", "EvenhandError", "InputError", "JudgeError", "ModelError",
+        "RefusedError", "RubricError",
+    ),
+    "judging": ("How", "Judged", "Preferred", "Settings"),
+    "judging.models": ("Budget", "Connections", "Limits"),
     "model": (
-        "Answers", "Criterion", "Method", "Review", "Rubric", "Scale", "Scorecard", "Scored", "Scores", "Unscored",
+        "Answers", "Criterion", "Method", "Review", "Rubric", "Sample", "Scale", "Scorecard", "Scored", "Scores",
+        "Unscored",
     ),
 }  # fmt: skip
 
 __all__ = [
     "Answers",
     "AnswersError",
+    "Budget",
+    "BudgetError",
+    "BusyError",
+    "Connections",
     "Criterion",
     "EvenhandError",
+    "How",
     "InputError",
+    "JudgeError",
+    "Judged",
+    "Limits",
     "Method",
+    "ModelError",
+    "Preferred",
+    "RefusedError",
     "Review",
     "Rubric",
     "RubricError",
+    "Sample",
     "Scale",
     "Scorecard",
     "Scored",
     "Scores",
+    "Settings",
     "Unscored",
     "__version__",
+    "judge",
     "load_rubric",
+    "prefer",
     "score",
 ]
 

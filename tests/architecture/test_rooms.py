@@ -19,12 +19,13 @@ LINES = [
     ["errors", "_version"],
     ["model"],
     ["scoring", "loading"],
-    ["api"],
+    ["judging"],
+    ["api", "asking"],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LINE_OF = {unit: number for number, line in enumerate(LINES) for unit in line}
-THIRD_PARTY = {"loading": {"yaml"}, "scoring": {"numpy"}, "cli": {"click", "rich"}}
+THIRD_PARTY = {"loading": {"yaml"}, "scoring": {"numpy"}, "judging": {"aiohttp", "yarl"}, "cli": {"click", "rich"}}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -57,10 +58,28 @@ def test_a_module_opens_with_its_purpose(file: Path) -> None:
     assert len(docstring.splitlines()[0]) > 15
 
 
+def test_only_the_driver_and_the_clients_wait() -> None:
+    """Asking is data, sending is elsewhere: prompts, readers and dialogues are tested without a loop."""
+    may_wait = {"_driver.py", "_opinion.py", "_judge.py", "_cascade.py", "_request.py"}
+    pure = [
+        file for file in FILES if _unit(file) == "judging" and "models" not in file.parts and file.name not in may_wait
+    ]
+
+    waiting = [
+        str(file.relative_to(PACKAGE))
+        for file in pure
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith))
+    ]
+
+    assert len(pure) > 30
+    assert waiting == []
+
+
 def test_no_arithmetic_knows_a_method_by_name() -> None:
-    """The engine knows steps, never methods; "points" is also a field of a criterion."""
-    names = set(method_names()) - {"points"}
-    rooms = [file for file in FILES if _unit(file) in ("model", "scoring", "api")]
+    """The engine knows steps, never methods; "points" is also a field of a criterion, "checklist" also a dialogue."""
+    names = set(method_names()) - {"points", "checklist"}
+    rooms = [file for file in FILES if _unit(file) in ("model", "scoring", "judging", "api")]
 
     found = [
         (str(file.relative_to(PACKAGE)), node.value)
@@ -81,7 +100,7 @@ def test_no_arithmetic_knows_a_method_by_name() -> None:
             "sys.argv[1:] = ['--help']\nfrom evenhand.cli import main\ntry: main()\nexcept SystemExit: pass",
             ["rich", "numpy", "yaml", "fastapi", "aiohttp"],
         ),
-        ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy"]),
+        ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy", "aiohttp"]),
     ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_used(code: str, forbidden: list[str]) -> None:
@@ -97,8 +116,10 @@ def test_the_public_names_are_these() -> None:
     """Adding or losing a public name is a decision, not an accident."""
     assert [name for name in evenhand.__all__ if getattr(evenhand, name) is None] == []
     assert set(dir(evenhand)) == {
-        "Answers", "AnswersError", "Criterion", "EvenhandError", "InputError", "Method", "Review", "Rubric",
-        "RubricError", "Scale", "Scorecard", "Scored", "Scores", "Unscored", "__version__", "load_rubric", "score",
+        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Criterion", "EvenhandError",
+        "How", "InputError", "JudgeError", "Judged", "Limits", "Method", "ModelError", "Preferred", "RefusedError",
+        "Review", "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "Unscored",
+        "__version__", "judge", "load_rubric", "prefer", "score",
     }  # fmt: skip
 
 

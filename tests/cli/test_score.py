@@ -78,7 +78,8 @@ def test_the_json_has_every_key_of_the_contract() -> None:
     done = evenhand("score", "-r", "council", "-", "--json", stdin=answers({"id": "a", "scores": COUNCIL}))
     data = json.loads(done.stdout)
 
-    assert list(data) == ["method", "rubric", "fingerprint", "scorecards", "ranking", "safety_gate", "notes"]
+    expected = ["method", "rubric", "fingerprint", "scorecards", "ranking", "panel", "safety_gate", "notes"]
+    assert list(data) == expected
     assert (data["method"], data["rubric"], data["ranking"]) == ("council", "council", None)
     assert data["scorecards"] == [
         {

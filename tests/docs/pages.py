@@ -81,6 +81,7 @@ def _run_python(block: Block, folder: Path) -> Ran:
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_COUNCIL_", "EVENHAND_"))}
+    ours = ("LLM_COUNCIL_", "EVENHAND_", "OPENAI_", "ANTHROPIC_", "ORACLE_", "OLLAMA_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     binaries = str(Path(sys.executable).parent)
     return {**kept, "PATH": f"{binaries}:{kept['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}

@@ -1,5 +1,6 @@
 """The docs cannot drift: what they show is run, and what exists has its page."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_every_error_is_on_the_page_of_errors() -> None:
     page = (DOCS / "errors.md").read_text("utf-8")
     raised = [name for name, entry in vars(errors).items() if isinstance(entry, type) and issubclass(entry, Exception)]
 
-    assert len(raised) == 4
+    assert len(raised) == 9
     assert [name for name in raised if f"`{name}`" not in page] == []
 
 
@@ -94,7 +95,16 @@ def test_every_setting_is_on_the_page_of_the_environment() -> None:
     settings = {variable for name in method_names() for variable in load_method(name).environment}
 
     assert len(settings) == 6
-    assert [name for name in (*sorted(settings), "EVENHAND_TRACEBACK") if f"`{name}`" not in page] == []
+    assert [name for name in (*sorted(settings), *_read_from_the_environment()) if f"`{name}`" not in page] == []
+
+
+def _read_from_the_environment() -> set[str]:
+    """Every name in the code that looks like a variable of ours or of a provider."""
+    name = re.compile(r'"((?:EVENHAND|OPENAI|ANTHROPIC|ORACLE|OLLAMA)_[A-Z_]+)"')
+    package = ROOT / "src" / "evenhand"
+    found = {match for file in package.rglob("*.py") for match in name.findall(file.read_text("utf-8"))}
+    assert len(found) >= 9
+    return found
 
 
 def _commands(group: click.Group, prefix: str) -> list[tuple[str, click.Command]]:

@@ -17,6 +17,8 @@ BAD_INPUT = 2
 OUR_FAULT = 3
 
 COMMANDS = {
+    "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
+    "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",
 }
@@ -54,6 +56,7 @@ def app() -> None:
     """Score the work of language models against rubrics, explain every step, and decide.
 
     \b
+    evenhand judge --rubric summary output.md --model openai/NAME
     evenhand score --rubric judge-skill answers.json
     evenhand score --rubric my-rubric.yaml answers.json --explain
     evenhand rubric list

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import click
 
-from evenhand.cli._text import clean_json, one_line, while_read
-from evenhand.errors import Fault, InputError, nearest
-from evenhand.loading import Outputs, Reviews, load_answers, load_rubric, number_from, stdin_answers, with_environment
-from evenhand.model import Answers, Review, Rubric, Scorecard, Scores, written
+from evenhand.cli._limits import Limits
+from evenhand.cli._text import one_line, tell_json, while_read
+from evenhand.loading import Outputs, Reviews, load_answers, load_rubric, stdin_answers, with_environment
+from evenhand.model import Answers, Review, Rubric, Scores
 from evenhand.scoring import as_json, score_outputs, score_reviews
 
 
@@ -46,57 +44,11 @@ def command(
 
 def _show(scores: Scores, explain: bool, as_data: bool) -> None:
     if as_data:
-        plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-        click.echo(clean_json(json.dumps(as_json(scores), ensure_ascii=plain, indent=2)))
+        tell_json(as_json(scores))
         return
     from evenhand.cli._scores_view import show_scores  # noqa: PLC0415
 
     show_scores(scores, explain=explain)
-
-
-class Limits:
-    """What must be reached for exit code 0, beyond gates and verdicts."""
-
-    def __init__(self, rubric: Rubric, min_score: str | None, min_grade: str | None, strict: bool) -> None:
-        self.strict = strict
-        self.least: Fraction | None = None
-        self.grades = [grade.grade for grade in rubric.method.grades]
-        self.grade = min_grade
-        if min_score is not None:
-            self.least = _number(min_score)
-        if min_grade is not None and min_grade not in self.grades:
-            hint = nearest(min_grade, self.grades) or f"{rubric.method.name} gives no grades; use --min-score"
-            raise InputError(Fault(f"{min_grade!r} is not a grade", hint, where="--min-grade"))
-
-    def shortfalls(self, scores: Scores) -> list[str]:
-        """A sentence for each scorecard below a limit that was asked for."""
-        return [why for card in scores.scorecards if (why := self._shortfall(card))]
-
-    def exit_code(self, scores: Scores) -> int:
-        """1 where anything failed or is incomplete."""
-        bad = {"fail", "incomplete"} | ({"borderline"} if self.strict else set())
-        failed = any(card.verdict in bad or card.gates_failed for card in scores.scorecards)
-        return 1 if failed or not scores.scorecards or self.shortfalls(scores) else 0
-
-    def _shortfall(self, card: Scorecard) -> str | None:
-        if card.exact is None:
-            return None
-        if self.least is not None and card.exact < self.least:
-            shown = written(card.exact, card.decimals)
-            shown = f"{shown} ({written(card.exact)})" if Fraction(shown) >= self.least else shown
-            return f"{card.id}: {shown} is below --min-score {written(self.least)}"
-        if self.grade is not None and (
-            card.grade is None or self.grades.index(card.grade) > self.grades.index(self.grade)
-        ):
-            return f"{card.id}: {card.grade or 'no grade'} is below --min-grade {self.grade}"
-        return None
-
-
-def _number(text: str) -> Fraction:
-    value = number_from(text)
-    if isinstance(value, str):
-        raise InputError(Fault(value, "as in 7.5 or 2/3", where="--min-score"))
-    return value
 
 
 def _read(answers: str, rubric: Rubric) -> Outputs | Reviews:

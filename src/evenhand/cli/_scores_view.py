@@ -19,7 +19,7 @@ def show_scores(scores: Scores, *, explain: bool) -> None:
     screen.table(_columns(scores), right=("rank", "score"), colours=COLOURS)
     _show_notes(screen, scores)
     if explain:
-        for card in _in_order(scores):
+        for card in in_order(scores):
             _show_steps(screen, scores.rubric, card)
 
 
@@ -32,7 +32,7 @@ def _heading(scores: Scores) -> str:
 
 
 def _columns(scores: Scores) -> dict[str, list[str]]:
-    cards = _in_order(scores)
+    cards = in_order(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     columns: dict[str, list[str]] = {
         "rank": [_rank(ranks[card.id].rank) for card in cards] if ranks else [],
@@ -50,7 +50,7 @@ def _columns(scores: Scores) -> dict[str, list[str]]:
 
 def _show_notes(screen: Screen, scores: Scores) -> None:
     notes = list(scores.notes)
-    for card in _in_order(scores):
+    for card in in_order(scores):
         notes += [f"{card.id}: {line}" for line in (*_gaps(card), *card.notes)]
     if notes:
         screen.gap()
@@ -90,7 +90,8 @@ def _gaps(card: Scorecard) -> list[str]:
     return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
 
 
-def _in_order(scores: Scores) -> list[Scorecard]:
+def in_order(scores: Scores) -> list[Scorecard]:
+    """The scorecards, best first where they are ranked."""
     if scores.ranking is None:
         return list(scores.scorecards)
     cards = {card.id: card for card in scores.scorecards}

@@ -54,6 +54,12 @@ def tell(text: str, *, err: bool = False) -> None:
         click.echo(text, err=err)
 
 
+def tell_json(data: object) -> None:
+    """Print data as JSON; where the output is not Unicode, with escapes."""
+    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
+    click.echo(clean_json(json.dumps(data, ensure_ascii=plain, indent=2)))
+
+
 def forget_output() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

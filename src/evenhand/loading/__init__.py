@@ -3,15 +3,27 @@
 from evenhand.loading._answers import Outputs, Reviews, answers_in, load_answers, read_answers, stdin_answers
 from evenhand.loading._environment import with_environment
 from evenhand.loading._fields import number_from
-from evenhand.loading._library import load_method, load_method_file, method_names, rubric_names, starter_rubric
+from evenhand.loading._files import read_text, read_words
+from evenhand.loading._json_values import Twice, decoded_json
+from evenhand.loading._library import (
+    LIBRARY,
+    load_method,
+    load_method_file,
+    method_names,
+    rubric_names,
+    starter_rubric,
+)
 from evenhand.loading._rubrics import Opened, is_method_file, load_rubric, open_rubric, rubric_source
 from evenhand.loading._schema import rubric_schema
 
 __all__ = [
+    "LIBRARY",
     "Opened",
     "Outputs",
     "Reviews",
+    "Twice",
     "answers_in",
+    "decoded_json",
     "is_method_file",
     "load_answers",
     "load_method",
@@ -21,6 +33,8 @@ __all__ = [
     "number_from",
     "open_rubric",
     "read_answers",
+    "read_text",
+    "read_words",
     "rubric_names",
     "rubric_schema",
     "rubric_source",

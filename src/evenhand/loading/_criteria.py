@@ -14,7 +14,7 @@ from evenhand.model import SHARE, YES_NO, ZERO_TO_TEN, Criterion, Gate, Scale, S
 
 CRITERION_FIELDS = (
     "id", "asks", "expected_outcome", "description", "weight", "points", "scale", "anchors",
-    "required", "required_min_score", "score_ranges", "fixed", "children",
+    "required", "required_min_score", "score_ranges", "fixed", "judged", "children",
 )  # fmt: skip
 STATEMENT_FIELDS = ("id", "asks", "amount")
 GATE_FIELDS = ("criterion", "min")
@@ -70,6 +70,7 @@ def read_criterion(
         "required": defaults.required if required is None else required,
         "required_min_score": fields.number("required_min_score"),
         "fixed": fields.boolean("fixed") if "fixed" in fields else own.fixed if own else None,
+        "judged": fields.boolean("judged") if "judged" in fields else own.judged if own else None,
         "children": children,
     }
     _inner_faults(fields, children)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evenhand.errors import Fault, InputError, RubricError
 from evenhand.loading._json import parse_json
-from evenhand.loading._tree import Node
+from evenhand.loading._tree import Mapping, Node, Scalar
 from evenhand.loading._yaml import parse_yaml
 
 LARGEST_RUBRIC = 5_000_000
@@ -23,6 +23,14 @@ def read_tree(path: Path) -> Node:
     if tree is None:
         raise RubricError(Fault("the file is empty", "evenhand rubric init writes a starter", where=str(path)))
     return tree
+
+
+def read_words(path: Path) -> dict[str, str]:
+    """A file of names and texts."""
+    tree = read_tree(path)
+    if not isinstance(tree, Mapping) or not all(isinstance(value, Scalar) for _, value in tree.items):
+        raise InputError(Fault("expected names, each with a text", where=str(path)))
+    return {key.text: value.text for key, value in tree.items if isinstance(value, Scalar)}
 
 
 def read_text(path: Path, largest: int, error: type[InputError]) -> str:

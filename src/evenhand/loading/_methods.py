@@ -16,6 +16,7 @@ from evenhand.loading._tree import Mapping, Node, Scalar
 from evenhand.model import (
     STEPS,
     YES_NO,
+    Dialogue,
     Grade,
     Method,
     Scale,
@@ -28,7 +29,7 @@ from evenhand.model import (
 
 METHOD_FIELDS = (
     "name", "about", "scale", "criterion_scale", "criteria", "required", "weights_sum_to", "holistic",
-    "steps", "grades", "verdicts", "ties", "environment",
+    "steps", "grades", "verdicts", "ties", "environment", "dialogue",
 )  # fmt: skip
 SCORE_SCALE_FIELDS = ("min", "max", "decimals")
 TIE_WORDS = ("fewer red_flags", "more bonuses")
@@ -57,6 +58,7 @@ def read_method(tree: Node, name: str) -> Method:
         verdicts=tuple(_verdicts(fields)),
         ties=tuple(_ties(fields)),
         environment=dict(_environment(fields)),
+        dialogue=fields.choice("dialogue", get_args(Dialogue)) or "pointwise",
     )
     if faults or method is None:
         raise RubricError(*faults)

@@ -74,6 +74,7 @@ def _criterion(criteria: Json) -> Json:
             "required": {"type": "boolean"},
             "required_min_score": _NUMBER,
             "score_ranges": {"$ref": "#/$defs/score_ranges"},
+            "judged": {"type": "boolean", "description": "False where rules measure it and no judge is asked."},
             "fixed": {"type": "boolean", "description": "Under 60 it pulls the whole score down (oracle)."},
             "children": {**criteria, "description": "This node is the weighted mean of its children."},
         }

@@ -2,9 +2,13 @@
 
 from evenhand.model._answers import Answers, Review
 from evenhand.model._criterion import Anchor, Criterion, Gate, Statement
-from evenhand.model._method import Grade, Method, ScoreScale, Setting, Threshold, TieBreak
+from evenhand.model._judgment import Evidence, Judgment, Spread
+from evenhand.model._kept import Kept
+from evenhand.model._method import Dialogue, Grade, Method, ScoreScale, Setting, Threshold, TieBreak
 from evenhand.model._numbers import Number, exact, number_for_json, rounded, written
+from evenhand.model._panel_view import Differing, Dissent, Harshness, PanelView
 from evenhand.model._rubric import Rubric, not_asked
+from evenhand.model._sample import Sample
 from evenhand.model._scale import SHARE, YES_NO, ZERO_TO_TEN, Band, CriterionScore, Scale, Scored, Unscored
 from evenhand.model._scorecard import Missing, Moved, Ranked, Reviewed, Scorecard, Scores, Verdict
 from evenhand.model._steps import (
@@ -39,20 +43,29 @@ __all__ = [
     "Criterion",
     "CriterionScore",
     "Deduct",
+    "Dialogue",
+    "Differing",
+    "Dissent",
+    "Evidence",
     "Gate",
     "Grade",
+    "Harshness",
+    "Judgment",
+    "Kept",
     "LayerMean",
     "Method",
     "Missing",
     "Moved",
     "Number",
     "Panel",
+    "PanelView",
     "PointsShare",
     "Ranked",
     "Review",
     "Reviewed",
     "Round",
     "Rubric",
+    "Sample",
     "Scale",
     "ScoreScale",
     "Scorecard",
@@ -60,6 +73,7 @@ __all__ = [
     "Scores",
     "Setting",
     "Shortfall",
+    "Spread",
     "Statement",
     "Step",
     "Threshold",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from evenhand.model._scale import CriterionScore
 
@@ -16,6 +17,7 @@ class Answers:
     scores: Mapping[str, CriterionScore] = field(default_factory=dict)
     red_flags: Mapping[str, str] = field(default_factory=dict)
     bonuses: Mapping[str, str] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)  # Red flags and bonuses asked for in vain, and why.
     unsafe: str | None = None
     author: str | None = None
     holistic: CriterionScore | None = None
@@ -31,3 +33,4 @@ class Review:
     outputs: tuple[Answers, ...] = ()
     abstained: str | None = None
     ranking: tuple[str, ...] | None = None
+    weight: Fraction = Fraction(1)

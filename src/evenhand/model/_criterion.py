@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from evenhand.errors import Fault, RubricError
@@ -33,6 +33,8 @@ class Criterion:
     required: bool = False
     required_min_score: Fraction | None = None
     fixed: bool = False
+    # False where rules measure it and no judge is asked; the same answers give the same score either way.
+    judged: bool = field(default=True, compare=False)
     children: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:

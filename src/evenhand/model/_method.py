@@ -13,6 +13,9 @@ from evenhand.model._numbers import written
 from evenhand.model._scale import YES_NO, Scale
 from evenhand.model._steps import Add, Cap, Ceiling, Clamp, Deduct, Panel, Round, Step
 
+# How a judge is asked: one output at a time, all of them at once, item by item, or band first with advice.
+Dialogue = Literal["pointwise", "listwise", "checklist", "individual"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreScale:
@@ -86,6 +89,7 @@ class Method:
     verdicts: tuple[Threshold, ...] = ()
     ties: tuple[TieBreak, ...] = ()
     environment: Mapping[str, Setting] = field(default_factory=dict)
+    dialogue: Dialogue = "pointwise"
     panel: Panel = field(init=False, repr=False, compare=False)
     before_panel: tuple[Step, ...] = field(init=False, repr=False, compare=False)
     after_panel: tuple[Step, ...] = field(init=False, repr=False, compare=False)

@@ -3,15 +3,17 @@
 from evenhand.scoring._advice import Advice, advise
 from evenhand.scoring._contract import as_json, scorecard_json
 from evenhand.scoring._decide import gates_failed, grade_of, verdict_of
+from evenhand.scoring._disagreement import panel_view
 from evenhand.scoring._engine import scorecard
 from evenhand.scoring._fingerprint import fingerprint
 from evenhand.scoring._history import Consistency, Past, Strayed, consistency
 from evenhand.scoring._panel import panel_scorecards
 from evenhand.scoring._ranking import asked_ties, equivalents, rank
-from evenhand.scoring._score import score_outputs, score_reviews
+from evenhand.scoring._score import Asked, score_outputs, score_reviews
 
 __all__ = [
     "Advice",
+    "Asked",
     "Consistency",
     "Past",
     "Strayed",
@@ -24,6 +26,7 @@ __all__ = [
     "gates_failed",
     "grade_of",
     "panel_scorecards",
+    "panel_view",
     "rank",
     "score_outputs",
     "score_reviews",

@@ -17,6 +17,7 @@ from evenhand.model import (
     Scores,
     number_for_json,
 )
+from evenhand.scoring._disagreement import panel_view
 
 Json = dict[str, object]
 
@@ -34,6 +35,7 @@ def as_json(scores: Scores) -> Json:
             {"rank": p.rank, "id": p.id, "score": _shown(p.score), "tie_broken_by": p.tie_broken_by}
             for p in scores.ranking
         ],
+        "panel": _panel(scores),
         "safety_gate": _safety_gate(scores),
         "notes": list(scores.notes),
     }
@@ -107,6 +109,32 @@ def _review(rubric: Rubric, entry: Reviewed) -> Json:
         "why_not": entry.why_not or None,
         "steps": _steps(entry.steps),
         "criteria": _criteria(rubric, entry.criteria),
+    }
+
+
+def _panel(scores: Scores) -> Json | None:
+    """How the reviewers differ; null where there were none."""
+    view = panel_view(scores)
+    if view is None:
+        return None
+    return {
+        "criteria": [
+            {
+                "criterion": one.criterion,
+                "mean_gap": number_for_json(one.mean_gap),
+                "widest": {
+                    "output": one.output,
+                    "low": {"judge": one.low[1], "score": number_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": number_for_json(one.high[0])},
+                },
+            }
+            for one in view.differing
+        ],
+        "harshness": [
+            {"judge": one.judge, "by": number_for_json(one.by), "outputs": one.outputs} for one in view.harshness
+        ],
+        "dissent": [{"judge": one.judge, "first": list(one.first)} for one in view.dissent],
+        "silent": [{"judge": judge, "why": why} for judge, why in view.silent],
     }
 
 

@@ -45,6 +45,7 @@ def open_case(rubric: Rubric, answers: Answers) -> tuple[Case, tuple[Missing, ..
     values, missing = fold(rubric, answers.scores)
     if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
         missing = _without_absent_layers(rubric, answers, missing)
+    missing += [Missing(id, why) for id, why in answers.unanswered.items()]
     return Case(rubric, values, answers), tuple(missing)
 
 

@@ -49,7 +49,8 @@ def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scoreca
             if entry.exact is not None:
                 pool[entry.judge][id] = entry.exact
     said = heard(pool, rubric.method)
-    return tuple(_join(rubric, seen[id], reviewed[id], said.get(id, NOTHING)) for id in seen)
+    weights = {review.judge: review.weight for review in reviews}
+    return tuple(_join(rubric, seen[id], reviewed[id], said.get(id, NOTHING), weights) for id in seen)
 
 
 def _by_output(reviews: Sequence[Review]) -> dict[str, dict[str, Answers]]:
@@ -99,6 +100,7 @@ class _Joined:
     reviewed: tuple[Reviewed, ...]
     says: Mapping[str, Fraction]
     own: tuple[str, ...]
+    weights: Mapping[str, Fraction]
 
 
 def _join(
@@ -106,6 +108,7 @@ def _join(
     answers: Mapping[str, Answers],
     reviewed: tuple[Reviewed, ...],
     said: Heard,
+    weights: Mapping[str, Fraction],
 ) -> Scorecard:
     panel, says = rubric.method.panel, said.says
     case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
@@ -114,13 +117,15 @@ def _join(
     trail: tuple[Moved, ...] = ()
     if enough:
         own = tuple(judge for judge in answers if judge not in {entry.judge for entry in reviewed})
-        facts = _Joined(panel, reviewed, says, own)
-        trail = (Moved("panel", None, together(panel, says), _tell_panel, (facts,), rubric.method.scale.decimals),)
+        facts = _Joined(panel, reviewed, says, own, weights)
+        trail = (
+            Moved("panel", None, together(panel, says, weights), _tell_panel, (facts,), rubric.method.scale.decimals),
+        )
     unknown = unknown_to(rubric.method.after_panel, case) if enough else _missing(rubric, reviewed)
     card = finish(case, unknown, () if unknown else trail)
     if not any(given.scores or given.holistic for given in answers.values()):
         card = nothing_configured(card, rubric)
-    notes = [*card.notes, *_notes(rubric, reviewed, said)]
+    notes = [*card.notes, *_notes(rubric, reviewed, said, weights)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
 
@@ -181,7 +186,7 @@ def _why_missing(entry: Reviewed, id: str) -> str:
     return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
 
 
-def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], said: Heard) -> list[str]:
+def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], said: Heard, weights: Mapping[str, Fraction]) -> list[str]:
     panel = rubric.method.panel
     notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
     notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
@@ -189,7 +194,7 @@ def _notes(rubric: Rubric, reviewed: Sequence[Reviewed], said: Heard) -> list[st
     if not len(said.says) > panel.quorum * len(reviewed):
         notes.append(f"{len(said.says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
-        plain = written(together(panel, said.plain), rubric.method.scale.decimals)
+        plain = written(together(panel, said.plain, weights), rubric.method.scale.decimals)
         notes.append(f"unnormalised score {plain}")
         notes += [
             f"{judge} not normalised: fewer than 3 scores, or no spread" for judge in said.left if judge in said.says
@@ -201,6 +206,8 @@ def _tell_panel(moved: Moved) -> str:
     (facts,) = moved.facts
     assert isinstance(facts, _Joined)
     kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in facts.reviewed}
+    for judge, weight in facts.weights.items():
+        kinds[judge] = kinds.get(judge, "") + (f" (weight {written(weight)})" if weight != 1 else "")
     each = ", ".join(f"{judge} {written(value, moved.decimals)}{kinds[judge]}" for judge, value in facts.says.items())
     how = facts.panel.aggregate + (" after z" if facts.panel.normalise == "z" else "")
     absent = len(facts.reviewed) - len(facts.says)

@@ -6,7 +6,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from statistics import median
 
 from evenhand.model import Method, Panel, ScoreScale
 from evenhand.scoring._moments import Roots, mean, variance
@@ -35,9 +34,26 @@ def heard(pool: Pool, method: Method) -> dict[str, Heard]:
     return {id: Heard(_of(id, says), _of(id, plain), left) for id in ids}
 
 
-def together(panel: Panel, says: Mapping[str, Fraction]) -> Fraction:
-    """The reviewers' scores of one output as one; Borda is the mean of what ranks are worth."""
-    return median(says.values()) if panel.aggregate == "median" else mean(list(says.values()))
+def together(panel: Panel, says: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> Fraction:
+    """The reviewers' scores of one output as one, by weight; Borda is the mean of what ranks are worth."""
+    if panel.aggregate == "median":
+        return _median([(score, weights[judge]) for judge, score in says.items()])
+    total = sum(weights[judge] for judge in says)
+    return sum((score * weights[judge] for judge, score in says.items()), Fraction(0)) / total
+
+
+def _median(weighted: list[tuple[Fraction, Fraction]]) -> Fraction:
+    """The score with half the weight on either side; between two of them, their mean."""
+    weighted.sort()
+    half = sum((weight for _, weight in weighted), Fraction(0)) / 2
+    below = Fraction(0)
+    for place, (score, weight) in enumerate(weighted):
+        below += weight
+        if below > half:
+            return score
+        if below == half:
+            return (score + weighted[place + 1][0]) / 2
+    raise AssertionError("half of the weight lies somewhere")
 
 
 def _normalised(pool: Pool) -> Pool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from evenhand.model import Answers, Ranked, Review, Rubric, Scorecard, Scores
+from evenhand.model import Answers, Kept, Ranked, Review, Rubric, Scorecard, Scores
 from evenhand.scoring._claims import ranking_note
 from evenhand.scoring._engine import layers_of, scorecard
 from evenhand.scoring._fingerprint import fingerprint
@@ -13,18 +13,29 @@ from evenhand.scoring._panel import panel_scorecards
 from evenhand.scoring._ranking import decides_ties, equivalents, rank
 
 
-def score_outputs(rubric: Rubric, outputs: Sequence[Answers]) -> Scores:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked of whom: prompt texts by name, and judges with their settings. Both enter the fingerprint."""
+
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    judges: Sequence[Mapping[str, object]] = ()
+
+
+NOBODY = Asked()
+
+
+def score_outputs(rubric: Rubric, outputs: Sequence[Answers], asked: Asked = NOBODY) -> Scores:
     """Score each output from its own answers."""
-    return _scores(rubric, [scorecard(rubric, answers) for answers in outputs])
+    return _scores(rubric, [scorecard(rubric, answers) for answers in outputs], asked)
 
 
-def score_reviews(rubric: Rubric, reviews: Sequence[Review]) -> Scores:
+def score_reviews(rubric: Rubric, reviews: Sequence[Review], asked: Asked = NOBODY) -> Scores:
     """Score each output from what several reviewers say."""
-    scores = _scores(rubric, panel_scorecards(rubric, reviews))
+    scores = _scores(rubric, panel_scorecards(rubric, reviews), asked)
     return replace(scores, notes=(*scores.notes, *_review_notes(rubric, reviews)))
 
 
-def _scores(rubric: Rubric, cards: Sequence[Scorecard]) -> Scores:
+def _scores(rubric: Rubric, cards: Sequence[Scorecard], asked: Asked) -> Scores:
     layers = {layers_of(rubric, card.criteria) for card in cards}
     notes: tuple[str, ...] = ()
     ranking = None
@@ -35,11 +46,21 @@ def _scores(rubric: Rubric, cards: Sequence[Scorecard]) -> Scores:
         cards = _with_equivalence(rubric, cards, ranking)
     return Scores(
         rubric=rubric,
-        fingerprint=fingerprint(rubric, layers=_sets(layers)),
+        fingerprint=_fingerprint(rubric, asked, _sets(layers)),
         scorecards=tuple(cards),
         ranking=ranking,
         notes=notes,
     )
+
+
+def _fingerprint(rubric: Rubric, asked: Asked, layers: list[str]) -> str:
+    return _MARKS.get(
+        (rubric, asked, *layers),
+        lambda: fingerprint(rubric, prompts=asked.prompts, judges=asked.judges, layers=layers),
+    )
+
+
+_MARKS: Kept[str] = Kept()
 
 
 def _sets(layers: set[frozenset[str]]) -> list[str]:

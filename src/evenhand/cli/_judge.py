@@ -1,0 +1,212 @@
+"""evenhand judge: outputs and a rubric to models, and what they say to scores, reasons and cost."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evenhand.asking import costs
+from evenhand.cli._limits import Limits as Floor
+from evenhand.cli._limits import number
+from evenhand.cli._progress import watched
+from evenhand.cli._text import one_line, tell_json, while_read
+from evenhand.errors import Fault, InputError, JudgeError
+from evenhand.judging import (
+    Cascade,
+    How,
+    Judged,
+    Preferred,
+    Settings,
+    judge_sample,
+    judged_json,
+    prefer_sample,
+    preferred_json,
+)
+from evenhand.judging.models import Budget, Connections, Limits, Prices, Spent, default_name
+from evenhand.loading import load_rubric, read_text, read_words, with_environment
+from evenhand.model import Rubric, Sample
+
+LARGEST = 5_000_000
+
+
+@click.command("judge")
+@click.argument("outputs", metavar="OUTPUT...", nargs=-1, required=True)
+@click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="A shipped rubric, or a YAML or JSON file.")
+@click.option("--model", "-m", "models", multiple=True, metavar="NAME", help="A judge; several make a panel.")
+@click.option("--question", metavar="FILE", help="What the outputs answer.")
+@click.option("--reference", metavar="FILE", help="A reference answer for the judge to hold outputs against.")
+@click.option("--context", metavar="FILE", help="What the author was given: sources, a diff.")
+@click.option("--author", "authors", multiple=True, metavar="OUTPUT=NAME", help="Who wrote an output.")
+@click.option("--explain", is_flag=True, help="Say each step, and every reason with its evidence.")
+@click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
+@click.option("--record", metavar="FILE", help="Write every reply to this file.")
+@click.option("--replay", metavar="FILE", help="Take every reply from this file; nothing is asked.")
+@click.option("--each", is_flag=True, help="One request per criterion instead of one for all.")
+@click.option("--samples", type=int, default=1, metavar="K", help="Ask K times; a criterion gets the mean.")
+@click.option("--logprobs", is_flag=True, help="Use how likely each answer was, where the server tells.")
+@click.option("--pairwise", is_flag=True, help="Which output is better: every pair, in both orders.")
+@click.option("--cascade", is_flag=True, help="Ask the next judge only where the one before is unsure.")
+@click.option("--weights", metavar="FILE", help="Weights of judges: a YAML file of NAME: NUMBER.")
+@click.option("--language", default="en", metavar="en|zh|DIR", help="Language of the prompts, or a folder of your own.")
+@click.option("--seed", type=int, default=0, help="Decides the order in which outputs are shown.")
+@click.option("--temperature", type=float, default=0.0, help="0 by default.")
+@click.option("--max-tokens", type=click.IntRange(1), default=4096, help="The longest reply.")
+@click.option("--deadline", type=float, metavar="SECONDS", help="What a judge has not said by then is missing.")
+@click.option("--timeout", type=float, default=120.0, metavar="SECONDS", help="For one attempt of one request.")
+@click.option("--concurrency", type=click.IntRange(1), default=50, help="Requests at once, per server.")
+@click.option("--rpm", type=float, metavar="N", help="Requests per minute, per server.")
+@click.option("--tpm", type=float, metavar="N", help="Tokens per minute, per server.")
+@click.option("--budget", metavar="DOLLARS", help="Stop asking before this is spent.")
+@click.option("--budget-tokens", type=int, metavar="N", help="Stop asking before so many tokens are used.")
+@click.option("--prices", metavar="FILE", help="A price list of your own.")
+@click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
+@click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
+@click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
+def command(**options: Any) -> int:
+    """Judge each OUTPUT file (- for standard input) against a rubric.
+
+    Models: openai/NAME, anthropic/NAME, ollama/NAME, openai-compatible:URL/NAME, replay:FILE, python:MODULE:FUNCTION.
+
+    Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
+    2 bad input; 3 a fault of Evenhand itself.
+    """
+    rubric = with_environment(load_rubric(options["rubric"]), os.environ)
+    floor = Floor(rubric, options["min_score"], options["min_grade"], options["strict"])
+    names = _names(options["models"], rubric, options["replay"])
+    sample = _sample(options)
+    how = _how(options, floor)
+    result, spent = asyncio.run(_ask(rubric, sample, names, how, options))
+    with while_read():
+        if isinstance(result, Preferred):
+            return _show_preferred(rubric, result, spent, options["as_data"])
+        return _show_judged(result, spent, floor, options)
+
+
+async def _ask(
+    rubric: Rubric, sample: Sample, names: Sequence[str], how: How, options: dict[str, Any]
+) -> tuple[Judged | Preferred, Spent]:
+    async with _connections(options) as connections:
+        models = [connections.open(name) for name in names]
+        async with watched(models, sys.stderr) as shown:
+            if options["pairwise"]:
+                return await prefer_sample(rubric, sample, shown, how), connections.spent
+            judged = await judge_sample(rubric, sample, shown, how, costs(connections))
+    return judged, connections.spent
+
+
+def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, Any]) -> int:
+    if options["as_data"]:
+        tell_json(judged_json(judged, spent))
+    else:
+        from evenhand.cli._judged_view import show_judged  # noqa: PLC0415
+
+        show_judged(judged, spent, explain=options["explain"])
+    shortfalls = floor.shortfalls(judged.scores)
+    if shortfalls:
+        click.echo("\n" + "\n".join(map(one_line, shortfalls)), err=options["as_data"])
+    return floor.exit_code(judged.scores)
+
+
+def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data: bool) -> int:
+    if as_data:
+        tell_json(preferred_json(preferred, spent))
+    else:
+        from evenhand.cli._judged_view import show_preferred  # noqa: PLC0415
+
+        show_preferred(rubric, preferred, spent)
+    return 1 if any(one.why_not for one in preferred.preferences) else 0
+
+
+def _names(models: tuple[str, ...], rubric: Rubric, replay: str | None) -> tuple[str, ...]:
+    """The judges named; a method that judges submissions has a default in the environment."""
+    if models:
+        return models
+    if rubric.method.dialogue == "individual":
+        return (default_name(os.environ),)
+    if replay:
+        return (f"replay:{replay}",)
+    raise JudgeError(Fault("no judge is named", "as in --model openai/NAME; evenhand models lists what can be asked"))
+
+
+def _sample(options: dict[str, Any]) -> Sample:
+    names: tuple[str, ...] = options["outputs"]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
+    texts = {name: _text(name) for name in names}
+    empty = next((name for name, text in texts.items() if not text.strip()), None)
+    if empty is not None:
+        raise InputError(Fault("there is nothing in it to judge", where=empty))
+    given = {part: _text(options[part]) for part in ("question", "reference", "context") if options[part]}
+    return Sample(
+        outputs=texts,
+        input=given.get("question", ""),
+        reference=given.get("reference", ""),
+        context=given.get("context", ""),
+        authors=dict(_author(entry, names) for entry in options["authors"]),
+    )
+
+
+def _text(name: str) -> str:
+    if name == "-":
+        return sys.stdin.buffer.read(LARGEST).decode("utf-8", "replace") if sys.stdin else ""
+    return read_text(Path(name), LARGEST, InputError)
+
+
+def _author(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
+    output, equals, author = entry.partition("=")
+    if not equals or output not in outputs or not author:
+        what = f"{entry!r} does not name an output and its author"
+        raise InputError(Fault(what, f"as in --author {outputs[0]}=openai/NAME", where="--author"))
+    return output, author
+
+
+def _how(options: dict[str, Any], floor: Floor) -> How:
+    weights = {}
+    if options["weights"]:
+        path = options["weights"]
+        weights = {name: number(text, path) for name, text in read_words(Path(path)).items()}
+    return How(
+        language=options["language"],
+        settings=Settings(temperature=options["temperature"], max_tokens=options["max_tokens"]),
+        seed=options["seed"],
+        each=options["each"],
+        samples=options["samples"],
+        logprobs=options["logprobs"],
+        deadline=options["deadline"],
+        weights=weights,
+        cascade=Cascade(least=floor.least) if options["cascade"] else None,
+    )
+
+
+def _connections(options: dict[str, Any]) -> Connections:
+    money, tokens = options["budget"], options["budget_tokens"]
+    budget = None
+    if money is not None or tokens is not None:
+        dollars = None if money is None else number(money, "--budget")
+        exact = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
+        budget = Budget(money=exact, tokens=tokens)
+    limits = replace(
+        Limits(),
+        attempt_seconds=options["timeout"],
+        total_seconds=max(options["timeout"], Limits().total_seconds),
+        concurrency=options["concurrency"],
+        requests_per_minute=options["rpm"],
+        tokens_per_minute=options["tpm"],
+    )
+    return Connections(
+        os.environ,
+        limits=limits,
+        budget=budget,
+        prices=Prices.load(Path(options["prices"])) if options["prices"] else Prices.shipped(),
+        record=Path(options["record"]) if options["record"] else None,
+        replay=Path(options["replay"]) if options["replay"] else None,
+    )

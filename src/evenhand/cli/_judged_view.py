@@ -1,0 +1,206 @@
+"""What judges said, on a terminal: scores, reasons, evidence, disagreement, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from evenhand.cli._scores_view import in_order, show_scores
+from evenhand.cli._screen import Screen
+from evenhand.judging import Judged, Preference, Preferred, Suggestion
+from evenhand.judging.models import Spent
+from evenhand.model import Judgment, PanelView, Rubric, Scorecard, Scored, Scores, written
+from evenhand.scoring import panel_view
+
+
+def show_judged(judged: Judged, spent: Spent, *, explain: bool) -> None:
+    """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
+    screen = Screen()
+    show_scores(judged.scores, explain=explain)
+    for card in in_order(judged.scores):
+        own = [one for one in judged.judgments if one.output == card.id]
+        if judged.decided_by.get(card.id):
+            own = [one for one in own if one.judge == judged.decided_by[card.id]]
+        _show_reasons(screen, judged.scores, card, own, explain=explain)
+        _show_suggestions(screen, judged.suggestions.get(card.id, ()))
+    view = panel_view(judged.scores)
+    if view is not None:
+        _show_panel(screen, view, judged.scores)
+    _show_cascade(screen, judged)
+    _show_spent(screen, spent)
+
+
+def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent) -> None:
+    """Print how each output stands, every pair, and who follows the place."""
+    screen = Screen()
+    pairs = "1 pair" if len(preferred.preferences) == 1 else f"{len(preferred.preferences)} pairs"
+    screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
+    screen.gap()
+    standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))
+    columns = {
+        "output": [one.output for one in standings],
+        "won": [str(one.won) for one in standings],
+        "tied": [str(one.tied) for one in standings],
+        "lost": [str(one.lost) for one in standings],
+        "undecided": [str(one.undecided or "") for one in standings],
+        "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    screen.table(shown, right=("won", "tied", "lost", "undecided", "rate"))
+    screen.gap()
+    for one in preferred.preferences:
+        screen.line(f"{one.judge}: {_preference(one)}")
+        for reason in dict.fromkeys(filter(None, one.reasons)):
+            screen.line(reason, indent=2, dim=True)
+    screen.gap()
+    for judge in dict.fromkeys(one.judge for one in preferred.preferences):
+        biased, answered = preferred.position_bias(judge)
+        screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
+    _show_spent(screen, spent)
+
+
+def _show_reasons(
+    screen: Screen, scores: Scores, card: Scorecard, judgments: Sequence[Judgment], *, explain: bool
+) -> None:
+    """A line for each criterion; with `explain` one for each judge, and its evidence."""
+    shown = list(judgments) if explain else _nearest(card, judgments)
+    told = [one for one in shown if one.reason or not isinstance(one.score, Scored)]
+    statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
+    told = [one for one in told if one.criterion not in statements or _found(one)]
+    places = {id: place for place, id in enumerate(dict.fromkeys(one.criterion for one in told))}
+    told.sort(key=lambda one: places[one.criterion])
+    if not told:
+        return
+    screen.gap()
+    screen.line(card.id, bold=True)
+    several = len({one.judge for one in judgments}) > 1
+    counted = told if explain or not several else [_counted(card, one) for one in told]
+    columns = {
+        "criterion": [one.criterion for one in told],
+        "score": [_score(scores.rubric, one) for one in counted],
+        "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
+        "reason": [_reason(one) for one in told],
+        "evidence": [_evidence(one) for one in told] if explain else [],
+    }
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
+
+
+def _nearest(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
+    """For each criterion the judgment that lies nearest to the score that counts."""
+    chosen = {}
+    for criterion in dict.fromkeys(one.criterion for one in judgments):
+        own = [one for one in judgments if one.criterion == criterion]
+        counted = card.criteria.get(criterion)
+        scored = [(one, one.score.value) for one in own if isinstance(one.score, Scored)]
+        if scored and isinstance(counted, Scored):
+            middle = counted.value
+            chosen[criterion] = min(scored, key=lambda pair: abs(pair[1] - middle))[0]
+        else:
+            chosen[criterion] = scored[0][0] if scored else own[0]
+    return list(chosen.values())
+
+
+def _counted(card: Scorecard, one: Judgment) -> Judgment:
+    """The judgment with the score that counts for the panel in place of its own."""
+    return replace(one, score=card.criteria.get(one.criterion, one.score), spread=None)
+
+
+def _found(judgment: Judgment) -> bool:
+    return not isinstance(judgment.score, Scored) or judgment.score.value > 0
+
+
+def _score(rubric: Rubric, one: Judgment) -> str:
+    if not isinstance(one.score, Scored):
+        return "–"
+    criterion = rubric.criterion(one.criterion)
+    if (criterion is None or criterion.scale.yes_no) and one.score.value in (0, 1):
+        return "yes" if one.score.value else "no"
+    spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
+    value = one.score.value
+    return f"{one.score.band or ''} {written(value, None if value.denominator == 1 else 2)}{spread}".strip()
+
+
+def _reason(one: Judgment) -> str:
+    if isinstance(one.score, Scored):
+        return one.reason
+    return one.score.why if one.reason in one.score.why else f"{one.score.why}: {one.reason}"
+
+
+def _evidence(one: Judgment) -> str:
+    return " · ".join(f"“{quote.text}” at {quote.start}" for quote in one.evidence)
+
+
+def _show_suggestions(screen: Screen, suggestions: Sequence[Suggestion]) -> None:
+    if suggestions:
+        screen.gap()
+        screen.line("Suggestions for a revision")
+    for one in suggestions:
+        screen.line(f"{one.severity}: {one.problem} → {one.suggestion}", indent=2)
+
+
+def _show_panel(screen: Screen, view: PanelView, scores: Scores) -> None:
+    """Where the reviewers lie apart, one line each; agreement needs no line."""
+    decimals = scores.rubric.method.scale.decimals
+    lines = [
+        f"{one.criterion}: {written(one.mean_gap, 2)} apart on average, most on {one.output} "
+        f"({one.low[1]} {written(one.low[0])}, {one.high[1]} {written(one.high[0])})"
+        for one in view.differing
+        if one.mean_gap
+    ]
+    lines += [
+        f"{one.judge} scores {written(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'} the others"
+        for one in view.harshness
+        if one.by
+    ]
+    lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
+    lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
+    screen.gap()
+    screen.line("Disagreement", bold=True)
+    for line in lines or ["none: every reviewer gave the same scores"]:
+        screen.line(line, indent=2)
+
+
+def _show_cascade(screen: Screen, judged: Judged) -> None:
+    if judged.saved is None:
+        return
+    screen.gap()
+    for output, judge in judged.decided_by.items():
+        screen.line(f"{output}: decided by {judge}")
+    saved = judged.saved
+    cost = "" if saved.cost is None else f", about {_dollars(saved.cost)}"
+    screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
+
+
+def _show_spent(screen: Screen, spent: Spent) -> None:
+    screen.gap()
+    parts = ["1 request" if spent.requests == 1 else f"{spent.requests} requests"]
+    if spent.replayed:
+        parts.append("1 reply from a record" if spent.replayed == 1 else f"{spent.replayed} replies from a record")
+    if spent.input or spent.output:
+        kept = f" ({spent.cached:,} kept by the server)" if spent.cached else ""
+        parts.append(f"{spent.input:,} tokens in{kept}, {spent.output:,} out")
+    if spent.requests:
+        parts.append(_cost(spent))
+    screen.line(" · ".join(parts), dim=True)
+
+
+def _cost(spent: Spent) -> str:
+    if spent.cost is not None:
+        return _dollars(spent.cost)
+    if spent.priced:
+        return f"{_dollars(spent.priced)} and {spent.unpriced} of unknown price"
+    return "price unknown"
+
+
+def _dollars(amount: Decimal) -> str:
+    return f"${amount:.4f}"
+
+
+def _preference(one: Preference) -> str:
+    pair = f"{one.first} or {one.second}"
+    if one.why_not:
+        return f"{pair}: no answer ({one.why_not})"
+    if one.position_bias:
+        return f"{pair}: a tie, because it chose by position"
+    return f"{pair}: {one.winner or 'a tie'}"

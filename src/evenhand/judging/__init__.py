@@ -1,0 +1,44 @@
+"""Evidence from models: what is asked, how replies are read, how a panel is heard."""
+
+from evenhand.judging._contract import judged_json, preferred_json
+from evenhand.judging._driver import Call, Driver
+from evenhand.judging._how import Cascade, How
+from evenhand.judging._judge import judge_sample, manner_of, prefer_sample
+from evenhand.judging._judged import Judged, Preferred, Saved, Standing
+from evenhand.judging._prompts import LANGUAGES, Prompts, load_prompts
+from evenhand.judging._request import Message, Model, NoReply, Place, Reply, Request, Settings, Usage
+from evenhand.judging._told import Check, Dimensions, GateCheck, Manner, Preference, Suggestion, Told
+
+__all__ = [
+    "LANGUAGES",
+    "Call",
+    "Cascade",
+    "Check",
+    "Dimensions",
+    "Driver",
+    "GateCheck",
+    "How",
+    "Judged",
+    "Manner",
+    "Message",
+    "Model",
+    "NoReply",
+    "Place",
+    "Preference",
+    "Preferred",
+    "Prompts",
+    "Reply",
+    "Request",
+    "Saved",
+    "Settings",
+    "Standing",
+    "Suggestion",
+    "Told",
+    "Usage",
+    "judge_sample",
+    "judged_json",
+    "load_prompts",
+    "manner_of",
+    "prefer_sample",
+    "preferred_json",
+]

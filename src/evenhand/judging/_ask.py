@@ -1,0 +1,101 @@
+"""Asking: rounds of requests out, replies in; what cannot be read is asked for once more, and then left unread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+from evenhand.judging._fence import neutral
+from evenhand.judging._prompts import Prompts
+from evenhand.judging._request import NoReply, Reply, Request
+from evenhand.judging.reading import refusal_in
+
+T = TypeVar("T")
+R = TypeVar("R")
+Round = tuple[Request, ...]
+Replies = Sequence[Reply | NoReply]
+# Yields a round of requests, all of which may be sent at once, is sent their replies in the same order, and returns.
+Dialogue = Generator[Round, Replies, R]
+
+MOST_FAULTS = 20
+LONGEST_FAULT = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(Generic[T]):
+    """What was read: items by id, faults by id, or one reason why there is nothing at all."""
+
+    items: Mapping[str, T] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+    nothing: str = ""
+    data: object = None
+
+    def why_not(self, id: str) -> str:
+        """Why an item is missing."""
+        return self.nothing or f"unreadable: {self.faults.get(id, 'no answer was given')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[T]):
+    """A request and how to read the reply to it."""
+
+    request: Request
+    read: Callable[[str], Reading[T]]
+
+
+def ask(questions: Sequence[Question[T]], prompts: Prompts) -> Dialogue[list[Reading[T]]]:
+    """Ask all questions at once; those whose reply has a fault are asked once more, the fault named."""
+    replies = yield tuple(question.request for question in questions)
+    readings = [_read(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
+    wrong = [place for place, reading in enumerate(readings) if reading.faults]
+    if wrong:
+        again = yield tuple(_repair(questions[place].request, readings[place], prompts) for place in wrong)
+        for place, reply in zip(wrong, again, strict=True):
+            readings[place] = _mended(readings[place], _read(questions[place], reply, prompts))
+    return readings
+
+
+def _read(question: Question[T], reply: Reply | NoReply, prompts: Prompts) -> Reading[T]:
+    if isinstance(reply, NoReply):
+        return Reading(nothing=f"judge failed: {reply.why}")
+    reading = question.read(reply.text)
+    if not reading.items:
+        refused = reply.text.strip() if reply.stop == "refusal" else refusal_in(reply.text)
+        if refused:
+            return Reading(nothing=f"abstained: {_short(refused)}")
+    if reply.stop == "length" and (reading.faults or reading.data is None):
+        # Prose that was cut off may have lost the second half of a number: none of it counts.
+        items = reading.items if reading.data is not None else {}
+        return replace(reading, items=items, faults={"": prompts.say("cut_off"), **reading.faults})
+    return reading
+
+
+def _repair(request: Request, reading: Reading[T], prompts: Prompts) -> Request:
+    """The same request with the faults named at its end; the reply itself is not shown again.
+
+    It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
+    """
+    faults = [reading.faults[id] for id in list(reading.faults)[:MOST_FAULTS]]
+    listed = "\n".join(f"- {neutral(_short(fault))}" for fault in faults)
+    note, _ = prompts.fill("repair", faults=listed)
+    last = request.messages[-1]
+    messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))
+    settings = request.settings
+    if "" in reading.faults:
+        settings = replace(settings, max_tokens=2 * settings.max_tokens)
+    return replace(request, messages=messages, settings=settings)
+
+
+def _mended(first: Reading[T], second: Reading[T]) -> Reading[T]:
+    """What was read at first stands; the second reply answers only for what was wrong with the first."""
+    items = {**{id: item for id, item in second.items.items() if id not in first.items}, **first.items}
+    if second.nothing:
+        return replace(first, faults={id: fault for id, fault in first.faults.items() if id})
+    faults = {id: fault for id, fault in second.faults.items() if id and id not in items}
+    return Reading(items=items, faults=faults, data=second.data if first.data is None else first.data)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_FAULT else line[: LONGEST_FAULT - 1] + "…"

@@ -1,0 +1,128 @@
+"""Judging a sample: every judge is asked about every output it may judge, and the answers become scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import combinations
+
+from evenhand.errors import Fault, JudgeError, nearest
+from evenhand.judging._cascade import Price, cascade
+from evenhand.judging._driver import Driver, together
+from evenhand.judging._how import How
+from evenhand.judging._judged import Judged, Preferred, Standing
+from evenhand.judging._opinion import Opinion, opinion
+from evenhand.judging._prompts import load_prompts
+from evenhand.judging._request import Model
+from evenhand.judging._told import Manner, Preference
+from evenhand.judging.dialogues import pairwise
+from evenhand.model import Kept, Rubric, Sample
+from evenhand.scoring import Asked, score_outputs, score_reviews
+
+DEFAULT = How()
+
+
+async def judge_sample(
+    rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT, price: Price | None = None
+) -> Judged:
+    """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
+    drivers = _drivers(models, how)
+    asked = _asked(rubric, models, how)
+    if how.cascade is not None:
+        return await cascade(rubric, sample, drivers, how, asked, price)
+    opinions = await together([_ask(rubric, sample, driver, how) for driver in drivers])
+    alone = len(opinions) == 1 and opinions[0].told.keys() == sample.outputs.keys() and not opinions[0].abstained
+    scores = (
+        score_outputs(rubric, [told.answers for told in opinions[0].told.values()], asked)
+        if alone
+        else score_reviews(rubric, [opinion.review(how) for opinion in opinions], asked)
+    )
+    told = [(output, told) for opinion in opinions for output, told in opinion.told.items()]
+    return Judged(
+        scores=scores,
+        judgments=tuple(judgment for _, one in told for judgment in one.judgments),
+        calls=tuple(call for driver in drivers for call in driver.calls),
+        seed=how.seed,
+        suggestions={output: one.suggestions for output, one in told if one.suggestions},
+        orders={opinion.judge: opinion.order for opinion in opinions if opinion.order},
+    )
+
+
+async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT) -> Preferred:
+    """Ask every judge about every pair of outputs, in both orders."""
+    if len(sample.outputs) < 2:
+        raise JudgeError("a preference needs two outputs or more")
+    drivers = _drivers(models, how)
+    pairs = list(combinations(sample.outputs, 2))
+    preferences = await together(
+        [
+            driver.run(pairwise(rubric, sample, first, second, manner_of(driver.model, how)))
+            for driver in drivers
+            for first, second in pairs
+            if _may_judge(rubric, sample, driver.model.name, (first, second))
+        ]
+    )
+    return Preferred(
+        preferences=tuple(preferences),
+        standings=tuple(_standing(output, preferences) for output in sample.outputs),
+        calls=tuple(call for driver in drivers for call in driver.calls),
+        seed=how.seed,
+    )
+
+
+def manner_of(model: Model, how: How) -> Manner:
+    """How a model is asked."""
+    return Manner(judge=model.name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
+
+
+async def _ask(rubric: Rubric, sample: Sample, driver: Driver, how: How) -> Opinion:
+    name = driver.model.name
+    outputs = [output for output in sample.outputs if _may_judge(rubric, sample, name, (output,))]
+    return await opinion(rubric, sample, outputs, driver, manner_of(driver.model, how), how)
+
+
+def _may_judge(rubric: Rubric, sample: Sample, judge: str, outputs: Sequence[str]) -> bool:
+    """Nobody scores its own response unless asked to."""
+    return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
+
+
+def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
+    names = [model.name for model in models]
+    if not names:
+        raise JudgeError(Fault("no judge was named", "as in judges=['openai/NAME']"))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise JudgeError(Fault(f"the judge {twice!r} is named twice", "to ask one judge several times, use samples"))
+    unknown = [name for name in how.weights if name not in names]
+    if unknown:
+        raise JudgeError(Fault(f"a weight for {unknown[0]!r}, which is not a judge here", nearest(unknown[0], names)))
+    return [Driver(model, how.deadline) for model in models]
+
+
+def _asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
+    """Who was asked what, for the fingerprint. The seed is not in it: it decides places, not answers."""
+    return _ASKED.get((rubric, how, *(model.name for model in models)), lambda: _who_was_asked(rubric, models, how))
+
+
+_ASKED: Kept[Asked] = Kept()
+
+
+def _who_was_asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
+    prompts = load_prompts(how.language)
+    dialogue = "sampled" if how.logprobs else rubric.method.dialogue
+    manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade}
+    judges = [
+        {"name": model.name, "weight": how.weights.get(model.name, 1), **asdict(how.settings), **manner}
+        for model in models
+    ]
+    return Asked(prompts=prompts.used(dialogue), judges=judges)
+
+
+def _standing(output: str, preferences: Sequence[Preference]) -> Standing:
+    own = [one for one in preferences if output in (one.first, one.second)]
+    decided = [one for one in own if not one.why_not]
+    won = sum(one.winner == output for one in decided)
+    tied = sum(one.winner is None for one in decided)
+    return Standing(
+        output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
+    )

@@ -1,0 +1,63 @@
+"""One judge asked about several outputs of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from evenhand.judging._ask import Dialogue
+from evenhand.judging._driver import Driver, together
+from evenhand.judging._how import How
+from evenhand.judging._told import Manner, Told
+from evenhand.judging.dialogues import likely, listwise, pointwise, sampled
+from evenhand.model import Review, Rubric, Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one judge said, by output."""
+
+    judge: str
+    told: Mapping[str, Told] = field(default_factory=dict)
+    order: tuple[str, ...] = ()
+    ranking: tuple[str, ...] | None = None
+    abstained: str | None = None
+
+    def review(self, how: How) -> Review:
+        """The opinion as a review for the panel."""
+        return Review(
+            judge=self.judge,
+            outputs=() if self.abstained else tuple(one.answers for one in self.told.values()),
+            abstained=self.abstained,
+            ranking=self.ranking,
+            weight=how.weights.get(self.judge, Fraction(1)),
+        )
+
+
+async def opinion(
+    rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: Driver, manner: Manner, how: How
+) -> Opinion:
+    """Ask about the outputs, all at once or side by side as the method and `how` say."""
+    if not outputs:
+        return Opinion(judge=manner.judge)
+    if rubric.method.dialogue == "listwise" and not how.each and not how.logprobs and how.samples == 1:
+        reviewed = await driver.run(listwise(rubric, sample, outputs, manner))
+        return Opinion(
+            judge=manner.judge,
+            told={one.answers.id: one for one in reviewed.told},
+            order=reviewed.order,
+            ranking=reviewed.ranking,
+            abstained=reviewed.abstained,
+        )
+    dialogues = [_dialogue(rubric, sample, output, manner, how) for output in outputs]
+    told = await together(list(map(driver.run, dialogues)))
+    return Opinion(judge=manner.judge, told=dict(zip(outputs, told, strict=True)))
+
+
+def _dialogue(rubric: Rubric, sample: Sample, output: str, manner: Manner, how: How) -> Dialogue[Told]:
+    if how.logprobs:
+        return likely(rubric, sample, output, manner, replies=max(how.samples, 5))
+    if how.samples > 1:
+        return sampled(rubric, sample, output, manner, replies=how.samples)
+    return pointwise(rubric, sample, output, manner, each=how.each)

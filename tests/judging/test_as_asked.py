@@ -1,0 +1,76 @@
+"""Replies in the form asked for: the short way and the reader of real replies agree."""
+
+import json
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.judging._as_asked import as_asked
+from evenhand.judging._form import Group
+from evenhand.judging.reading import Wanted, read_answers
+from evenhand.model import YES_NO, Band, Scale, Unscored
+
+BANDS = Scale(
+    min=Fraction(0),
+    max=Fraction(100),
+    integers=True,
+    bands=(Band(id="A", min=Fraction(50), max=Fraction(100)), Band(id="B", min=Fraction(0), max=Fraction(49))),
+)
+WANTED = (
+    Wanted("depth", Scale(min=Fraction(1), max=Fraction(10))),
+    Wanted("truth", Scale(min=Fraction(0), max=Fraction(10), integers=True)),
+    Wanted("polite", YES_NO),
+    Wanted("worth", BANDS),
+)
+GROUPS = (Group("criteria", WANTED),)
+number = st.one_of(st.integers(-2, 12), st.decimals(0, 11, places=1).map(float), st.just("cannot assess"))
+text = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+def _answer(**last: object) -> st.SearchStrategy[dict[str, object]]:
+    values = {name: value if isinstance(value, st.SearchStrategy) else st.just(value) for name, value in last.items()}
+    return st.fixed_dictionaries({"evidence": st.lists(text.filter(str.strip), max_size=2), "reason": text, **values})
+
+
+replies = st.fixed_dictionaries(
+    {
+        "depth": _answer(score=number),
+        "truth": _answer(score=number),
+        "polite": _answer(answer=st.sampled_from(["yes", "no", "cannot assess"])),
+        "worth": _answer(band=st.sampled_from(["A", "B"]), score=st.integers(0, 100)),
+    }
+)
+
+
+@given(replies)
+def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: dict[str, object]) -> None:
+    """The short way is quicker, not another opinion."""
+    reply = json.dumps({"criteria": criteria}, ensure_ascii=False)
+
+    short = as_asked(reply, GROUPS)
+    long = read_answers(reply, WANTED).answers
+
+    assert short is not None
+    for id, answer in long.items():
+        assert isinstance(short[0][id].score, Unscored) is isinstance(answer.score, Unscored)
+        assert getattr(short[0][id].score, "value", None) == getattr(answer.score, "value", None)
+        assert short[0][id].evidence == answer.evidence
+    assert short[0].keys() == long.keys()
+
+
+def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
+    """One key too many, one too few, a word for a number, a second object."""
+    good = {"criteria": {"polite": {"evidence": [], "reason": "r", "answer": "yes"}}}
+    groups = (Group("criteria", WANTED[2:3]),)
+    others = [
+        {"criteria": {**good["criteria"], "more": 1}},
+        {"criteria": {"polite": {"reason": "r", "answer": "yes"}}},
+        {"criteria": {"polite": {"evidence": [], "reason": "r", "answer": "Yes!"}}},
+        {"criteria": {"polite": {"evidence": "x", "reason": "r", "answer": "yes"}}},
+        {"polite": {"evidence": [], "reason": "r", "answer": "yes"}},
+    ]
+
+    assert as_asked(json.dumps(good), groups) is not None
+    assert [as_asked(json.dumps(other), groups) for other in others] == [None] * len(others)
+    assert as_asked(json.dumps(good) + json.dumps(good), groups) is None

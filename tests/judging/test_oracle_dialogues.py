@@ -1,0 +1,236 @@
+"""The dialogues of a contest: dimensions, gate, individual scores with advice, side by side."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from evenhand import InputError, Sample, Scored, Unscored, load_rubric
+from evenhand.judging import NoReply, Request
+from evenhand.judging.dialogues import Anchored, dimensions, gate, horizontal, pointwise
+from evenhand.loading import load_method
+from evenhand.model import Evidence, Judgment
+from tests.judging.scripted import MANNER, Answer, converse, in_turn
+
+TASK = "Write a report on the price of bread, with sources."
+TEXT = "Bread costs 2.10 now. The source is the statistics office."
+ORACLE = load_method("oracle")
+RUBRIC = load_rubric(
+    {
+        "method": "oracle",
+        "criteria": [
+            {"id": "credibility", "asks": "Is it true?", "weight": 0.5, "fixed": True},
+            {"id": "sources", "asks": "Are there sources?", "weight": 0.5},
+        ],
+    }
+)
+FIXED = [{"id": id, "asks": "?", "weight": 0.25} for id in ("substantiveness", "credibility", "completeness")]
+
+
+def _dimensions(*entries: dict[str, Any]) -> str:
+    return json.dumps({"dimensions": [*FIXED, *entries]})
+
+
+GOOD = _dimensions({"id": "sources", "asks": "Are prices sourced?", "weight": 0.25})
+
+
+def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
+    """They become a rubric, locked, with the fixed ones marked by type."""
+    result, asked = converse(dimensions(TASK, ORACLE, MANNER), in_turn(GOOD))
+
+    assert len(asked) == 1
+    assert result.rubric is not None
+    assert [(one.id, one.fixed) for one in result.rubric.criteria] == [
+        ("substantiveness", True),
+        ("credibility", True),
+        ("completeness", True),
+        ("sources", False),
+    ]
+    assert sum(one.weight for one in result.rubric.criteria) == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        (_dimensions(), "0 beside the fixed ones, expected 1 to 3"),
+        (_dimensions(*({"id": f"x{n}", "asks": "?", "weight": 0.0625} for n in range(4))), "4 beside the fixed ones"),
+        (json.dumps({"dimensions": FIXED[:2] + [{"id": "x", "asks": "?", "weight": 0.5}] * 2}), "completeness missing"),
+        (_dimensions({"id": "x", "asks": "?", "weight": 0.5}), "the weights sum to 1.25, not 1"),
+        (_dimensions({"id": "x", "asks": "?", "weight": 0}), "weight must be above 0"),
+        (_dimensions({"id": "x", "asks": "?", "weight": "much"}), "the weight of x is not a number"),
+        (_dimensions({"id": "x", "asks": " ", "weight": 0.25}), "x asks nothing"),
+        (_dimensions({"id": "two words!", "asks": "?", "weight": 0.25}), "not an id"),
+        (_dimensions({"id": "credibility", "asks": "?", "weight": 0.25}), "used twice"),
+        ("I would suggest depth.", "dimensions: no answer was given"),
+    ],
+)
+def test_wrong_dimensions_are_repaired_once_and_then_refused(reply: str, fault: str) -> None:
+    """4 to 6 in all, weights that sum to 1; nothing is filled in."""
+    mended, asked = converse(dimensions(TASK, ORACLE, MANNER), in_turn(reply, GOOD))
+    refused, _ = converse(dimensions(TASK, ORACLE, MANNER), in_turn(reply, reply))
+
+    assert fault in asked[1].messages[-1].text
+    assert mended.rubric is not None
+    assert refused.rubric is None
+    assert fault in refused.why_not
+
+
+def _check(met: str, hint: str = "", evidence: str = "Bread costs 2.10") -> dict[str, object]:
+    return {"evidence": [evidence] if evidence else [], "reason": "r", "revision_hint": hint, "answer": met}
+
+
+def _gate(*answers: Answer) -> Any:
+    dialogue = gate(TASK, ["Names a price", "Names a source"], ("s1", TEXT), MANNER)
+    return converse(dialogue, in_turn(*answers))
+
+
+def test_a_gate_passes_when_every_criterion_is_met() -> None:
+    """Each with evidence."""
+    reply = json.dumps({"criteria": {"criterion-1": _check("yes"), "criterion-2": _check("yes")}})
+
+    result, asked = _gate(reply)
+
+    assert len(asked) == 1
+    assert result.passed is True
+
+
+def test_one_unmet_criterion_fails_the_gate_with_its_hint() -> None:
+    """The author learns what to change."""
+    reply = json.dumps(
+        {"criteria": {"criterion-1": _check("yes"), "criterion-2": _check("no", "Name the office.", "")}}
+    )
+
+    result, _ = _gate(reply)
+
+    assert result.passed is False
+    assert [check.revision_hint for check in result.checks] == ["", "Name the office."]
+
+
+def test_an_unmet_criterion_without_a_hint_is_asked_for_again() -> None:
+    """A refusal without advice is not an answer."""
+    bare = json.dumps({"criteria": {"criterion-1": _check("yes"), "criterion-2": _check("no", "", "")}})
+
+    result, asked = _gate(bare, bare)
+
+    assert "criterion-2: it is not met and has no revision_hint" in asked[1].messages[-1].text
+    assert result.passed is None
+
+
+def test_a_gate_that_is_not_known_has_not_passed() -> None:
+    """A dead judge opens no gate, and a known failure stays one."""
+    unknown, _ = _gate(NoReply(why="down"))
+    half = json.dumps({"criteria": {"criterion-1": _check("no", "Add it.", "")}})
+    failed, _ = _gate(half, half)
+
+    assert unknown.passed is None
+    assert failed.passed is False
+
+
+def _individual(band: str = "B", score: int = 74, evidence: str = "Bread costs 2.10", advice: int = 2) -> str:
+    one = {"evidence": [evidence], "reason": "r", "feedback": "f", "band": band, "score": score}
+    suggestions = [
+        {"problem": "p1", "suggestion": "s1", "severity": "low"},
+        {"problem": "p2", "suggestion": "s2", "severity": "high"},
+        {"problem": "p3", "suggestion": "s3", "severity": "medium"},
+    ]
+    return json.dumps({"criteria": {"credibility": one, "sources": one}, "revision_suggestions": suggestions[:advice]})
+
+
+def _judge(*answers: Answer) -> Any:
+    return converse(pointwise(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), "s1", MANNER), in_turn(*answers))
+
+
+def test_individual_scores_have_a_band_evidence_feedback_and_two_suggestions_by_severity() -> None:
+    """Band first, then a number inside it."""
+    told, asked = _judge(_individual())
+
+    assert asked[0].dialogue == "individual"
+    assert told.answers.scores["credibility"] == Scored(Fraction(74), band="B", why="r")
+    assert told.judgments[0].feedback == "f"
+    assert [one.severity for one in told.suggestions] == ["high", "low"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        (_individual(band="A", score=74), "74 is outside band A (90–100)"),
+        (_individual(band="Z"), "'Z' is not a band"),
+        (_individual(evidence="Bread costs nothing"), "does not occur in the text"),
+        (_individual(evidence=""), "evidence is missing"),
+    ],
+)
+def test_a_score_outside_its_band_or_without_real_evidence_is_unreadable(wrong: str, fault: str) -> None:
+    """One repair names the fault; then the dimension is missing."""
+    told, asked = _judge(wrong, wrong)
+
+    assert fault in asked[1].messages[-1].text
+    assert isinstance(told.answers.scores["credibility"], Unscored)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_other_than_two_suggestions_are_asked_for_again_and_then_noted(count: int) -> None:
+    """The scores stand; the advice is missing and said to be."""
+    told, asked = _judge(_individual(advice=count), _individual(advice=count))
+
+    assert "exactly two" in asked[1].messages[-1].text
+    assert told.suggestions == ()
+    assert told.answers.scores["credibility"] == Scored(Fraction(74), band="B", why="r")
+    assert "no suggestions" in told.answers.notes[0]
+
+
+def _anchored(id: str, text: str) -> Anchored:
+    alone = {
+        name: Judgment(
+            judge="j",
+            output=id,
+            criterion=name,
+            score=Scored(Fraction(74), band="B"),
+            evidence=(Evidence(text[:9], 0, 9),),
+        )
+        for name in RUBRIC.leaves
+    }
+    return Anchored(id=id, text=text, judgments=alone)
+
+
+SUBMISSIONS = [_anchored("s1", "first one says A"), _anchored("s2", "other one says B"), _anchored("s3", "third one")]
+
+
+def _side_by_side(request: Request) -> str:
+    task = request.messages[-1].text
+    scores = {"first one": 81, "other one": 72, "third one": 70}
+    entries = {}
+    for label in request.labels:
+        inside = task.split(f"<submission-{label}-")[1]
+        text = next(start for start in scores if start in inside.split("</")[0])
+        entries[label] = {"evidence": [text], "reason": "r", "band": "B", "score": scores[text]}
+    return json.dumps({"submissions": entries})
+
+
+def test_side_by_side_scoring_asks_one_request_per_dimension_all_at_once() -> None:
+    """Anonymous, with the band and the passage of the score alone as a starting point."""
+    dialogue = horizontal(RUBRIC, TASK, SUBMISSIONS, MANNER)
+
+    requests = next(dialogue)
+
+    assert [request.ids for request in requests] == [("credibility",), ("sources",)]
+    assert "Scored alone: band B" in requests[0].messages[-1].text
+    assert all(id not in requests[0].messages[-1].text for id in ("s1", "s2", "s3"))
+
+
+def test_side_by_side_scores_go_back_to_their_submissions() -> None:
+    """Whatever order they were shown in."""
+    told, _ = converse(horizontal(RUBRIC, TASK, SUBMISSIONS, MANNER), _side_by_side)
+
+    assert [one.answers.id for one in told] == ["s1", "s2", "s3"]
+    assert [one.answers.scores["sources"] for one in told] == [
+        Scored(Fraction(81), band="B", why="r"),
+        Scored(Fraction(72), band="B", why="r"),
+        Scored(Fraction(70), band="B", why="r"),
+    ]
+
+
+def test_at_most_three_are_compared() -> None:
+    """More would blur the comparison; the method says three."""
+    with pytest.raises(InputError, match="at most 3"):
+        next(horizontal(RUBRIC, TASK, [*SUBMISSIONS, _anchored("s4", "fourth one")], MANNER))

@@ -1,0 +1,294 @@
+"""Panels: anonymous, shuffled, nobody for itself, and incomplete rather than a guess."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from evenhand import How, InputError, JudgeError, Sample, load_rubric
+from evenhand.errors import BusyError
+from evenhand.judging import Cascade, Judged, Model, Reply, Request, judge_sample
+from evenhand.scoring import panel_view
+from tests.judging.scripted import Scripted
+
+COUNCIL = load_rubric("council")
+OUTPUTS = {"a": "alpha says so", "b": "beta says so", "c": "gamma says so"}
+SAMPLE = Sample(input="Who says so?", outputs=OUTPUTS)
+CHECKS = load_rubric({"method": "score-ranges", "criteria": [
+    {"id": "depth", "score_ranges": {0: "none", 5: "some", 8: "much"}},
+]})  # fmt: skip
+
+
+def _labels(request: Request) -> dict[str, str]:
+    """Which output stands behind each letter."""
+    task = request.messages[-1].text
+    return {
+        label: next(id for id, text in OUTPUTS.items() if text in task.split(f"<response-{label}-")[1].split("</")[0])
+        for label in request.labels
+    }
+
+
+def reviewer(name: str, **scores: float) -> Scripted:
+    """A reviewer that gives every criterion of an output the same score."""
+
+    def answer(request: Request) -> str:
+        entries = {}
+        for label, output in _labels(request).items():
+            one = {"evidence": [], "reason": f"by {name}", "score": scores[output]}
+            entries[label] = {"criteria": dict.fromkeys(request.ids, one)}
+        return json.dumps({"responses": entries})
+
+    return Scripted(answer, name)
+
+
+def failing(name: str) -> Scripted:
+    """A reviewer whose server is down."""
+
+    def answer(request: Request) -> str:
+        raise BusyError("the server is overloaded")
+
+    return Scripted(answer, name)
+
+
+def _judge(*models: Model, sample: Sample = SAMPLE, how: How | None = None, rubric: Any = COUNCIL) -> Judged:
+    return asyncio.run(judge_sample(rubric, sample, models, how or How()))
+
+
+def test_a_panel_ranks_by_the_mean_of_its_reviewers() -> None:
+    """Scores are computed from criteria, the ranking from scores."""
+    judged = _judge(reviewer("x", a=9, b=7, c=5), reviewer("y", a=7, b=8, c=5))
+
+    assert [(place.rank, place.id, float(place.score or 0)) for place in judged.scores.ranking or ()] == [
+        (1, "a", 8.0),
+        (2, "b", 7.5),
+        (3, "c", 5.0),
+    ]
+
+
+def test_each_reviewer_sees_an_order_of_its_own_and_the_seed_repeats_it() -> None:
+    """Places must not favour anyone, and work must be repeatable."""
+    models = [reviewer(name, a=5, b=5, c=5) for name in ("x", "y", "z", "w", "v")]
+
+    first, again = _judge(*models), _judge(*models)
+    other = _judge(*models, how=How(seed=1))
+
+    assert len(set(first.orders.values())) > 1
+    assert first.orders == again.orders
+    assert first.orders != other.orders
+    assert all(sorted(order) == ["a", "b", "c"] for order in first.orders.values())
+
+
+def test_a_reviewer_reads_neither_names_nor_files() -> None:
+    """Responses are anonymous."""
+    model = reviewer("x", a=5, b=5, c=5)
+    sample = Sample(input="?", outputs=OUTPUTS, authors={"a": "secret-model"})
+
+    _judge(model, sample=sample)
+
+    assert "secret-model" not in str(model.asked[0].messages)
+
+
+def test_a_reviewer_is_never_shown_its_own_response() -> None:
+    """It cannot vote for itself, and cannot compare others with itself."""
+    sample = Sample(input="?", outputs=OUTPUTS, authors={"a": "x"})
+    x, y = reviewer("x", a=10, b=5, c=5), reviewer("y", a=2, b=5, c=5)
+
+    judged = _judge(x, y, sample=sample)
+
+    assert len(x.asked[0].labels) == 2
+    assert float(judged.scores["a"].score or 0) == 2.0
+
+
+def test_self_votes_count_where_they_are_asked_for() -> None:
+    """`self_votes: true` in the rubric."""
+    rubric = load_rubric({"method": "council", "panel": {"self_votes": True}})
+    sample = Sample(input="?", outputs=OUTPUTS, authors={"a": "x"})
+
+    judged = _judge(reviewer("x", a=10, b=5, c=5), reviewer("y", a=2, b=5, c=5), sample=sample, rubric=rubric)
+
+    assert float(judged.scores["a"].score or 0) == 6.0
+
+
+def test_one_of_two_judges_dead_is_not_a_unanimous_panel() -> None:
+    """Elsewhere such a panel scored 1.0 with no error."""
+    judged = _judge(reviewer("x", a=9, b=9, c=9), failing("y"))
+
+    assert all(card.exact is None for card in judged.scores.scorecards)
+    assert "1 of 2 reviewers scored it: too few to decide" in judged.scores["a"].notes
+
+
+def test_a_quorum_decides_and_says_who_was_missing() -> None:
+    """Two of three are more than half; the third is counted, not dropped."""
+    judged = _judge(reviewer("x", a=9, b=7, c=7), reviewer("y", a=9, b=7, c=7), failing("z"))
+
+    assert float(judged.scores["a"].score or 0) == 9.0
+    assert any(note.startswith("z not counted: ") for note in judged.scores["a"].notes)
+    view = panel_view(judged.scores)
+    assert view is not None
+    assert [judge for judge, _ in view.silent] == ["z"]
+
+
+def test_a_reviewer_that_refuses_abstains() -> None:
+    """A refusal counts against the quorum and is told as what it is."""
+    refusing = Scripted(lambda _: "I'm sorry, but I cannot evaluate these responses.", "y")
+
+    judged = _judge(reviewer("x", a=9, b=7, c=7), refusing, reviewer("z", a=9, b=7, c=7))
+
+    assert any("y not counted: abstained: I'm sorry" in note for note in judged.scores["a"].notes)
+
+
+def test_a_holistic_score_stands_in_where_the_rubric_cannot_be_read() -> None:
+    """It is marked, and enters the mean of scores but no criterion."""
+
+    def answer(request: Request) -> str:
+        return json.dumps({"responses": dict.fromkeys(request.labels, 6)})
+
+    judged = _judge(Scripted(answer, "x"), reviewer("y", a=8, b=8, c=8), reviewer("z", a=8, b=8, c=8))
+
+    card = judged.scores["a"]
+    assert card.reviews is not None
+    assert [review.holistic for review in card.reviews] == [True, False, False]
+    assert card.score is not None and abs(float(card.score) - 7.33) < 0.01
+
+
+def test_a_claimed_ranking_is_only_a_claim() -> None:
+    """The ranking is derived from the scores; a list that contradicts them is noted."""
+    base = reviewer("x", a=9, b=7, c=5)
+
+    def answer(request: Request) -> str:
+        letters = {output: label for label, output in _labels(request).items()}
+        reply = json.loads(base._answer(request))  # type: ignore[arg-type]
+        return json.dumps({**reply, "ranking": [f"Response {letters[id]}" for id in ("c", "b", "a")]})
+
+    judged = _judge(Scripted(answer, "x"), reviewer("y", a=9, b=7, c=5))
+
+    assert (judged.scores.ranking or ())[0].id == "a"
+    assert "x claims the ranking c, b, a; its scores give a, b, c" in judged.scores.notes
+
+
+def test_weights_of_reviewers_count_and_are_told() -> None:
+    """A reviewer of weight 3 counts three times."""
+    judged = _judge(reviewer("x", a=8, b=8, c=8), reviewer("y", a=9, b=8, c=8), how=How(weights={"y": Fraction(3)}))
+
+    assert float(judged.scores["a"].score or 0) == 8.75
+    assert "y 9.00 (weight 3)" in judged.scores["a"].explain()[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "expected"),
+    [((7, 8, 9), (1, 1, 1), 8.0), ((7, 9), (1, 1), 8.0), ((7, 8, 9), (5, 1, 1), 7.0), ((7, 8, 9), (2, 1, 1), 7.5)],
+)
+def test_the_median_goes_by_weight(values: tuple[int, ...], weights: tuple[int, ...], expected: float) -> None:
+    """Half of the weight lies on either side."""
+    rubric = load_rubric({"method": "council", "panel": {"aggregate": "median"}})
+    names = "xyz"[: len(values)]
+    models = [reviewer(name, a=value, b=8, c=8) for name, value in zip(names, values, strict=True)]
+
+    judged = _judge(*models, rubric=rubric, how=How(weights=dict(zip(names, map(Fraction, weights), strict=True))))
+
+    assert float(judged.scores["a"].score or 0) == expected
+
+
+def test_a_weight_for_nobody_is_refused() -> None:
+    """A misspelt judge would silently weigh 1."""
+    with pytest.raises(JudgeError, match="did you mean 'reviewer'"):
+        _judge(reviewer("reviewer", a=8, b=8, c=8), how=How(weights={"reviewr": Fraction(2)}))
+
+
+def test_one_judge_named_twice_is_refused() -> None:
+    """Two votes of one judge are not two judges."""
+    with pytest.raises(JudgeError, match="named twice"):
+        _judge(reviewer("x", a=8, b=8, c=8), reviewer("x", a=8, b=8, c=8))
+
+
+def test_harshness_dissent_and_disagreement_are_part_of_the_result() -> None:
+    """Where reviewers differ is worth as much as where they agree."""
+    judged = _judge(reviewer("x", a=8, b=7, c=7), reviewer("y", a=8, b=7, c=7), reviewer("z", a=5, b=6, c=5))
+
+    view = panel_view(judged.scores)
+
+    assert view is not None
+    accuracy = view.differing[0]
+    assert (accuracy.criterion, accuracy.output, accuracy.mean_gap) == ("accuracy", "a", Fraction(2))
+    assert (accuracy.low, accuracy.high) == ((Fraction(5), "z"), (Fraction(8), "x"))
+    assert {one.judge: one.by for one in view.harshness} == {"x": 1, "y": 1, "z": -2}
+    assert [(one.judge, one.first) for one in view.dissent] == [("z", ("b",))]
+
+
+def test_a_deadline_ends_a_slow_reviewer_and_keeps_the_others() -> None:
+    """One that never answers costs its own vote, and the result says so."""
+
+    class Slow(Scripted):
+        async def ask(self, request: Request) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError("nobody sets the event")
+
+    judged = _judge(
+        reviewer("x", a=9, b=7, c=7),
+        reviewer("y", a=9, b=7, c=7),
+        Slow(lambda _: "", "slow"),
+        how=How(deadline=0.05),
+    )
+
+    assert float(judged.scores["a"].score or 0) == 9.0
+    assert any("slow not counted" in note and "missed its deadline" in note for note in judged.scores["a"].notes)
+
+
+def _scorer(name: str, score: object) -> Scripted:
+    def answer(request: Request) -> str:
+        quote = next(text for text in OUTPUTS.values() if text in request.messages[-1].text)
+        return json.dumps({"criteria": {"depth": {"evidence": [quote], "reason": "r", "score": score}}})
+
+    return Scripted(answer, name)
+
+
+@pytest.mark.parametrize(
+    ("score", "asks_the_next"),
+    [(10, False), (8, True), (6, True), (3, False), ("cannot assess", True), ("junk", True)],
+)
+def test_a_cascade_asks_the_next_judge_only_where_it_matters(score: object, asks_the_next: bool) -> None:
+    """Near a threshold, unsure or unreadable: the stronger judge decides; elsewhere it is not paid for."""
+    cheap, strong = _scorer("cheap", score), _scorer("strong", 9)
+    sample = Sample(outputs={"a": OUTPUTS["a"]})
+
+    judged = _judge(cheap, strong, sample=sample, rubric=CHECKS, how=How(cascade=Cascade()))
+
+    assert bool(strong.asked) is asks_the_next
+    assert judged.decided_by == {"a": "strong" if asks_the_next else "cheap"}
+    assert judged.saved is not None
+    assert (judged.saved.outputs, judged.saved.of) == (0 if asks_the_next else 1, 1)
+
+
+def test_a_cascade_over_a_ranking_asks_again_where_the_first_place_is_close() -> None:
+    """Without thresholds the winner is the decision."""
+    close = _judge(reviewer("cheap", a=8, b=7.9, c=3), reviewer("strong", a=5, b=8, c=3), how=How(cascade=Cascade()))
+    clear = _judge(reviewer("cheap", a=9, b=7, c=3), reviewer("strong", a=5, b=8, c=3), how=How(cascade=Cascade()))
+
+    assert (close.scores.ranking or ())[0].id == "b"
+    assert set(clear.decided_by.values()) == {"cheap"}
+
+
+def test_a_sample_without_outputs_is_refused() -> None:
+    """There is nothing to judge."""
+    with pytest.raises(InputError, match="at least one output"):
+        Sample(outputs={})
+    with pytest.raises(InputError, match="is empty"):
+        Sample(outputs={"a": "  "})
+
+
+def test_the_fingerprint_knows_the_prompts_the_judges_and_their_settings() -> None:
+    """Scores that were asked for otherwise are not silently compared."""
+    x: Callable[[], Scripted] = lambda: reviewer("x", a=8, b=8, c=8)  # noqa: E731
+    marks = {
+        _judge(x()).scores.fingerprint,
+        _judge(x(), how=How(language="zh")).scores.fingerprint,
+        _judge(x(), how=How(each=True)).scores.fingerprint,
+        _judge(reviewer("y", a=8, b=8, c=8)).scores.fingerprint,
+        _judge(x(), how=How(weights={"x": Fraction(2)})).scores.fingerprint,
+    }
+
+    assert len(marks) == 5
+    assert _judge(x()).scores.fingerprint == _judge(x(), how=How(seed=9)).scores.fingerprint

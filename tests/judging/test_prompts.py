@@ -1,0 +1,109 @@
+"""Prompt texts: frozen by version, complete in each language, or refused with what is missing."""
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evenhand import InputError
+from evenhand.judging import LANGUAGES, load_prompts
+from evenhand.judging._prompts import NAMES
+from evenhand.loading import LIBRARY
+
+# A changed text is a new version and a new fingerprint: change the version in the file, then the line here.
+FROZEN: dict[str, str] = {
+    "en/pointwise 1": "4c5c24d9aa4f",
+    "en/checklist 1": "7bd0b9f5e39d",
+    "en/individual 1": "decb0656e36f",
+    "en/listwise 1": "ce1227e1de5f",
+    "en/pairwise 1": "6207e453f5eb",
+    "en/dimensions 1": "820d7230b16a",
+    "en/gate 1": "92e12ba4cc4e",
+    "en/horizontal 1": "b157f1a710b8",
+    "en/sampled 1": "71bd877bb4b2",
+    "en/rules 1": "2e3aa45419aa",
+    "en/evidence 1": "a604169a9e0e",
+    "en/repair 1": "f0817d4196e9",
+    "en/phrases 1": "6f80bfcb1789",
+    "zh/pointwise 1": "3a7f28faca22",
+    "zh/checklist 1": "0b7771787bb3",
+    "zh/individual 1": "12e4537bbdc4",
+    "zh/listwise 1": "01c9c5e153fd",
+    "zh/pairwise 1": "ff4611937ce3",
+    "zh/dimensions 1": "bbb97d81c1c2",
+    "zh/gate 1": "e38a392aeb43",
+    "zh/horizontal 1": "033063dd163e",
+    "zh/sampled 1": "460e66e9d1a9",
+    "zh/rules 1": "1df128aa6ec8",
+    "zh/evidence 1": "711e8d217750",
+    "zh/repair 1": "3c27d209747f",
+    "zh/phrases 1": "13bb8735db84",
+}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def test_the_shipped_texts_are_frozen() -> None:
+    """Whoever changes a text changes what scores mean, and says so with a version."""
+    found: dict[str, str] = {}
+    for language in LANGUAGES:
+        prompts = load_prompts(language)
+        found |= {f"{language}/{name} {prompts.version(name)}": _hash(prompts.texts[name]) for name in NAMES}
+        found[f"{language}/phrases {prompts.phrases['version']}"] = _hash(str(sorted(prompts.phrases.items())))
+
+    assert found == FROZEN
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_text_and_phrase(language: str) -> None:
+    """Nothing falls back silently to another language."""
+    folder, model = LIBRARY / "prompts" / language, load_prompts("en")
+
+    assert {path.stem for path in folder.glob("*.md")} == set(NAMES)
+    assert load_prompts(language).phrases.keys() == model.phrases.keys()
+
+
+def _own(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(LIBRARY / "prompts" / "en", tmp_path / "own"))
+
+
+def test_a_folder_of_ones_own_is_a_language(tmp_path: Path) -> None:
+    """Other languages come by file."""
+    folder = _own(tmp_path)
+    text = (folder / "rules.md").read_text("utf-8")
+    (folder / "rules.md").write_text(text.replace("version: 1", "version: house-2"), "utf-8")
+
+    prompts = load_prompts(str(folder))
+
+    assert prompts.version("rules") == "house-2"
+    assert prompts.used("pointwise") != load_prompts("en").used("pointwise")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("pointwise.md", "{{material}}", "", "pointwise.md: the place {{material}} is missing"),
+        ("pointwise.md", "{{form}}", "{{from}}", "unknown place {{from}} (did you mean 'form'?)"),
+        ("gate.md", "=== task", "", "=== task"),
+        ("rules.md", "version: 1", "", "it must begin with its version"),
+        ("phrases.yaml", "question: The question or task\n", "", "phrase 'question' is missing"),
+    ],
+)
+def test_a_folder_that_cannot_work_is_refused(tmp_path: Path, file: str, old: str, new: str, message: str) -> None:
+    """A prompt without its material would judge nothing."""
+    folder = _own(tmp_path)
+    (folder / file).write_text((folder / file).read_text("utf-8").replace(old, new, 1), "utf-8")
+
+    with pytest.raises(InputError) as error:
+        load_prompts(str(folder))
+
+    assert message in str(error.value)
+
+
+def test_an_unknown_language_names_those_there_are() -> None:
+    """Or a folder."""
+    with pytest.raises(InputError, match="known: en, zh, or a folder"):
+        load_prompts("tlh")

@@ -1,0 +1,60 @@
+"""Quotations are found again word for word, white space and quotation marks aside."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.judging._quotes import Quoted
+
+TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end of the matter isn't near, I fear."
+
+WHOLE = TEXT[TEXT.index("It") : TEXT.index(" isn't")]
+
+
+@pytest.mark.parametrize(
+    ("quotation", "found"),
+    [
+        ("It  works\nwell", "It  works\nwell"),
+        ('"It works well"', "It  works\nwell"),
+        ("“It works well”, and then", "It  works\nwell”, and then"),
+        ("  It works well  ", "It  works\nwell"),
+        ("the matter isn’t near", "the matter isn't near"),
+        ("It works well … The end of the matter", WHOLE),
+        ("It works well [...] The end of the matter", WHOLE),
+        ("it works well", None),
+        ("It works badly", None),
+        ("The end of the matter … It works well", None),
+        ("It … fear", None),
+        ("", None),
+        ("“”", None),
+        ("…", None),
+    ],
+)  # fmt: skip
+def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -> None:
+    """Parts around an omission must come in their order, each long enough to mean something."""
+    place = Quoted(TEXT).find(quotation)
+
+    assert (None if place is None else TEXT[place.start : place.end]) == found
+
+
+@given(st.text(min_size=1), st.data())
+def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
+    """Any piece with something to see in it."""
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    piece = text[start:end]
+
+    place = Quoted(text).find(piece)
+
+    if piece.strip():
+        assert place is not None
+        assert text[place.start : place.end] == piece.strip()
+
+
+@given(st.text(), st.text())
+def test_nothing_is_found_that_is_not_there(text: str, quotation: str) -> None:
+    """What is found reads like what was looked for."""
+    place = Quoted(text).find(quotation)
+
+    if place is not None:
+        assert place.start < place.end <= len(text)

@@ -1,0 +1,138 @@
+"""Every dialogue end to end against a real model, over both wire formats: its opinions are nothing, its form is."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evenhand import Connections, How, Sample, Scored, Settings, Unscored, judge, load_rubric, prefer
+from evenhand.judging import Driver, Manner, Model, NoReply, Reply, load_prompts
+from evenhand.judging._ask import Dialogue
+from evenhand.judging.dialogues import (
+    Anchored,
+    dimensions,
+    gate,
+    horizontal,
+    likely,
+    listwise,
+    pairwise,
+    pointwise,
+    sampled,
+)
+from evenhand.loading import load_method
+from tests.judging.llama import MODEL
+from tests.judging.messages_api import KEY
+from tests.judging.servers import Servers
+
+SAMPLE = Sample(
+    input="What is the capital of France?",
+    reference="Paris",
+    outputs={"a": "Paris is the capital of France.", "b": "I think it is Lyon."},
+)
+LIST = load_rubric({"criteria": [{"id": "names-it", "expected_outcome": "Names Paris"}]})
+RANGES = load_rubric({"criteria": [{"id": "depth", "score_ranges": {0: "Says nothing", 5: "Says it", 8: "Says why"}}]})
+FLAGGED = load_rubric(
+    {
+        "method": "council",
+        "criteria": [{"id": "accuracy", "weight": 0.6}, {"id": "clarity", "weight": 0.4}],
+        "red_flags": [{"id": "rude", "asks": "It is rude."}],
+    }
+)
+TASK = load_rubric(
+    {
+        "method": "oracle",
+        "criteria": [
+            {"id": "credibility", "asks": "Is it true?", "weight": 0.5, "fixed": True},
+            {"id": "depth", "asks": "Is it deep?", "weight": 0.5},
+        ],
+    }
+)
+WIRES = ("openai", "anthropic")
+# Short replies keep a small machine quick; one that is cut off is part of what must be survived.
+SETTINGS = Settings(max_tokens=100, seed=1)
+EN = load_prompts("en")
+
+
+def _anchored() -> list[Anchored]:
+    return [Anchored(id=id, text=text, judgments={}) for id, text in SAMPLE.outputs.items()]
+
+
+DIALOGUES: dict[str, Callable[[Manner], Dialogue[Any]]] = {
+    "pointwise": lambda manner: pointwise(FLAGGED, SAMPLE, "a", manner),
+    "each": lambda manner: pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
+    "checklist": lambda manner: pointwise(LIST, SAMPLE, "a", manner),
+    "score-ranges": lambda manner: pointwise(RANGES, SAMPLE, "a", manner),
+    "individual": lambda manner: pointwise(TASK, SAMPLE, "a", manner),
+    "listwise": lambda manner: listwise(FLAGGED, SAMPLE, ["a", "b"], manner),
+    "pairwise": lambda manner: pairwise(FLAGGED, SAMPLE, "a", "b", manner),
+    "sampled": lambda manner: sampled(RANGES, SAMPLE, "a", manner, replies=2),
+    "likely": lambda manner: likely(RANGES, SAMPLE, "a", manner, replies=2),
+    "dimensions": lambda manner: dimensions("Write a report on bread.", load_method("oracle"), manner),
+    "gate": lambda manner: gate("Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner),
+    "horizontal": lambda manner: horizontal(TASK, "Name the capital.", _anchored(), manner),
+}
+
+
+def _name(wire: str, servers: Servers) -> str:
+    return f"openai-compatible:{servers.openai}/{MODEL}" if wire == "openai" else f"anthropic/{MODEL}"
+
+
+def _environ(servers: Servers) -> dict[str, str]:
+    return {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": servers.anthropic}
+
+
+@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("name", DIALOGUES)
+def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, servers: Servers) -> None:
+    """Whatever the model writes: a result, every call answered, every token counted."""
+
+    async def run() -> tuple[Any, Driver]:
+        async with Connections(_environ(servers)) as connections:
+            driver = Driver(connections.open(_name(wire, servers)))
+            manner = Manner(judge="real", prompts=EN, settings=SETTINGS)
+            return await driver.run(DIALOGUES[name](manner)), driver
+
+    result, driver = asyncio.run(run())
+
+    assert result is not None
+    replies = [call.reply for call in driver.calls]
+    assert all(isinstance(reply, Reply) for reply in replies), [r.why for r in replies if isinstance(r, NoReply)]
+    assert all(reply.usage.input and reply.usage.output for reply in replies if isinstance(reply, Reply))
+    judgments = getattr(result, "judgments", ())
+    assert all(isinstance(one.score, (Scored, Unscored)) for one in judgments)
+
+
+def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: Servers, tmp_path: Any) -> None:
+    """The same scores, the same reasons, byte for byte, with no server and no key."""
+    names = [_name(wire, servers) for wire in WIRES]
+    how = How(settings=SETTINGS)
+
+    async def ask(**where: Any) -> tuple[Any, int]:
+        environ = _environ(servers) if "record" in where else {}
+        async with Connections(environ, **where) as connections:
+            judged = await judge(FLAGGED, SAMPLE, judges=names, how=how, connections=connections)
+            return judged, connections.spent.requests
+
+    live, paid = asyncio.run(ask(record=tmp_path / "replies.jsonl"))
+    again, unpaid = asyncio.run(ask(replay=tmp_path / "replies.jsonl"))
+
+    assert paid >= 2 and unpaid == 0
+    assert again.scores.fingerprint == live.scores.fingerprint
+    assert again.judgments == live.judgments
+    assert [call.reply.text for call in again.calls] == [call.reply.text for call in live.calls]
+
+
+def test_a_preference_is_asked_in_both_orders_of_a_real_model(servers: Servers) -> None:
+    """From Python, with names, as a user would."""
+
+    async def ask() -> Any:
+        async with Connections(_environ(servers)) as connections:
+            model: Model = connections.open(_name("openai", servers))
+            return await prefer(FLAGGED, SAMPLE, judges=model, how=How(settings=SETTINGS), connections=connections)
+
+    preferred = asyncio.run(ask())
+
+    (preference,) = preferred.preferences
+    assert preference.winner in ("a", "b", None)
+    assert preferred.standings[0].won + preferred.standings[1].won <= 1
