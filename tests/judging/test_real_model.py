@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -50,7 +51,8 @@ TASK = load_rubric(
 )
 WIRES = ("openai", "anthropic")
 # Short replies keep a small machine quick; one that is cut off is part of what must be survived.
-SETTINGS = Settings(max_tokens=100, seed=1)
+SETTINGS = Settings(max_tokens=50, seed=1)
+ROOM = {"checklist": 120, "gate": 120, "pairwise": 120, "score-ranges": 120}
 EN = load_prompts("en")
 
 
@@ -90,7 +92,7 @@ def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, s
     async def run() -> tuple[Any, Driver]:
         async with Connections(_environ(servers)) as connections:
             driver = Driver(connections.open(_name(wire, servers)))
-            manner = Manner(judge="real", prompts=EN, settings=SETTINGS)
+            manner = Manner(judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, 50)))
             return await driver.run(DIALOGUES[name](manner)), driver
 
     result, driver = asyncio.run(run())
