@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.loading import method_names, rubric_names
-from tests.cli.test_score import evenhand
+from tests.cli.command import evenhand
 
 
 def test_list_names_everything_that_ships() -> None:

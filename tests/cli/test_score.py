@@ -1,31 +1,16 @@
 """evenhand score, as a user runs it: what it prints, what it returns, and what it says of bad input."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.builders import COUNCIL, SKILL
+from tests.cli.command import evenhand
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples"
-
-
-def evenhand(*arguments: str, stdin: str = "", **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user would, at 80 columns."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_COUNCIL_", "EVENHAND_"))}
-    return subprocess.run(
-        [sys.executable, "-m", "evenhand", *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**kept, "COLUMNS": "80", **environ},
-    )
 
 
 def answers(*outputs: dict[str, Any]) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.builders import COUNCIL, SKILL
-from tests.cli.test_score import CHECK, EXAMPLES, answers, evenhand
+from tests.cli.command import evenhand
+from tests.cli.test_score import CHECK, EXAMPLES, answers
 
 
 def test_terminal_codes_in_an_id_are_shown_and_not_obeyed() -> None:

@@ -140,6 +140,22 @@ def test_a_reviewer_that_refuses_abstains() -> None:
     assert any("y not counted: abstained: I'm sorry" in note for note in judged.scores["a"].notes)
 
 
+def test_an_output_that_nobody_may_judge_is_said_to_be_without_a_score() -> None:
+    """It never drops out silently: not of a panel, not of a cascade, not where everybody refuses."""
+    sample = Sample(input="?", outputs=OUTPUTS, authors={"a": "x"})
+    refusing = Scripted(lambda _: "I'm sorry, but I cannot evaluate these responses.", "y")
+
+    alone = _judge(reviewer("x", a=9, b=7, c=7), sample=sample)
+    cascaded = _judge(reviewer("x", a=9, b=7, c=7), sample=sample, how=How(cascade=Cascade()))
+    refused = _judge(refusing, sample=sample)
+
+    assert [card.id for card in alone.scores.scorecards] == ["a", "b", "c"]
+    assert alone.scores["a"].exact is None
+    assert alone.scores["b"].exact is not None
+    assert cascaded.scores["a"].exact is None
+    assert [card.exact for card in refused.scores.scorecards] == [None, None, None]
+
+
 def test_a_holistic_score_stands_in_where_the_rubric_cannot_be_read() -> None:
     """It is marked, and enters the mean of scores but no criterion."""
 

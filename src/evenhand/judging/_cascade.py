@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ from evenhand.judging._opinion import Opinion, opinion
 from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Reply, Usage
 from evenhand.judging._told import Manner, Told
-from evenhand.model import Rubric, Sample, Scorecard, Scored
+from evenhand.model import Answers, Rubric, Sample, Scorecard, Scored
 from evenhand.scoring import Asked, rank, score_outputs, scorecard
 
 Price = Callable[[str, Usage], Decimal | None]
@@ -43,7 +44,12 @@ async def cascade(
         unsure = _unsure(rubric, told, how.cascade)
         if rubric.method.dialogue == "listwise" and unsure:
             unsure = list(sample.outputs)
-    scores = score_outputs(rubric, [told[output].answers for output in sample.outputs if output in told], asked)
+    nobody = Answers(id="", notes=("nobody but its author was asked",))
+    answers = [
+        told[output].answers if output in told else replace(nobody, id=output, author=sample.authors.get(output))
+        for output in sample.outputs
+    ]
+    scores = score_outputs(rubric, answers, asked)
     return Judged(
         scores=scores,
         judgments=tuple(judgment for one in opinions for each in one.told.values() for judgment in each.judgments),

@@ -16,7 +16,7 @@ from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Model
 from evenhand.judging._told import Manner, Preference
 from evenhand.judging.dialogues import pairwise
-from evenhand.model import Kept, Rubric, Sample
+from evenhand.model import Answers, Kept, Rubric, Sample
 from evenhand.scoring import Asked, score_outputs, score_reviews
 
 DEFAULT = How()
@@ -35,7 +35,7 @@ async def judge_sample(
     scores = (
         score_outputs(rubric, [told.answers for told in opinions[0].told.values()], asked)
         if alone
-        else score_reviews(rubric, [opinion.review(how) for opinion in opinions], asked)
+        else score_reviews(rubric, [opinion.review(how) for opinion in opinions], asked, _known(sample))
     )
     told = [(output, told) for opinion in opinions for output, told in opinion.told.items()]
     return Judged(
@@ -46,6 +46,11 @@ async def judge_sample(
         suggestions={output: one.suggestions for output, one in told if one.suggestions},
         orders={opinion.judge: opinion.order for opinion in opinions if opinion.order},
     )
+
+
+def _known(sample: Sample) -> list[Answers]:
+    """Every output with its author, before anybody speaks of it."""
+    return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
 
 
 async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT) -> Preferred:

@@ -36,12 +36,18 @@ from evenhand.scoring._pool import Heard, heard, together
 from evenhand.scoring._steps import Case
 
 NOTHING = Heard({}, {}, ())
+NOBODY = ""
 
 
-def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scorecard, ...]:
-    """One scorecard per output that any reviewer saw, in order of first appearance."""
+def panel_scorecards(
+    rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Answers] = ()
+) -> tuple[Scorecard, ...]:
+    """One scorecard per output that any reviewer saw, in order of first appearance.
+
+    `outputs` come first and get one in any case: where nobody speaks of an output, that is said, not passed over.
+    """
     panel = rubric.method.panel
-    seen = _by_output(reviews)
+    seen = _by_output(reviews, outputs)
     reviewed = {id: _review_output(rubric, panel, reviews, answers) for id, answers in seen.items()}
     pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
     for id, entries in reviewed.items():
@@ -53,8 +59,9 @@ def panel_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> tuple[Scoreca
     return tuple(_join(rubric, seen[id], reviewed[id], said.get(id, NOTHING), weights) for id in seen)
 
 
-def _by_output(reviews: Sequence[Review]) -> dict[str, dict[str, Answers]]:
-    seen: dict[str, dict[str, Answers]] = {}
+def _by_output(reviews: Sequence[Review], outputs: Sequence[Answers]) -> dict[str, dict[str, Answers]]:
+    """Who said what of each output; under NOBODY what is known of it before anybody speaks."""
+    seen: dict[str, dict[str, Answers]] = {answers.id: {NOBODY: answers} for answers in outputs}
     for review in reviews:
         for answers in review.outputs:
             seen.setdefault(answers.id, {})[review.judge] = answers
@@ -116,7 +123,8 @@ def _join(
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[Moved, ...] = ()
     if enough:
-        own = tuple(judge for judge in answers if judge not in {entry.judge for entry in reviewed})
+        counted = {entry.judge for entry in reviewed}
+        own = tuple(judge for judge in answers if judge != NOBODY and judge not in counted)
         facts = _Joined(panel, reviewed, says, own, weights)
         trail = (
             Moved("panel", None, together(panel, says, weights), _tell_panel, (facts,), rubric.method.scale.decimals),

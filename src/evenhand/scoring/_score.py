@@ -29,9 +29,11 @@ def score_outputs(rubric: Rubric, outputs: Sequence[Answers], asked: Asked = NOB
     return _scores(rubric, [scorecard(rubric, answers) for answers in outputs], asked)
 
 
-def score_reviews(rubric: Rubric, reviews: Sequence[Review], asked: Asked = NOBODY) -> Scores:
-    """Score each output from what several reviewers say."""
-    scores = _scores(rubric, panel_scorecards(rubric, reviews), asked)
+def score_reviews(
+    rubric: Rubric, reviews: Sequence[Review], asked: Asked = NOBODY, outputs: Sequence[Answers] = ()
+) -> Scores:
+    """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
+    scores = _scores(rubric, panel_scorecards(rubric, reviews, outputs), asked)
     return replace(scores, notes=(*scores.notes, *_review_notes(rubric, reviews)))
 
 
