@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -62,4 +63,4 @@ def _json(one: Probe) -> dict[str, object]:
 
 
 def _price(price: Price) -> dict[str, float]:
-    return {"input": float(price.input), "output": float(price.output), "cached": float(price.cached)}
+    return {name: float(amount) for name, amount in asdict(price).items()}

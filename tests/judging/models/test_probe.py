@@ -7,7 +7,7 @@ from decimal import Decimal
 from evenhand.judging.models import Connections, Price, Prices, Probe, probe
 from tests.judging.models.server import FAST, KEY, Behaviour, Server, Waits, answers, chat, fails, says
 
-PRICE = Price(input=Decimal(1), output=Decimal(2), cached=Decimal(1))
+PRICE = Price(input=Decimal(1), output=Decimal(2), cached=Decimal(1), stored=Decimal(1))
 PRICES = Prices(as_of=date(2026, 11, 5), models={"openai-compatible:*": PRICE})
 PLACES = {"content": [{"token": "y", "top_logprobs": [{"token": "y", "logprob": -0.1}]}]}
 YES = '{"answer": "yes"}'

@@ -114,4 +114,5 @@ def _usage(usage: Mapping[str, object]) -> Usage:
         input=None if plain is None else plain + (read or 0) + (written or 0),
         output=count(usage.get("output_tokens")),
         cached=read,
+        stored=written,
     )

@@ -30,14 +30,17 @@ class Price:
     input: Decimal
     output: Decimal
     cached: Decimal
+    stored: Decimal
 
     def cost(self, usage: Usage) -> Decimal | None:
         """What a reply cost; None where the server did not count its tokens."""
         if usage.input is None or usage.output is None:
             return None
         cached = min(usage.cached or 0, usage.input)
+        stored = min(usage.stored or 0, usage.input - cached)
         with localcontext(prec=_DIGITS):
-            total = (usage.input - cached) * self.input + cached * self.cached + usage.output * self.output
+            total = (usage.input - cached - stored) * self.input + usage.output * self.output
+            total += cached * self.cached + stored * self.stored
             return total.scaleb(-6)
 
 
@@ -111,17 +114,17 @@ def _as_of(fields: Fields) -> date | None:
 
 
 def _price(node: Node, faults: list[Fault], path: tuple[str | int, ...]) -> Price | None:
-    fields = Fields(node, ("input", "output", "cached"), faults, path)
+    fields = Fields(node, ("input", "output", "cached", "stored"), faults, path)
     before = len(faults)
-    amounts = {name: _amount(fields, name) for name in ("input", "output", "cached")}
+    amounts = {name: _amount(fields, name) for name in ("input", "output", "cached", "stored")}
     for name in ("input", "output"):
         if name not in fields and len(faults) == before:
             fields.fault(f"a price needs {name}: US dollars for a million tokens")
     if amounts["input"] is None or amounts["output"] is None:
         return None
-    # Without a price for kept tokens they cost what all others do, so that a bill is never shown too small.
-    cached = amounts["cached"] if amounts["cached"] is not None else amounts["input"]
-    return Price(input=amounts["input"], output=amounts["output"], cached=cached)
+    # Without a price of their own, tokens that a server keeps cost what all others do.
+    cached, stored = (amounts["input"] if price is None else price for price in (amounts["cached"], amounts["stored"]))
+    return Price(input=amounts["input"], output=amounts["output"], cached=cached, stored=stored)
 
 
 def _amount(fields: Fields, name: str) -> Decimal | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,7 +40,7 @@ class Recorder:
                 "text": reply.text,
                 "stop": reply.stop,
                 "model": reply.model,
-                "usage": {"input": reply.usage.input, "output": reply.usage.output, "cached": reply.usage.cached},
+                "usage": asdict(reply.usage),
                 "places": [[place.token, place.likely] for place in reply.places],
                 "request_id": reply.request_id,
                 "attempts": reply.attempts,
@@ -130,6 +131,7 @@ def _reply(fields: Mapping[str, object]) -> Reply:
             input=_optional(usage.get("input"), int),
             output=_optional(usage.get("output"), int),
             cached=_optional(usage.get("cached"), int),
+            stored=_optional(usage.get("stored"), int),
         ),
         places=tuple(map(_place, _typed(fields.get("places", []), list))),
         request_id=_optional(fields.get("request_id"), str),
