@@ -52,9 +52,12 @@ def inside(task, tag):
 
 def answers(text, ids, judged):
     """What is known of a text, as far as it was asked for."""
-    passage = next(words for words in KNOWN if words in text)
-    known = KNOWN[passage]
-    each = {id: {"evidence": [passage], "reason": known[id][1], "score": judged(known[id][0])} for id in ids}
+    passage = next((words for words in KNOWN if words in text), "")
+    each = {}
+    for id in ids:
+        score, reason = KNOWN.get(passage, {}).get(id, (None, "I only know the shipped examples."))
+        said = "cannot assess" if score is None else judged(score)
+        each[id] = {"evidence": [passage] if passage else [], "reason": reason, "score": said}
     return {"criteria": each}
 
 

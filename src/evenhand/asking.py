@@ -9,14 +9,15 @@ from decimal import Decimal
 from pathlib import Path
 
 from evenhand.errors import Fault, InputError, nearest
-from evenhand.judging import How, Judged, Model, Preferred, Usage, judge_sample, prefer_sample
+from evenhand.judging import How, Judged, Model, Preferred, Request, Usage, judge_sample, prefer_sample
 from evenhand.judging.models import Connections, Prices
 from evenhand.loading import load_rubric
 from evenhand.model import Rubric, Sample
 
 RubricLike = Rubric | str | Path | Mapping[str, object]
 SampleLike = Sample | str | Mapping[str, object]
-JudgesLike = str | Model | Sequence[str | Model]
+Judge = str | Model | Callable[[Request], object]
+JudgesLike = Judge | Sequence[Judge]
 TEXTS = ("id", "input", "reference", "context")
 MAPS = ("outputs", "authors")
 DEFAULT = How()
@@ -59,8 +60,12 @@ def read_sample(sample: SampleLike) -> Sample:
         return sample
     if isinstance(sample, str):
         return Sample(outputs={"output": sample})
+    if not isinstance(sample, Mapping):
+        raise InputError(Fault(f"a sample is a text, a mapping or a Sample, got {type(sample).__name__}"))
     parts: dict[str, object] = dict(sample)
-    if "output" in parts and "outputs" not in parts:
+    if "output" in parts and "outputs" in parts:
+        raise InputError(Fault("'output' and 'outputs' are the same field", "keep one of them"))
+    if "output" in parts:
         parts["outputs"] = {"output": parts.pop("output")}
     faults = [
         Fault(f"unknown field {name!r}", nearest(name, ("output", *TEXTS, *MAPS)), (name,))
@@ -97,6 +102,8 @@ def costs(connections: Connections) -> Callable[[str, Usage], Decimal | None]:
 @asynccontextmanager
 async def _opened(connections: Connections | None) -> AsyncIterator[Connections]:
     if connections is not None:
+        if not isinstance(connections, Connections):
+            raise InputError(f"connections must be Connections, got {type(connections).__name__}")
         yield connections
         return
     async with Connections(os.environ, prices=Prices.shipped()) as own:
@@ -104,5 +111,5 @@ async def _opened(connections: Connections | None) -> AsyncIterator[Connections]
 
 
 def _models(judges: JudgesLike, connections: Connections) -> list[Model]:
-    several = [judges] if isinstance(judges, str) or not isinstance(judges, Sequence) else judges
-    return [connections.open(one) if isinstance(one, str) else one for one in several]
+    several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
+    return [connections.open(one) if isinstance(one, str) else connections.adopt(one) for one in several]

@@ -62,7 +62,7 @@ def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
         (_dimensions({"id": "x", "asks": " ", "weight": 0.25}), "x asks nothing"),
         (_dimensions({"id": "two words!", "asks": "?", "weight": 0.25}), "not an id"),
         (_dimensions({"id": "credibility", "asks": "?", "weight": 0.25}), "used twice"),
-        ("I would suggest depth.", "dimensions: no answer was given"),
+        ("I would suggest depth.", "no answer was given"),
     ],
 )
 def test_wrong_dimensions_are_repaired_once_and_then_refused(reply: str, fault: str) -> None:
@@ -155,7 +155,7 @@ def test_individual_scores_have_a_band_evidence_feedback_and_two_suggestions_by_
     ("wrong", "fault"),
     [
         (_individual(band="A", score=74), "74 is outside band A (90–100)"),
-        (_individual(band="Z"), "'Z' is not a band"),
+        (_individual(band="Z"), "… is not a band"),
         (_individual(evidence="Bread costs nothing"), "does not occur in the text"),
         (_individual(evidence=""), "evidence is missing"),
     ],

@@ -146,7 +146,7 @@ def test_an_output_that_nobody_may_judge_is_said_to_be_without_a_score() -> None
     refusing = Scripted(lambda _: "I'm sorry, but I cannot evaluate these responses.", "y")
 
     alone = _judge(reviewer("x", a=9, b=7, c=7), sample=sample)
-    cascaded = _judge(reviewer("x", a=9, b=7, c=7), sample=sample, how=How(cascade=Cascade()))
+    cascaded = _judge(reviewer("x", a=9, b=7, c=7), failing("y"), sample=sample, how=How(cascade=Cascade()))
     refused = _judge(refusing, sample=sample)
 
     assert [card.id for card in alone.scores.scorecards] == ["a", "b", "c"]

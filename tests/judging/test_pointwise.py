@@ -97,9 +97,10 @@ def test_an_invented_quotation_is_asked_for_again_and_then_unreadable() -> None:
     told, asked = _judge(invented, invented)
 
     assert len(asked) == 2
-    assert "Two plus two is five" in asked[1].messages[-1].text
+    assert "accuracy: the evidence … does not occur in the text" in asked[1].messages[-1].text
+    assert "Two plus two is five" not in asked[1].messages[-1].text
     score = told.answers.scores["accuracy"]
-    assert isinstance(score, Unscored) and score.why.startswith("unreadable: accuracy: the evidence")
+    assert isinstance(score, Unscored) and score.why.startswith("unreadable: the evidence 'Two plus two is five'")
 
 
 def test_a_real_quotation_beside_an_invented_one_stands() -> None:

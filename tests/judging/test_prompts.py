@@ -24,8 +24,8 @@ FROZEN: dict[str, str] = {
     "en/sampled 1": "71bd877bb4b2",
     "en/rules 1": "2e3aa45419aa",
     "en/evidence 1": "a604169a9e0e",
-    "en/repair 1": "f0817d4196e9",
-    "en/phrases 1": "6f80bfcb1789",
+    "en/repair 1": "21bfc860455d",
+    "en/phrases 1": "6d464e1c5696",
     "zh/pointwise 1": "3a7f28faca22",
     "zh/checklist 1": "0b7771787bb3",
     "zh/individual 1": "12e4537bbdc4",
@@ -37,8 +37,8 @@ FROZEN: dict[str, str] = {
     "zh/sampled 1": "460e66e9d1a9",
     "zh/rules 1": "1df128aa6ec8",
     "zh/evidence 1": "711e8d217750",
-    "zh/repair 1": "3c27d209747f",
-    "zh/phrases 1": "13bb8735db84",
+    "zh/repair 1": "823a5516a6de",
+    "zh/phrases 1": "1aece27e4bad",
 }
 
 

@@ -8,8 +8,6 @@ from evenhand.judging._quotes import Quoted
 
 TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end of the matter isn't near, I fear."
 
-WHOLE = TEXT[TEXT.index("It") : TEXT.index(" isn't")]
-
 
 @pytest.mark.parametrize(
     ("quotation", "found"),
@@ -19,19 +17,18 @@ WHOLE = TEXT[TEXT.index("It") : TEXT.index(" isn't")]
         ("“It works well”, and then", "It  works\nwell”, and then"),
         ("  It works well  ", "It  works\nwell"),
         ("the matter isn’t near", "the matter isn't near"),
-        ("It works well … The end of the matter", WHOLE),
-        ("It works well [...] The end of the matter", WHOLE),
+        ("It works well … The end of the matter", None),
+        (".", None),
+        ("e", None),
         ("it works well", None),
         ("It works badly", None),
-        ("The end of the matter … It works well", None),
-        ("It … fear", None),
         ("", None),
         ("“”", None),
         ("…", None),
     ],
 )  # fmt: skip
 def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -> None:
-    """Parts around an omission must come in their order, each long enough to mean something."""
+    """Word for word: what is left out in the middle may turn the meaning round."""
     place = Quoted(TEXT).find(quotation)
 
     assert (None if place is None else TEXT[place.start : place.end]) == found
@@ -46,7 +43,7 @@ def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
 
     place = Quoted(text).find(piece)
 
-    if piece.strip():
+    if sum(map(str.isalnum, piece)) >= 3:
         assert place is not None
         assert text[place.start : place.end] == piece.strip()
 

@@ -8,7 +8,7 @@ REQUEST = Request(
     dialogue="pointwise",
     messages=(Message("system", "Judge."), Message("user", "This.")),
     schema={"type": "object"},
-    settings=Settings(),
+    settings=Settings(temperature=0.0),
 )
 
 

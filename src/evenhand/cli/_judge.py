@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +19,7 @@ from evenhand.cli._limits import Limits as Floor
 from evenhand.cli._limits import number
 from evenhand.cli._progress import watched
 from evenhand.cli._text import one_line, tell_json, while_read
-from evenhand.errors import Fault, InputError, JudgeError
+from evenhand.errors import Fault, InputError, JudgeError, close_to
 from evenhand.judging import (
     Cascade,
     How,
@@ -35,6 +36,7 @@ from evenhand.loading import load_rubric, read_text, read_words, with_environmen
 from evenhand.model import Rubric, Sample
 
 LARGEST = 5_000_000
+ABOVE_0 = click.FloatRange(0, min_open=True)
 
 
 @click.command("judge")
@@ -57,13 +59,13 @@ LARGEST = 5_000_000
 @click.option("--weights", metavar="FILE", help="Weights of judges: a YAML file of NAME: NUMBER.")
 @click.option("--language", default="en", metavar="en|zh|DIR", help="Language of the prompts, or a folder of your own.")
 @click.option("--seed", type=int, default=0, help="Decides the order in which outputs are shown.")
-@click.option("--temperature", type=float, default=0.0, help="0 by default.")
+@click.option("--temperature", type=click.FloatRange(0, 2), help="0 by default; 1 with --samples.")
 @click.option("--max-tokens", type=click.IntRange(1), default=4096, help="The longest reply.")
-@click.option("--deadline", type=float, metavar="SECONDS", help="What a judge has not said by then is missing.")
-@click.option("--timeout", type=float, default=120.0, metavar="SECONDS", help="For one attempt of one request.")
+@click.option("--deadline", type=ABOVE_0, metavar="SECONDS", help="What a judge has not said by then is missing.")
+@click.option("--timeout", type=ABOVE_0, default=120.0, metavar="SECONDS", help="For one attempt of one request.")
 @click.option("--concurrency", type=click.IntRange(1), default=50, help="Requests at once, per server.")
-@click.option("--rpm", type=float, metavar="N", help="Requests per minute, per server.")
-@click.option("--tpm", type=float, metavar="N", help="Tokens per minute, per server.")
+@click.option("--rpm", type=ABOVE_0, metavar="N", help="Requests per minute, per server.")
+@click.option("--tpm", type=ABOVE_0, metavar="N", help="Tokens per minute, per server.")
 @click.option("--budget", metavar="DOLLARS", help="Stop asking before this is spent.")
 @click.option("--budget-tokens", type=int, metavar="N", help="Stop asking before so many tokens are used.")
 @click.option("--prices", metavar="FILE", help="A price list of your own.")
@@ -73,28 +75,29 @@ LARGEST = 5_000_000
 def command(**options: Any) -> int:
     """Judge each OUTPUT file (- for standard input) against a rubric.
 
-    Models: openai/NAME, anthropic/NAME, ollama/NAME, openai-compatible:URL/NAME, replay:FILE, python:MODULE:FUNCTION.
+    \b
+    Models: openai/NAME, anthropic/NAME, ollama/NAME, replay:FILE, python:MODULE:FUNCTION,
+    openai-compatible:URL/NAME, anthropic-compatible:URL/NAME
 
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
     rubric = with_environment(load_rubric(options["rubric"]), os.environ)
     floor = Floor(rubric, options["min_score"], options["min_grade"], options["strict"])
-    names = _names(options["models"], rubric, options["replay"])
+    _refuse_together(options)
     sample = _sample(options)
     how = _how(options, floor)
-    result, spent = asyncio.run(_ask(rubric, sample, names, how, options))
+    with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
+        result, spent = asyncio.run(_ask(rubric, sample, how, options))
     with while_read():
         if isinstance(result, Preferred):
             return _show_preferred(rubric, result, spent, options["as_data"])
         return _show_judged(result, spent, floor, options)
 
 
-async def _ask(
-    rubric: Rubric, sample: Sample, names: Sequence[str], how: How, options: dict[str, Any]
-) -> tuple[Judged | Preferred, Spent]:
+async def _ask(rubric: Rubric, sample: Sample, how: How, options: dict[str, Any]) -> tuple[Judged | Preferred, Spent]:
     async with _connections(options) as connections:
-        models = [connections.open(name) for name in names]
+        models = [connections.open(name) for name in _names(options["models"], rubric, connections)]
         async with watched(models, sys.stderr) as shown:
             if options["pairwise"]:
                 return await prefer_sample(rubric, sample, shown, how), connections.spent
@@ -125,15 +128,22 @@ def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data:
     return 1 if any(one.why_not for one in preferred.preferences) else 0
 
 
-def _names(models: tuple[str, ...], rubric: Rubric, replay: str | None) -> tuple[str, ...]:
-    """The judges named; a method that judges submissions has a default in the environment."""
-    if models:
-        return models
+def _names(models: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
+    """The judges named, or those of the record; a method that judges submissions has a default in the environment."""
+    named = models or connections.recorded()
+    if named:
+        return named
     if rubric.method.dialogue == "individual":
         return (default_name(os.environ),)
-    if replay:
-        return (f"replay:{replay}",)
     raise JudgeError(Fault("no judge is named", "as in --model openai/NAME; evenhand models lists what can be asked"))
+
+
+def _refuse_together(options: dict[str, Any]) -> None:
+    """Options that would do nothing beside --pairwise are a misunderstanding."""
+    given = [name for name in ("min_score", "min_grade", "strict") if options[name]] if options["pairwise"] else []
+    if given:
+        what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
+        raise InputError(Fault(what, "leave one of them out"))
 
 
 def _sample(options: dict[str, Any]) -> Sample:
@@ -165,7 +175,8 @@ def _author(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
     output, equals, author = entry.partition("=")
     if not equals or output not in outputs or not author:
         what = f"{entry!r} does not name an output and its author"
-        raise InputError(Fault(what, f"as in --author {outputs[0]}=openai/NAME", where="--author"))
+        hint = close_to(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
+        raise InputError(Fault(what, hint, where="--author"))
     return output, author
 
 
@@ -173,7 +184,7 @@ def _how(options: dict[str, Any], floor: Floor) -> How:
     weights = {}
     if options["weights"]:
         path = options["weights"]
-        weights = {name: number(text, path) for name, text in read_words(Path(path)).items()}
+        weights = {name: number(text, f"{path}: {name}") for name, text in read_words(Path(path)).items()}
     return How(
         language=options["language"],
         settings=Settings(temperature=options["temperature"], max_tokens=options["max_tokens"]),

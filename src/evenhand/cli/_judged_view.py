@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from evenhand.cli._scores_view import in_order, show_scores
 from evenhand.cli._screen import Screen
-from evenhand.judging import Judged, Preference, Preferred, Suggestion
+from evenhand.judging import Call, Judged, NoReply, Preference, Preferred, Suggestion
 from evenhand.judging.models import Spent
 from evenhand.model import Judgment, PanelView, Rubric, Scorecard, Scored, Scores, written
 from evenhand.scoring import panel_view
@@ -25,16 +25,17 @@ def show_judged(judged: Judged, spent: Spent, *, explain: bool) -> None:
         _show_reasons(screen, judged.scores, card, own, explain=explain)
         _show_suggestions(screen, judged.suggestions.get(card.id, ()))
     view = panel_view(judged.scores)
-    if view is not None:
+    if view is not None and len(view.harshness) + len(view.silent) > 1:
         _show_panel(screen, view, judged.scores)
     _show_cascade(screen, judged)
-    _show_spent(screen, spent)
+    _show_spent(screen, spent, judged.calls)
 
 
 def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent) -> None:
     """Print how each output stands, every pair, and who follows the place."""
     screen = Screen()
-    pairs = "1 pair" if len(preferred.preferences) == 1 else f"{len(preferred.preferences)} pairs"
+    count = len({(one.first, one.second) for one in preferred.preferences})
+    pairs = "1 pair" if count == 1 else f"{count} pairs"
     screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
     screen.gap()
     standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))
@@ -56,8 +57,9 @@ def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent) -> None:
     screen.gap()
     for judge in dict.fromkeys(one.judge for one in preferred.preferences):
         biased, answered = preferred.position_bias(judge)
-        screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
-    _show_spent(screen, spent)
+        if answered:
+            screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
+    _show_spent(screen, spent, preferred.calls)
 
 
 def _show_reasons(
@@ -65,7 +67,7 @@ def _show_reasons(
 ) -> None:
     """A line for each criterion; with `explain` one for each judge, and its evidence."""
     shown = list(judgments) if explain else _nearest(card, judgments)
-    told = [one for one in shown if one.reason or not isinstance(one.score, Scored)]
+    told = [one for one in shown if isinstance(one.score, Scored)]  # What is missing is told above, with why.
     statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
     told = [one for one in told if one.criterion not in statements or _found(one)]
     places = {id: place for place, id in enumerate(dict.fromkeys(one.criterion for one in told))}
@@ -80,7 +82,7 @@ def _show_reasons(
         "criterion": [one.criterion for one in told],
         "score": [_score(scores.rubric, one) for one in counted],
         "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
-        "reason": [_reason(one) for one in told],
+        "reason": [one.reason for one in told],
         "evidence": [_evidence(one) for one in told] if explain else [],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
@@ -107,7 +109,7 @@ def _counted(card: Scorecard, one: Judgment) -> Judgment:
 
 
 def _found(judgment: Judgment) -> bool:
-    return not isinstance(judgment.score, Scored) or judgment.score.value > 0
+    return isinstance(judgment.score, Scored) and judgment.score.value > 0
 
 
 def _score(rubric: Rubric, one: Judgment) -> str:
@@ -121,14 +123,8 @@ def _score(rubric: Rubric, one: Judgment) -> str:
     return f"{one.score.band or ''} {written(value, None if value.denominator == 1 else 2)}{spread}".strip()
 
 
-def _reason(one: Judgment) -> str:
-    if isinstance(one.score, Scored):
-        return one.reason
-    return one.score.why if one.reason in one.score.why else f"{one.score.why}: {one.reason}"
-
-
 def _evidence(one: Judgment) -> str:
-    return " · ".join(f"“{quote.text}” at {quote.start}" for quote in one.evidence)
+    return " · ".join(f"“{quote.text}” (character {quote.start})" for quote in one.evidence)
 
 
 def _show_suggestions(screen: Screen, suggestions: Sequence[Suggestion]) -> None:
@@ -168,13 +164,17 @@ def _show_cascade(screen: Screen, judged: Judged) -> None:
     for output, judge in judged.decided_by.items():
         screen.line(f"{output}: decided by {judge}")
     saved = judged.saved
-    cost = "" if saved.cost is None else f", about {_dollars(saved.cost)}"
+    cost = "" if not saved.cost else f", about {_dollars(saved.cost)}"
     screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
 
 
-def _show_spent(screen: Screen, spent: Spent) -> None:
+def _show_spent(screen: Screen, spent: Spent, calls: Sequence[Call]) -> None:
     screen.gap()
-    parts = ["1 request" if spent.requests == 1 else f"{spent.requests} requests"]
+    asked = len(calls) - spent.replayed
+    parts = ["1 request" if asked == 1 else f"{asked} requests"]
+    failed = sum(isinstance(call.reply, NoReply) for call in calls)
+    if failed:
+        parts.append(f"{failed} without a reply")
     if spent.replayed:
         parts.append("1 reply from a record" if spent.replayed == 1 else f"{spent.replayed} replies from a record")
     if spent.input or spent.output:

@@ -12,15 +12,18 @@ import click
 from evenhand.cli._text import tell_json, while_read
 from evenhand.judging.models import Connections, Limits, Price, Prices, Probe, listed, probe
 
-SECONDS = 20.0
+ABOVE_0 = click.FloatRange(0, min_open=True)
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "OLLAMA_HOST"}
 
 
 @click.command("models")
 @click.argument("names", metavar="[NAME...]", nargs=-1)
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=60.0, metavar="SECONDS", help="60 by default."
+)
 @click.option("--prices", metavar="FILE", help="A price list of your own.")
-def command(names: tuple[str, ...], as_data: bool, prices: str | None) -> int:
+def command(names: tuple[str, ...], as_data: bool, timeout: float, prices: str | None) -> int:
     """Say which models can be asked.
 
     Without a NAME: which providers are set up, and what each offers. With one: whether it answers a small test
@@ -30,7 +33,7 @@ def command(names: tuple[str, ...], as_data: bool, prices: str | None) -> int:
     """
     price_list = Prices.load(Path(prices)) if prices else Prices.shipped()
     asked = names or tuple(dict.fromkeys((*listed(os.environ), "ollama")))
-    probes = asyncio.run(_probe(asked, price_list))
+    probes = asyncio.run(_probe(asked, price_list, timeout))
     with while_read():
         if as_data:
             tell_json({"prices_as_of": price_list.as_of.isoformat(), "models": [_json(one) for one in probes]})
@@ -41,8 +44,8 @@ def command(names: tuple[str, ...], as_data: bool, prices: str | None) -> int:
     return 0 if not names or all(one.reachable for one in probes) else 1
 
 
-async def _probe(names: tuple[str, ...], prices: Prices) -> list[Probe]:
-    limits = Limits(attempt_seconds=SECONDS, total_seconds=SECONDS, retries=0)
+async def _probe(names: tuple[str, ...], prices: Prices, seconds: float) -> list[Probe]:
+    limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
     async with Connections(os.environ, limits=limits, prices=prices) as connections:
         return list(await asyncio.gather(*(probe(connections, name) for name in names)))
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from evenhand.judging._fence import neutral
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._request import NoReply, Reply, Request
 from evenhand.judging.reading import refusal_in
@@ -19,6 +19,8 @@ Replies = Sequence[Reply | NoReply]
 Dialogue = Generator[Round, Replies, R]
 
 MOST_FAULTS = 20
+# Words of the reply in a fault: they are for people, not for the judge.
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[“‘][^”’]*[”’]""")
 LONGEST_FAULT = 300
 
 
@@ -76,8 +78,8 @@ def _repair(request: Request, reading: Reading[T], prompts: Prompts) -> Request:
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
-    faults = [reading.faults[id] for id in list(reading.faults)[:MOST_FAULTS]]
-    listed = "\n".join(f"- {neutral(_short(fault))}" for fault in faults)
+    faults = list(reading.faults.items())[:MOST_FAULTS]
+    listed = "\n".join(f"- {_spoken(id)}{_short(_QUOTED.sub('…', fault))}" for id, fault in faults)
     note, _ = prompts.fill("repair", faults=listed)
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))
@@ -85,6 +87,14 @@ def _repair(request: Request, reading: Reading[T], prompts: Prompts) -> Request:
     if "" in reading.faults:
         settings = replace(settings, max_tokens=2 * settings.max_tokens)
     return replace(request, messages=messages, settings=settings)
+
+
+def _spoken(id: str) -> str:
+    """The name of an item as the judge knows it: "A/red_flags.rude" is "A: rude"."""
+    label, slash, name = id.rpartition("/")
+    for group in ("red_flags.", "bonuses."):
+        name = name.removeprefix(group)
+    return f"{label}: {name}: " if slash else f"{name}: " if name else ""
 
 
 def _mended(first: Reading[T], second: Reading[T]) -> Reading[T]:

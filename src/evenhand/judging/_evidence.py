@@ -13,6 +13,8 @@ from evenhand.judging._quotes import Quoted
 from evenhand.judging.reading import Answer, Found, answers_from, read_answers
 from evenhand.model import CriterionScore, Evidence, Judgment, Scored, Unscored
 
+MOST_QUOTES = 10  # Three are asked for; looking up thousands in a long text would take a while.
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
@@ -72,11 +74,11 @@ def hold(
         for wanted in group.wanted:
             name = group.item(wanted.id)
             if name not in answers:
-                faults[name] = prompts.say("missing", id=wanted.id)
+                faults[name] = prompts.say("missing")
                 continue
             answer = answers[name]
             needed = needs_evidence and group.key == "criteria" and not _is_no(wanted.scale.yes_no, answer)
-            item = held(wanted.id, answer, text, prompts, needed=needed)
+            item = held(answer, text, prompts, needed=needed)
             if isinstance(item, Item):
                 items[name] = item
             else:
@@ -84,7 +86,7 @@ def hold(
     return Reading(items=items, faults=faults)
 
 
-def held(id: str, answer: Answer, text: Quoted, prompts: Prompts, *, needed: bool) -> Item | str:
+def held(answer: Answer, text: Quoted, prompts: Prompts, *, needed: bool) -> Item | str:
     """The answer with its evidence located, or what is wrong with it.
 
     An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
@@ -93,13 +95,13 @@ def held(id: str, answer: Answer, text: Quoted, prompts: Prompts, *, needed: boo
     if isinstance(score, Unscored):
         if score.why.startswith("abstained"):
             return Item(score=score, reason=answer.reason, more=answer.more)
-        return f"{id}: {score.why.removeprefix('unreadable: ')}"
-    quotes = [quote for quote in answer.evidence if quote.strip()]
+        return score.why.removeprefix("unreadable: ")
+    quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
     found = tuple(place for quote in quotes if (place := text.find(quote)))
     if quotes and not found:
-        return prompts.say("not_quoted", id=id, quote=repr(quotes[0][:80]))
+        return prompts.say("not_quoted", quote=repr(quotes[0][:80]))
     if needed and not found:
-        return prompts.say("no_evidence", id=id)
+        return prompts.say("no_evidence")
     kept = Scored(score.value, score.band, answer.reason)
     return Item(score=kept, reason=answer.reason, evidence=found, more=answer.more)
 

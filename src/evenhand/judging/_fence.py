@@ -14,14 +14,17 @@ from collections.abc import Sequence
 # Invisible, and no reader stops at it: the text reads the same, but is no longer a tag or a turn to a machine.
 JOINER = "\u2060"
 
-_ROLES = "system|user|assistant|human|developer|model|tool|function|instruction|系统|用户|助手|助理|开发者|人类|指令"
-_TAGS = f"{_ROLES}|question|output|response|submission|reference|context"
+_ROLES = (
+    "system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
+    "系统|用户|助手|助理|开发者|人类|指令"
+)
+_LINE = r"(?:^|(?<=[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]))"
 _POWER = re.compile(
     rf"""
-    (?P<tag> </ | <(?=[|!?｜]) | <(?=(?:{_TAGS})\b) | <<(?=/?SYS) | \[(?=/?(?:INST|SYS|system|user|assistant)\b) )
+    (?P<tag> <(?=[A-Za-z_/|!?｜<]) | \[(?=/?[A-Z][A-Z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
     | (?P<role>
-        ^[ \t]{{0,8}} [\#>*_\-\[({{"'“]{{0,6}} [ \t]{{0,4}}
-        (?=(?:{_ROLES}) [ \t]{{0,4}} [*_\])}}"'”]{{0,4}} [ \t]{{0,4}} [:：]) .
+        {_LINE} (?:[^\w\n]|_){{0,12}} (?:[0-9]{{1,2}}[.)])? (?:[^\w\n]|_){{0,4}}
+        (?=(?:{_ROLES})s? (?:[ _-](?:prompt|message|turn|input|output))? (?:[^\w\n]|_){{0,8}}? [:：]) .
       )
     """,
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,

@@ -16,7 +16,7 @@ from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Model
 from evenhand.judging._told import Manner, Preference
 from evenhand.judging.dialogues import pairwise
-from evenhand.model import Answers, Kept, Rubric, Sample
+from evenhand.model import Answers, Kept, Rubric, Sample, exact
 from evenhand.scoring import Asked, score_outputs, score_reviews
 
 DEFAULT = How()
@@ -26,6 +26,8 @@ async def judge_sample(
     rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT, price: Price | None = None
 ) -> Judged:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
+    if not isinstance(how, How):
+        raise JudgeError(f"how must be a How, got {type(how).__name__}")
     drivers = _drivers(models, how)
     asked = _asked(rubric, models, how)
     if how.cascade is not None:
@@ -57,6 +59,8 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
     """Ask every judge about every pair of outputs, in both orders."""
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
+    if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights:
+        raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade and weights")
     drivers = _drivers(models, how)
     pairs = list(combinations(sample.outputs, 2))
     preferences = await together(
@@ -98,6 +102,8 @@ def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise JudgeError(Fault(f"the judge {twice!r} is named twice", "to ask one judge several times, use samples"))
+    if how.cascade is not None and len(names) < 2:
+        raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
     unknown = [name for name in how.weights if name not in names]
     if unknown:
         raise JudgeError(Fault(f"a weight for {unknown[0]!r}, which is not a judge here", nearest(unknown[0], names)))
@@ -117,7 +123,7 @@ def _who_was_asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
     dialogue = "sampled" if how.logprobs else rubric.method.dialogue
     manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade}
     judges = [
-        {"name": model.name, "weight": how.weights.get(model.name, 1), **asdict(how.settings), **manner}
+        {"name": model.name, "weight": exact(how.weights.get(model.name, 1)), **asdict(how.settings), **manner}
         for model in models
     ]
     return Asked(prompts=prompts.used(dialogue), judges=judges)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.judging._fence import Fence
 from evenhand.judging._prompts import Prompts
@@ -54,9 +54,13 @@ def compose(
         ids=outline.ids,
         labels=outline.labels,
         schema=outline.schema,
-        settings=settings or manner.settings,
+        settings=_settled(settings or manner.settings),
         repeat=repeat,
     )
+
+
+def _settled(settings: Settings) -> Settings:
+    return settings if settings.temperature is not None else replace(settings, temperature=0.0)
 
 
 # What the halves of a prompt are filled with until a request is composed.

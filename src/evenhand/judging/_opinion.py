@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 from evenhand.judging._ask import Dialogue
 from evenhand.judging._driver import Driver, together
 from evenhand.judging._how import How
 from evenhand.judging._told import Manner, Told
 from evenhand.judging.dialogues import likely, listwise, pointwise, sampled
-from evenhand.model import Review, Rubric, Sample
+from evenhand.model import Review, Rubric, Sample, exact
+
+FALLBACK = 5  # Replies per question where logprobs were wanted and the server gives none.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Opinion:
             outputs=() if self.abstained else tuple(one.answers for one in self.told.values()),
             abstained=self.abstained,
             ranking=self.ranking,
-            weight=how.weights.get(self.judge, Fraction(1)),
+            weight=exact(how.weights.get(self.judge, 1)),
         )
 
 
@@ -57,7 +58,7 @@ async def opinion(
 
 def _dialogue(rubric: Rubric, sample: Sample, output: str, manner: Manner, how: How) -> Dialogue[Told]:
     if how.logprobs:
-        return likely(rubric, sample, output, manner, replies=max(how.samples, 5))
+        return likely(rubric, sample, output, manner, replies=how.samples if how.samples > 1 else FALLBACK)
     if how.samples > 1:
         return sampled(rubric, sample, output, manner, replies=how.samples)
     return pointwise(rubric, sample, output, manner, each=how.each)

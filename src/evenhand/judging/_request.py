@@ -22,9 +22,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a model is to answer. What is None is left to the server."""
+    """How a model is to answer. A temperature of None is 0, or 1 where several replies to one question are wanted."""
 
-    temperature: float | None = 0.0
+    temperature: float | None = None
     max_tokens: int = 4096
     seed: int | None = None
     top_logprobs: int = 0  # How many likely tokens to report at each place; 0 reports none.

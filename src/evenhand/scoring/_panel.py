@@ -31,7 +31,6 @@ from evenhand.scoring._engine import (
     unknown_to,
 )
 from evenhand.scoring._fold import fold
-from evenhand.scoring._moments import mean
 from evenhand.scoring._pool import Heard, heard, together
 from evenhand.scoring._steps import Case
 
@@ -118,7 +117,7 @@ def _join(
     weights: Mapping[str, Fraction],
 ) -> Scorecard:
     panel, says = rubric.method.panel, said.says
-    case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed))
+    case = Case(rubric, _panel_values(rubric, reviewed), _merged(answers, reviewed, weights))
     layers = {layers_of(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic}
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[Moved, ...] = ()
@@ -147,14 +146,14 @@ def _panel_values(rubric: Rubric, reviewed: Sequence[Reviewed]) -> dict[str, Fra
     return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
 
 
-def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed]) -> Answers:
+def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed], weights: Mapping[str, Fraction]) -> Answers:
     """The reviewers' findings as one: means of criteria, every flag any of them found, the first unsafe pattern."""
     counted = {entry.judge for entry in reviewed}
     given = [answers[judge] for judge in answers if judge in counted] or list(answers.values())
     ids = dict.fromkeys(id for entry in reviewed for id in entry.criteria)
     return Answers(
         id=given[0].id,
-        scores={id: _mean_score(reviewed, id) for id in ids},
+        scores={id: _mean_score(reviewed, id, weights) for id in ids},
         red_flags={id: why for one in given for id, why in one.red_flags.items()},
         bonuses={id: why for one in given for id, why in one.bonuses.items()},
         unsafe=next((one.unsafe for one in answers.values() if one.unsafe), None),
@@ -163,15 +162,18 @@ def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed]) -> Ans
     )
 
 
-def _mean_score(reviewed: Sequence[Reviewed], id: str) -> CriterionScore:
-    """The mean over the reviewers whose scores count; where none does, over those who answered at all."""
+def _mean_score(reviewed: Sequence[Reviewed], id: str, weights: Mapping[str, Fraction]) -> CriterionScore:
+    """The mean by weight over the reviewers whose scores count; where none does, over those who answered at all."""
     given = _given([entry for entry in reviewed if entry.exact is not None], id) or _given(reviewed, id)
-    return Scored(mean(given)) if given else Unscored("no reviewer answered")
+    if not given:
+        return Unscored("no reviewer answered")
+    total = sum((weights[judge] for judge in given), Fraction(0))
+    return Scored(sum((value * weights[judge] for judge, value in given.items()), Fraction(0)) / total)
 
 
-def _given(reviewed: Sequence[Reviewed], id: str) -> list[Fraction]:
-    scores = (entry.criteria.get(id) for entry in reviewed)
-    return [score.value for score in scores if isinstance(score, Scored)]
+def _given(reviewed: Sequence[Reviewed], id: str) -> dict[str, Fraction]:
+    scores = ((entry.judge, entry.criteria.get(id)) for entry in reviewed)
+    return {judge: score.value for judge, score in scores if isinstance(score, Scored)}
 
 
 def _missing(rubric: Rubric, reviewed: Sequence[Reviewed]) -> tuple[Missing, ...]:

@@ -34,6 +34,10 @@ def whole(request): return Reply(text="whole", usage=Usage(input=3, output=1))
 def hands_on(request): return waiting(request)
 def raises(request): raise KeyError("the key %s" % os.environ.get("NO_SUCH", "sk-abcdefghijkl"))
 def leaves(request): raise SystemExit(3)
+def stops(request): return next(iter(()))
+def interrupts(request): raise KeyboardInterrupt
+async def cancels(request): raise asyncio.CancelledError
+def half(request): return Reply(text=5)
 def busy(request): raise BusyError("later, please")
 def times_out(request): raise TimeoutError("its own")
 def nothing(request): return None
@@ -92,6 +96,10 @@ def test_a_reply_is_passed_on_with_its_usage(judges: str) -> None:
     [
         ("raises", "the function raised KeyError"),
         ("leaves", "the function raised SystemExit: 3"),
+        ("stops", "the function raised StopIteration"),
+        ("interrupts", "the function raised KeyboardInterrupt"),
+        ("cancels", "the function raised CancelledError"),
+        ("half", "the function returned Reply, not a text or a Reply"),
         ("times_out", "the function raised TimeoutError: its own"),
         ("nothing", "the function returned NoneType, not a text or a Reply"),
         ("number", "the function returned int"),

@@ -64,13 +64,18 @@ def test_a_name_that_cannot_be_opened_is_told() -> None:
 
     async def run() -> list[Probe]:
         async with Connections({}) as connections:
-            return [await probe(connections, name) for name in ("openai/gpt-4o", "nonsense", "python:json:dumps")]
+            return [
+                await probe(connections, name)
+                for name in ("openai/gpt-4o", "nonsense", "python:builtins:str", "python:json:dumps")
+            ]
 
-    without_key, nonsense, function = asyncio.run(run())
+    without_key, nonsense, function, broken = asyncio.run(run())
 
     assert "OPENAI_API_KEY is not set" in without_key.why
     assert not nonsense.reachable
     assert function.reachable
+    assert not broken.reachable
+    assert "TypeError" in broken.why
 
 
 def test_a_provider_alone_lists_what_it_offers() -> None:

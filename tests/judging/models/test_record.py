@@ -145,7 +145,7 @@ def test_what_is_not_in_the_record_is_refused(tmp_path: Path, request_: Request,
     path = tmp_path / "r.jsonl"
     write(path, (question(), REPLY))
 
-    with pytest.raises(RefusedError, match=rf"^{name}: .* no reply of {name} .* dialogue 'test'"):
+    with pytest.raises(RefusedError, match=rf"^{name}: .* no reply of {name} to this request .*dialogue 'test'"):
         replay(path, request_, name)
 
 
@@ -227,3 +227,14 @@ def test_a_key_in_a_reply_is_not_recorded(tmp_path: Path) -> None:
     assert KEY not in repr(reply)
     assert KEY not in path.read_text()
     assert reply.places == ()
+
+
+def test_a_file_that_is_no_record_is_not_written_on(tmp_path: Path) -> None:
+    """A slip of the hand must not spoil somebody's notes."""
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes", "utf-8")
+
+    with pytest.raises(JudgeError, match="exists and is not a record"):
+        Connections({}, record=path)
+
+    assert path.read_text("utf-8") == "my notes"

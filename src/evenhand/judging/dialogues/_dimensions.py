@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from evenhand.errors import RubricError
 from evenhand.judging._ask import Dialogue, Question, Reading, ask
+from evenhand.judging._fence import neutral
 from evenhand.judging._form import TEXT, Schema, closed
 from evenhand.judging._material import MARKER, MATERIAL, Outline, compose, pieces_of
 from evenhand.judging._prompts import Prompts
@@ -18,6 +19,8 @@ from evenhand.model import Criterion, Method, Rubric, exact
 
 FIXED = ("substantiveness", "credibility", "completeness")
 LEAST, MOST = 1, 3
+LONGEST_QUESTION = 300
+LONGEST_ID = 40
 KEY = "dimensions"
 FORM = (
     '{\n  "dimensions": [\n'
@@ -54,7 +57,7 @@ def _reader(method: Method, prompts: Prompts) -> Callable[[str], Reading[Rubric]
     def read(text: str) -> Reading[Rubric]:
         entries = _entries(text)
         if entries is None:
-            return Reading(faults={KEY: prompts.say("missing", id=KEY)})
+            return Reading(faults={KEY: prompts.say("missing")})
         fault = _fault(entries)
         if fault is None:
             try:
@@ -80,19 +83,19 @@ def _fault(entries: list[Mapping[str, object]]) -> str | None:
     ids = [entry.get("id") for entry in entries]
     texts = [id for id in ids if isinstance(id, str)]
     missing = [id for id in FIXED if id not in texts]
-    wrong = [str(id) for id in ids if not isinstance(id, str) or not _ID.fullmatch(id)]
+    wrong = [str(id) for id in ids if not isinstance(id, str) or len(id) > LONGEST_ID or not _ID.fullmatch(id)]
     if missing:
-        return f"{KEY}: {', '.join(missing)} missing"
+        return f"{', '.join(missing)} missing"
     if wrong:
-        return f"{KEY}: {wrong[0]!r} is not an id of words joined by hyphens"
+        return f"{wrong[0]!r} is not an id of words joined by hyphens"
     extra = len(entries) - len(FIXED)
     if not LEAST <= extra <= MOST:
-        return f"{KEY}: {extra} beside the fixed ones, expected {LEAST} to {MOST}"
+        return f"{extra} beside the fixed ones, expected {LEAST} to {MOST}"
     for entry in entries:
         if not isinstance(entry.get("asks"), str) or not str(entry["asks"]).strip():
-            return f"{KEY}: {entry['id']} asks nothing"
+            return f"{entry['id']} asks nothing"
         if not isinstance(entry.get("weight"), (int, Decimal)) or isinstance(entry.get("weight"), bool):
-            return f"{KEY}: the weight of {entry['id']} is not a number"
+            return f"the weight of {entry['id']} is not a number"
     return None
 
 
@@ -101,7 +104,8 @@ def _rubric(entries: list[Mapping[str, object]], method: Method, prompts: Prompt
     for entry in entries:
         id = str(entry["id"])
         fixed = id in FIXED
-        asks = prompts.say(id) if fixed else str(entry["asks"]).strip()
+        # A judge wrote it after reading a stranger's task, and other judges will read it: one short, powerless line.
+        asks = prompts.say(id) if fixed else neutral(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
         weight = _weight(entry["weight"])
         criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
     return Rubric(name="task", method=method, criteria=tuple(criteria))

@@ -52,7 +52,7 @@ def _reader(groups: Sequence[Group], text: Quoted, prompts: Prompts) -> Callable
         answers, data = read_form(reply, groups)
         reading = hold(answers, groups, text, prompts, needs_evidence=True)
         silent = [id for id, item in reading.items.items() if _is_no(item) and not item.text(HINT)]
-        faults = {**reading.faults, **{id: prompts.say("no_hint", id=id) for id in silent}}
+        faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
         items = {id: item for id, item in reading.items.items() if id not in silent}
         return replace(reading, items=items, faults=faults, data=data)
 

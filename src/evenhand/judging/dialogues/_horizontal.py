@@ -85,9 +85,9 @@ def _reader(texts: Mapping[str, Quoted], criterion: Criterion, prompts: Prompts)
         for label, text in texts.items():
             said = answers_from({criterion.id: found.get(label)}, [Wanted(criterion.id, criterion.scale)])
             if criterion.id not in said:
-                faults[label] = prompts.say("missing", id=label)
+                faults[label] = prompts.say("missing")
                 continue
-            item = held(label, said[criterion.id], text, prompts, needed=True)
+            item = held(said[criterion.id], text, prompts, needed=True)
             if isinstance(item, Item):
                 items[label] = item
             else:

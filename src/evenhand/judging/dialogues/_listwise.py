@@ -62,7 +62,7 @@ def _reader(
         for label, quoted in texts.items():
             held = hold(_answers(found.get(label), groups), groups, quoted, prompts, needs_evidence=False)
             items |= {f"{label}/{name}": item for name, item in held.items.items()}
-            faults |= {f"{label}/{name}": f"{label}: {fault}" for name, fault in held.faults.items()}
+            faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
             whole = _whole(found.get(label), holistic)
             if whole and not held.items:
                 items[f"{label}/{WHOLE}"] = Item(score=whole)

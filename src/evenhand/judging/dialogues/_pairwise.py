@@ -74,7 +74,7 @@ def _question(rubric: Rubric, sample: Sample, order: tuple[str, str], manner: Ma
 def _read(text: str) -> Reading[Choice]:
     choice = read_choice(text, CHOICES)
     if isinstance(choice, Unscored):
-        return Reading(faults={WINNER: f"{WINNER}: {choice.why.removeprefix('unreadable: ')}"})
+        return Reading(faults={WINNER: choice.why.removeprefix("unreadable: ")})
     data = next((data for value in reversed(values_in(text)) if (data := _with_winner(value.data))), {})
     return Reading(items={WINNER: Choice(choice, str(data.get("reason", "")))}, data=data or None)
 

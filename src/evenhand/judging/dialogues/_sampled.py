@@ -34,8 +34,9 @@ def sampled(rubric: Rubric, sample: Sample, output: str, manner: Manner, *, repl
 
 
 def of_repeat(settings: Settings, seed: int, repeat: int) -> Settings:
-    """The settings of one repeat: warm enough to differ, and with a seed of its own."""
-    return replace(settings, temperature=settings.temperature or TEMPERATURE, seed=seed + repeat)
+    """The settings of one repeat: warm enough to differ where nothing else is asked for, and with a seed of its own."""
+    temperature = TEMPERATURE if settings.temperature is None else settings.temperature
+    return replace(settings, temperature=temperature, seed=seed + repeat)
 
 
 def mean_of(judgments: Sequence[Judgment]) -> Judgment:

@@ -168,11 +168,15 @@ class Purse:
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
             way = f", {_dollars(self._claimed_money)} expected for calls under way" if self._claimed_money else ""
             paid = f"{_dollars(money)} paid{way}"
-            raise BudgetError(f"the budget of {_dollars(budget.money)} is spent: {paid}; nothing was asked")
+            more = f"this request may cost {_dollars(claim.money)}"
+            raise BudgetError(
+                f"the budget of {_dollars(budget.money)} does not reach: {paid}, {more}; it was not asked"
+            )
         if budget.tokens is not None and tokens + self._claimed_tokens + claim.tokens > budget.tokens:
             way = f", {self._claimed_tokens:,} expected for calls under way" if self._claimed_tokens else ""
             raise BudgetError(
-                f"the budget of {budget.tokens:,} tokens is spent: {tokens:,} used{way}; nothing was asked"
+                f"the budget of {budget.tokens:,} tokens does not reach: {tokens:,} used{way}, "
+                f"this request may take {claim.tokens:,}; it was not asked"
             )
 
 

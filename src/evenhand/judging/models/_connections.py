@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from evenhand.errors import JudgeError
+from evenhand.errors import Fault, JudgeError
 from evenhand.judging._request import Model, Reply, Request
 from evenhand.judging.models import _names
 from evenhand.judging.models._budget import Budget, Purse, Spent
 from evenhand.judging.models._clock import Clock
-from evenhand.judging.models._function import Function
+from evenhand.judging.models._function import Function, found
 from evenhand.judging.models._limits import Limits, Server, server_of
 from evenhand.judging.models._prices import Price, Prices
 from evenhand.judging.models._record import Record, Recorder, Replayed
@@ -75,16 +75,20 @@ class Connections:
         """What was used so far."""
         return self._purse.spent
 
+    def recorded(self) -> tuple[str, ...]:
+        """The models whose replies are in the record that is replayed."""
+        return self._replay.models if self._replay is not None else ()
+
     def price(self, name: str) -> Price | None:
         """The price of a model, where it is known."""
         return self._purse.price(name)
 
     def counted(self, name: str) -> Counted:
         """The model of that name with what stands behind it."""
-        found = self._models.get(name)
-        if found is None:
-            found = self._models[name] = Counted(self._model(name), self._purse, self._recorder)
-        return found
+        known = self._models.get(name)
+        if known is None:
+            known = self._models[name] = Counted(self._model(name), self._purse, self._recorder)
+        return known
 
     def _model(self, name: str) -> Remote | Function | Replayed:
         if self._replay is not None:
@@ -94,7 +98,7 @@ class Connections:
             return Replayed(name, self._record(meant.path), strict=False)
         self._purse.admit(name)
         if isinstance(meant, _names.Function):
-            return Function(name, meant, self._server(name), self._limits, self._secrets)
+            return self._function(name, found(name, meant))
         line = Line(self._session(), self._server(meant.origin), self._limits, self._clock, self._secrets)
         return Remote(meant, line)
 
@@ -104,6 +108,21 @@ class Connections:
         if self._http is None:
             self._http = Http(self._limits.largest_reply)
         return self._http
+
+    def adopt(self, judge: object) -> Model:
+        """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
+        if isinstance(judge, Counted):
+            return judge
+        name, call = getattr(judge, "name", None), getattr(judge, "ask", None)
+        if not isinstance(name, str) or not callable(call):
+            name, call = getattr(judge, "__name__", None), judge
+        if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
+            hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
+            raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
+        return Counted(self._function(name, call), self._purse, self._recorder)
+
+    def _function(self, name: str, call: Callable[[Request], object]) -> Function:
+        return Function(name, call, self._server(name), self._limits, self._secrets)
 
     def _server(self, origin: str) -> Server:
         if origin not in self._servers:

@@ -46,8 +46,9 @@ def data_in(body: bytes) -> object | Problem:
     except UnicodeDecodeError:
         return Problem("busy", "the answer is not UTF-8 text")
     except (ValueError, RecursionError):
-        what = "a web page" if body.lstrip()[:1] == b"<" else "not JSON"
-        return Problem("busy", f"the answer is {what}")
+        if body.lstrip()[:1] == b"<":
+            return Problem("busy", "the answer is a web page (is this the address of the API?)")
+        return Problem("busy", "the answer is not JSON")
     return data
 
 

@@ -6,7 +6,9 @@ import asyncio
 import importlib
 import inspect
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
@@ -15,13 +17,15 @@ from evenhand.judging.models import _names
 from evenhand.judging.models._limits import Limits, Server
 from evenhand.judging.models._secrets import Secrets
 
+Call = Callable[[Request], object]
+
 
 class Function:
     """A model that is a function: it gets the request and returns the text of the reply, or a Reply."""
 
-    def __init__(self, name: str, meant: _names.Function, server: Server, limits: Limits, secrets: Secrets) -> None:
+    def __init__(self, name: str, call: Call, server: Server, limits: Limits, secrets: Secrets) -> None:
         self.name = name
-        self._call = _found(name, meant)
+        self._call = call
         self._server = server
         self._limits = limits
         self._secrets = secrets
@@ -34,40 +38,88 @@ class Function:
                 answer = await self._answer(request)
         except ModelError:
             raise
-        except (Exception, SystemExit) as problem:
+        except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
                 raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s") from None
-            said = self._secrets.hidden(f"{type(problem).__name__}: {problem}")
+            if isinstance(problem, asyncio.CancelledError) and _is_cancelled():
+                raise
+            kind = "" if isinstance(problem, Odd) else f"{type(problem).__name__}: "
+            said = self._secrets.hidden(f"{kind}{problem}")
             raise RefusedError(f"{self.name}: the function raised {said}") from None
         finally:
             self._server.gate.leave()
+        if isinstance(answer, Reply) and isinstance(answer.text, str):
+            return answer
         if isinstance(answer, str):
             return Reply(text=answer, stop="end", model=self.name)
-        if isinstance(answer, Reply):
-            return answer
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
 
     async def _answer(self, request: Request) -> object:
         if inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__):
             answer: object = self._call(request)
         else:
-            answer = await asyncio.to_thread(self._call, request)
+            answer = await _in_a_thread(self._call, request)
         return await answer if inspect.isawaitable(answer) else answer
 
 
-def _found(name: str, meant: _names.Function) -> Callable[[Request], object]:
+def _is_cancelled() -> bool:
+    """Whether we are being stopped, and not a function that says so of itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _in_a_thread(call: Call, request: Request) -> object:
+    """What a plain function returns. The thread is a daemon: one that never returns keeps no process alive."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Callable[[], object]] = loop.create_future()
+
+    def tell(outcome: Callable[[], object]) -> None:
+        if not done.done():
+            done.set_result(outcome)
+
+    def run() -> None:
+        outcome = _outcome(call, request)
+        with suppress(RuntimeError):  # Nobody waits any more.
+            loop.call_soon_threadsafe(tell, outcome)
+
+    threading.Thread(target=run, daemon=True).start()
+    return (await done)()
+
+
+def _outcome(call: Call, request: Request) -> Callable[[], object]:
+    """What happened, as something to be done over again in the right place."""
+    try:
+        value = call(request)
+    except BaseException as problem:
+        # No coroutine can pass a StopIteration on, and whoever leaves a thread does not leave the process.
+        odd = isinstance(problem, StopIteration) or not isinstance(problem, Exception)
+        said = Odd(f"{type(problem).__name__}: {problem}") if odd else problem
+        return lambda: _raise(said)
+    return lambda: value
+
+
+class Odd(Exception):  # noqa: N818
+    """Something a function raised that cannot travel as it is."""
+
+
+def _raise(problem: BaseException) -> object:
+    raise problem
+
+
+def found(name: str, meant: _names.Function) -> Call:
+    """The function of that name, looked for from the working directory."""
     here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)  # As `python -m` does; the function may import its neighbours later.
     try:
-        found: object = importlib.import_module(meant.module)
+        thing: object = importlib.import_module(meant.module)
         for part in meant.function.split("."):
-            found = getattr(found, part)
+            thing = getattr(thing, part)
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
         raise JudgeError(
             Fault(why, "as in python:my_judges:strict, for strict() in my_judges.py", where=name)
         ) from None
-    if not callable(found):
+    if not callable(thing):
         raise JudgeError(Fault(f"{meant.function} is not a function", where=name))
-    return found
+    return thing

@@ -70,6 +70,10 @@ def parse(name: str, environ: Mapping[str, str]) -> Address | Recorded | Functio
         module, _, function = rest.partition(":")
         if module and function:
             return Function(module, function)
+    if name in PROVIDERS:
+        raise _unknown(name, f"{name}/ needs the name of a model")
+    if kind in ("python", "replay"):
+        raise _unknown(name, f"{kind}: needs {'a module and a function' if kind == 'python' else 'a file'}")
     hint = nearest(provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS])
     raise _unknown(name, f"no model is named so; {hint}" if hint.startswith("did") else "no model is named so")
 
@@ -123,7 +127,7 @@ def _compatible(name: str, wire: Literal["openai", "anthropic"], rest: str, envi
     scheme, _, after = rest.partition("://")
     cut = re.search(r"(?<=.)(//)(?=.)", after) or _VERSIONED.search(after)
     url, model = (after[: cut.end(1)], after[cut.end() :]) if cut else after.rpartition("/")[::2]
-    if not url or not model:
+    if not url or not model or _VERSIONED.fullmatch(f"/{model}/"):
         raise _unknown(name, "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME")
     base = _checked(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
     if "?" in model:

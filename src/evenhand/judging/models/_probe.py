@@ -49,7 +49,8 @@ async def probe(connections: Connections, name: str) -> Probe:
         counted = connections.counted(f"{provider}/-" if alone else name)
         model = counted.model
         if not isinstance(model, Remote):
-            return Probe(name=name, reachable=True)
+            reply = await counted.ask(_QUESTION)
+            return Probe(name=name, reachable=True, structured=_fits(reply.text), seconds=reply.seconds)
         offers = await model.offers()
         if alone:
             why = "" if offers else "it lists no models: is the server running, and its address and key right?"

@@ -23,6 +23,7 @@ class Recorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        _refuse_other_files(path)
         try:
             # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
             self._file = path.open("ab", buffering=0)
@@ -61,6 +62,17 @@ class Recorder:
         self._file.close()
 
 
+def _refuse_other_files(path: Path) -> None:
+    """A record is written on; anything else is not ours to write on."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_BEGINNING))
+    except OSError:
+        return
+    if not _BEGINNING.startswith(beginning):
+        raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
+
+
 class Record:
     """The replies of a file, found by what was asked. Of two to the same request the first counts."""
 
@@ -74,6 +86,11 @@ class Record:
                     self._take(number, line)
         except OSError as problem:
             raise JudgeError(Fault(f"cannot be read: {_reason(problem)}", where=str(path))) from None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Whose replies these are."""
+        return tuple(self._models)
 
     def find(self, request: Request, model: str | None = None) -> Reply | None:
         """The reply to a request: of the model named, or of whichever has answered it."""
@@ -115,8 +132,8 @@ class Replayed:
         if reply is None:
             whose = f" of {self._model}" if self._model else ""
             raise RefusedError(
-                f"{self.name}: the record {self._record.path} has no reply{whose} to this request "
-                f"of the dialogue {request.dialogue!r} (repeat {request.repeat}); record it first"
+                f"{self.name}: the record {self._record.path} has no reply{whose} to this request (dialogue "
+                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording"
             )
         return reply
 
