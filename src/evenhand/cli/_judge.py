@@ -32,10 +32,11 @@ from evenhand.judging import (
     preferred_json,
 )
 from evenhand.judging.models import Budget, Connections, Limits, Prices, Spent, default_name
-from evenhand.loading import load_rubric, read_text, read_words, with_environment
+from evenhand.loading import decoded, load_rubric, read_text, read_words, with_environment
 from evenhand.model import Rubric, Sample
 
 LARGEST = 5_000_000
+PARTS = ("question", "reference", "context")
 ABOVE_0 = click.FloatRange(0, min_open=True)
 
 
@@ -91,8 +92,10 @@ def command(**options: Any) -> int:
         result, spent = asyncio.run(_ask(rubric, sample, how, options))
     with while_read():
         if isinstance(result, Preferred):
-            return _show_preferred(rubric, result, spent, options["as_data"])
-        return _show_judged(result, spent, floor, options)
+            _show_preferred(rubric, result, spent, options["as_data"])
+        else:
+            _show_judged(result, spent, floor, options)
+    return _exit_code(result, floor)
 
 
 async def _ask(rubric: Rubric, sample: Sample, how: How, options: dict[str, Any]) -> tuple[Judged | Preferred, Spent]:
@@ -105,7 +108,7 @@ async def _ask(rubric: Rubric, sample: Sample, how: How, options: dict[str, Any]
     return judged, connections.spent
 
 
-def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, Any]) -> int:
+def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, Any]) -> None:
     if options["as_data"]:
         tell_json(judged_json(judged, spent))
     else:
@@ -115,17 +118,21 @@ def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, 
     shortfalls = floor.shortfalls(judged.scores)
     if shortfalls:
         click.echo("\n" + "\n".join(map(one_line, shortfalls)), err=options["as_data"])
-    return floor.exit_code(judged.scores)
 
 
-def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data: bool) -> int:
+def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data: bool) -> None:
     if as_data:
         tell_json(preferred_json(preferred, spent))
     else:
         from evenhand.cli._judged_view import show_preferred  # noqa: PLC0415
 
         show_preferred(rubric, preferred, spent)
-    return 1 if any(one.why_not for one in preferred.preferences) else 0
+
+
+def _exit_code(result: Judged | Preferred, floor: Floor) -> int:
+    if isinstance(result, Preferred):
+        return 1 if any(one.why_not for one in result.preferences) else 0
+    return floor.exit_code(result.scores)
 
 
 def _names(models: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
@@ -151,11 +158,13 @@ def _sample(options: dict[str, Any]) -> Sample:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
+    if [*names, *(options[part] for part in PARTS)].count("-") > 1:
+        raise InputError(Fault("standard input can be read once", "give the other as a file"))
     texts = {name: _text(name) for name in names}
     empty = next((name for name, text in texts.items() if not text.strip()), None)
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
-    given = {part: _text(options[part]) for part in ("question", "reference", "context") if options[part]}
+    given = {part: _text(options[part]) for part in PARTS if options[part]}
     return Sample(
         outputs=texts,
         input=given.get("question", ""),
@@ -167,7 +176,10 @@ def _sample(options: dict[str, Any]) -> Sample:
 
 def _text(name: str) -> str:
     if name == "-":
-        return sys.stdin.buffer.read(LARGEST).decode("utf-8", "replace") if sys.stdin else ""
+        content = sys.stdin.buffer.read(LARGEST + 1) if sys.stdin else b""
+        if len(content) > LARGEST:
+            raise InputError(Fault(f"larger than the {LARGEST:,} bytes allowed", where="standard input"))
+        return decoded(content, "standard input", InputError)
     return read_text(Path(name), LARGEST, InputError)
 
 

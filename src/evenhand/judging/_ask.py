@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._request import NoReply, Reply, Request
-from evenhand.judging.reading import refusal_in
+from evenhand.judging.reading import refusal_in, without_quoted
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -44,6 +44,7 @@ class Question(Generic[T]):
 
     request: Request
     read: Callable[[str], Reading[T]]
+    material: Sequence[str] = ()  # What of it a reply may quote, which is then not the judge's answer.
 
 
 def ask(questions: Sequence[Question[T]], prompts: Prompts) -> Dialogue[list[Reading[T]]]:
@@ -61,7 +62,7 @@ def ask(questions: Sequence[Question[T]], prompts: Prompts) -> Dialogue[list[Rea
 def _read(question: Question[T], reply: Reply | NoReply, prompts: Prompts) -> Reading[T]:
     if isinstance(reply, NoReply):
         return Reading(nothing=f"judge failed: {reply.why}")
-    reading = question.read(reply.text)
+    reading = question.read(without_quoted(reply.text, question.material))
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else refusal_in(reply.text)
         if refused:

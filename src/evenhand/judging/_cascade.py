@@ -39,17 +39,21 @@ async def cascade(
         manner = Manner(judge=name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
         said = await opinion(rubric, sample, mine, driver, manner, how)
         opinions.append(said)
-        told |= said.told
-        decided_by |= dict.fromkeys(said.told, name)
+        better = {output: one for output, one in said.told.items() if _counts(rubric, one, told.get(output))}
+        told |= better
+        decided_by |= dict.fromkeys(better, name)
         unsure = _unsure(rubric, told, how.cascade)
-        if rubric.method.dialogue == "listwise" and unsure:
-            unsure = list(sample.outputs)
+        if unsure and (rubric.method.dialogue == "listwise" or not rubric.method.verdicts):
+            unsure = list(told)  # A ranking over different judges would be none.
+        unsure += [output for output in sample.outputs if output not in told]
     nobody = Answers(id="", notes=("nobody but its author was asked",))
     answers = [
         told[output].answers if output in told else replace(nobody, id=output, author=sample.authors.get(output))
         for output in sample.outputs
     ]
     scores = score_outputs(rubric, answers, asked)
+    if len(set(decided_by.values())) > 1 and scores.ranking:
+        scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
     return Judged(
         scores=scores,
         judgments=tuple(judgment for one in opinions for each in one.told.values() for judgment in each.judgments),
@@ -64,6 +68,13 @@ async def cascade(
             cost=_cost(drivers, skipped, len(sample.outputs), price),
         ),
     )
+
+
+def _counts(rubric: Rubric, new: Told, old: Told | None) -> bool:
+    """Whether a later answer takes the place of an earlier one: not where it is worth less than that was."""
+    if old is None or scorecard(rubric, new.answers).exact is not None:
+        return True
+    return scorecard(rubric, old.answers).exact is None
 
 
 def _unsure(rubric: Rubric, told: Mapping[str, Told], rule: Cascade) -> list[str]:

@@ -59,6 +59,7 @@ class Driver:
         except ModelError as error:
             reply = NoReply(why=str(error))
         except TimeoutError:
-            reply = NoReply(why=f"missed its deadline of {self._seconds:g} s")
+            late = "" if self._seconds is None else f" of {self._seconds:g} s"
+            reply = NoReply(why=f"missed its deadline{late}")
         self.calls.append(Call(self.model.name, request, reply))
         return reply

@@ -9,6 +9,7 @@ from itertools import combinations
 from evenhand.errors import Fault, JudgeError, nearest
 from evenhand.judging._cascade import Price, cascade
 from evenhand.judging._driver import Driver, together
+from evenhand.judging._form import judged
 from evenhand.judging._how import How
 from evenhand.judging._judged import Judged, Preferred, Standing
 from evenhand.judging._opinion import Opinion, opinion
@@ -16,6 +17,7 @@ from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Model
 from evenhand.judging._told import Manner, Preference
 from evenhand.judging.dialogues import pairwise
+from evenhand.judging.reading import FIELD_NAMES, canonical
 from evenhand.model import Answers, Kept, Rubric, Sample, exact
 from evenhand.scoring import Asked, score_outputs, score_reviews
 
@@ -29,7 +31,7 @@ async def judge_sample(
     if not isinstance(how, How):
         raise JudgeError(f"how must be a How, got {type(how).__name__}")
     drivers = _drivers(models, how)
-    asked = _asked(rubric, models, how)
+    asked = _asked(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
     if how.cascade is not None:
         return await cascade(rubric, sample, drivers, how, asked, price)
     opinions = await together([_ask(rubric, sample, driver, how) for driver in drivers])
@@ -71,6 +73,8 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
             if _may_judge(rubric, sample, driver.model.name, (first, second))
         ]
     )
+    if not preferences:
+        raise JudgeError("no pair is left: a judge does not compare its own output")
     return Preferred(
         preferences=tuple(preferences),
         standings=tuple(_standing(output, preferences) for output in sample.outputs),
@@ -95,6 +99,19 @@ def _may_judge(rubric: Rubric, sample: Sample, judge: str, outputs: Sequence[str
     return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
 
 
+def _refuse_alike(rubric: Rubric) -> None:
+    """Ids that a reply cannot tell apart, or that are the names of its own fields."""
+    seen: dict[str, str] = {}
+    for id in (leaf.id for leaf in judged(rubric)):
+        plain = canonical(id)
+        if plain in FIELD_NAMES:
+            what = f"a criterion called {id!r} cannot be judged: replies have a field of that name"
+            raise JudgeError(Fault(what, "give it another id"))
+        if plain in seen:
+            raise JudgeError(Fault(f"the ids {seen[plain]!r} and {id!r} read alike in a reply", "give one another id"))
+        seen[plain] = id
+
+
 def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
     names = [model.name for model in models]
     if not names:
@@ -111,7 +128,7 @@ def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
 
 
 def _asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
-    """Who was asked what, for the fingerprint. The seed is not in it: it decides places, not answers."""
+    """Who was asked what, for the fingerprint. The seed is in it only where it reaches the models."""
     return _ASKED.get((rubric, how, *(model.name for model in models)), lambda: _who_was_asked(rubric, models, how))
 
 
@@ -119,9 +136,13 @@ _ASKED: Kept[Asked] = Kept()
 
 
 def _who_was_asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
+    _refuse_alike(rubric)
     prompts = load_prompts(how.language)
-    dialogue = "sampled" if how.logprobs else rubric.method.dialogue
-    manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade}
+    alone = how.each or how.samples > 1
+    dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
+    dialogue = "sampled" if how.logprobs else dialogue
+    repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
+    manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
     judges = [
         {"name": model.name, "weight": exact(how.weights.get(model.name, 1)), **asdict(how.settings), **manner}
         for model in models

@@ -9,9 +9,17 @@ from itertools import count, islice, product
 from string import ascii_uppercase
 
 from evenhand.judging.reading import sections_of, values_in
+from evenhand.loading import Twice
 
-_NOT_WORD = re.compile(r"[\W_]+")
-_PREFIX = re.compile(r"^(?:response|submission|output|answer|candidate|回答|提交|回复)(?=.)")
+# "A", "Response A", "response_a", "ResponseA", "回答A"; "responses" is no label S.
+_LABEL = re.compile(
+    r"""[\s"'(\[*]*
+        (?:(?i:response|submission|output|answer|candidate)(?:[\s_\-:#]+|(?=[A-Z])) | (?:回答|提交|回复)\s*)?
+        (?P<letters>[A-Za-z]{1,2}) [\s"')\]*:.]*""",
+    re.VERBOSE,
+)
+# Where answers about each output may stand, beside the top; a list of places or counts is none.
+_HOLDERS = ("responses", "evaluations", "scores", "ratings", "results", "reviews", "submissions", "outputs", "answers")
 
 
 def shuffled(names: Sequence[str], seed: int, *who: str) -> list[str]:
@@ -34,41 +42,46 @@ def under_labels(text: str, labels: Sequence[str], heading: str) -> tuple[dict[s
 
     The last complete value with every label binds, else the one with most of them, else a truncated one.
     """
-    best: tuple[dict[str, object], object] = ({}, None)
-    for value in sorted(values_in(text), key=lambda value: (not value.complete, -value.start)):
-        found = under(value.data, labels)
-        if len(found) > len(best[0]):
-            best = (found, value.data)
-    if best[0]:
-        return best
+    values = sorted(values_in(text), key=lambda value: (not value.complete, -value.start))
+    found = [(under(value.data, labels), value) for value in values]
+    best, bound = max(found, key=lambda one: (len(one[0]), one[1].complete), default=({}, None))
+    if bound is not None and best:
+        later = [other for other, value in found if value.complete and value.start > bound.start]
+        unclear = {label for other in later for label, said in other.items() if best.get(label, said) != said}
+        return {label: said for label, said in best.items() if label not in unclear}, bound.data
     headings = {heading.format(letter=label): label for label in labels}
     return {headings[name]: section for name, section in sections_of(text, list(headings)).items()}, None
 
 
 def under(data: object, labels: Sequence[str]) -> dict[str, object]:
-    """The entries of an object, or of one below it, whose keys are labels; or of a list whose entries name theirs."""
-    places = [data, *(data.values() if isinstance(data, dict) else ())]
+    """What an object says of each label: at its top, or under a key that holds answers."""
+    places = [data]
+    if isinstance(data, dict):
+        places += [data[key] for key in data if isinstance(key, str) and key.strip().lower() in _HOLDERS]
     found = [_of(place, labels) for place in places]
-    return max(found, key=len, default={})
+    # Objects are answers; bare numbers are at most a score for the whole.
+    return max(found, key=lambda one: (sum(isinstance(said, dict) for said in one.values()), len(one)), default={})
 
 
 def _of(data: object, labels: Sequence[str]) -> dict[str, object]:
+    """The entries whose names are labels; one that is named twice with different answers is left out."""
+    named: dict[str, list[object]] = {}
     if isinstance(data, dict):
-        keys = {_key(key): key for key in data if isinstance(key, str)}
-        return {label: data[keys[label.lower()]] for label in labels if label.lower() in keys}
-    if isinstance(data, list):
-        named = {_key(_name(entry)): entry for entry in data if isinstance(entry, dict)}
-        return {label: named[label.lower()] for label in labels if label.lower() in named}
-    return {}
+        twice = data.twice if isinstance(data, Twice) else {}
+        for key, said in data.items():
+            named.setdefault(label_in(str(key)), []).extend(twice.get(key, [said]))
+    elif isinstance(data, list):
+        for entry in data:
+            if isinstance(entry, dict):
+                named.setdefault(label_in(_name(entry)), []).append(entry)
+    known = {label: named[label] for label in labels if label in named}
+    return {label: given[0] for label, given in known.items() if all(one == given[0] for one in given)}
 
 
 def label_in(text: str) -> str:
-    """The letter in a name such as "Response A"."""
-    return _key(text).upper()
-
-
-def _key(text: str) -> str:
-    return _PREFIX.sub("", _NOT_WORD.sub("", text.lower()))
+    """The letter in a name such as "Response A"; empty where it is no such name."""
+    found = _LABEL.fullmatch(text)
+    return found["letters"].upper() if found else ""
 
 
 def _name(entry: Mapping[str, object]) -> str:

@@ -20,6 +20,11 @@ def pieces_of(prompts: Prompts, question: str = "", context: str = "", reference
     return [(prompts.say(name), name, text) for name, text in given.items() if text.strip()]
 
 
+def texts_of(pieces: Sequence[Piece]) -> list[str]:
+    """The texts alone, without their labels."""
+    return [text for _, _, text in pieces]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """A prompt in its two halves, what it asks for, and the schema of the answer."""
@@ -42,7 +47,7 @@ def compose(
     """A request: what stays the same as the system's words, then the task with the material in its fence."""
     system, task = outline.halves
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    fence = Fence([text for _, _, text in pieces], salt)
+    fence = Fence(texts_of(pieces), salt)
     material = "\n\n".join(f"{label}:\n{fence.around(tag, text)}" for label, tag, text in pieces)
     return Request(
         dialogue=dialogue,

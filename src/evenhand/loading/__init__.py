@@ -3,7 +3,7 @@
 from evenhand.loading._answers import Outputs, Reviews, answers_in, load_answers, read_answers, stdin_answers
 from evenhand.loading._environment import with_environment
 from evenhand.loading._fields import number_from
-from evenhand.loading._files import read_text, read_words
+from evenhand.loading._files import decoded, read_text, read_words
 from evenhand.loading._json_values import Twice, decoded_json
 from evenhand.loading._library import (
     LIBRARY,
@@ -23,6 +23,7 @@ __all__ = [
     "Reviews",
     "Twice",
     "answers_in",
+    "decoded",
     "decoded_json",
     "is_method_file",
     "load_answers",

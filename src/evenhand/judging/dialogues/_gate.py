@@ -8,7 +8,7 @@ from dataclasses import replace
 from evenhand.judging._ask import Dialogue, Question, Reading, ask
 from evenhand.judging._evidence import Item, hold, read_form
 from evenhand.judging._form import Group, criteria_text, form_text, schema_of
-from evenhand.judging._material import MARKER, MATERIAL, Outline, compose, pieces_of
+from evenhand.judging._material import MARKER, MATERIAL, Outline, compose, pieces_of, texts_of
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
 from evenhand.judging._told import Check, GateCheck, Manner
@@ -44,7 +44,7 @@ def _question(task: str, criteria: Sequence[Criterion], text: str, manner: Manne
     )
     pieces = [*pieces_of(prompts, task), (prompts.say("submission"), "submission", text)]
     outline = Outline(halves=halves, ids=tuple(one.id for one in criteria), schema=schema_of(groups))
-    return Question(compose("gate", outline, pieces, manner), _reader(groups, Quoted(text), prompts))
+    return Question(compose("gate", outline, pieces, manner), _reader(groups, Quoted(text), prompts), texts_of(pieces))
 
 
 def _reader(groups: Sequence[Group], text: Quoted, prompts: Prompts) -> Callable[[str], Reading[Item]]:

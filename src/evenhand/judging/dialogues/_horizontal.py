@@ -10,7 +10,7 @@ from evenhand.judging._ask import Dialogue, Question, Reading, ask
 from evenhand.judging._evidence import Item, held
 from evenhand.judging._form import Group, answer_schema, answers_text, bands_text, closed, criteria_text, judged
 from evenhand.judging._labels import letters, shuffled, under_labels
-from evenhand.judging._material import MARKER, MATERIAL, Outline, Piece, compose, pieces_of
+from evenhand.judging._material import MARKER, MATERIAL, Outline, Piece, compose, pieces_of, texts_of
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
 from evenhand.judging._told import Manner, Told
@@ -64,7 +64,9 @@ def _question(
         pieces += _pieces(label, one, criterion.id, prompts)
     outline = Outline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
     texts = {label: Quoted(one.text) for label, one in shown.items()}
-    return Question(compose("horizontal", outline, pieces, manner), _reader(texts, criterion, prompts))
+    return Question(
+        compose("horizontal", outline, pieces, manner), _reader(texts, criterion, prompts), texts_of(pieces)
+    )
 
 
 def _pieces(label: str, one: Anchored, dimension: str, prompts: Prompts) -> list[Piece]:

@@ -32,7 +32,7 @@ def likely(rubric: Rubric, sample: Sample, output: str, manner: Manner, *, repli
     answers = yield tuple(_request(one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
-        found = _from_places(criterion.scale, reply, manner)
+        found = _from_places(criterion, reply, manner)
         if found is not None:
             judgments[place] = _judgment(manner, output, criterion, found, reply)
         elif isinstance(reply, NoReply):
@@ -59,7 +59,10 @@ def chances(scale: Scale, places: Sequence[Place], line: str) -> dict[Fraction, 
     if place is None or not (scale.integers or scale.yes_no) or scale.max - scale.min >= _LEVELS:
         return None
     words = _words(scale)
-    tokens = {token.strip().strip("*\"'").lower(): chance for token, chance in reversed(place.likely)}
+    tokens: dict[str, float] = {}
+    for spelt, logprob in place.likely:
+        token = spelt.strip().strip("*\"'").lower()
+        tokens[token] = tokens.get(token, 0.0) + math.exp(min(logprob, 0.0))
     found: dict[Fraction, float] = {}
     for token, chance in tokens.items():
         value = words.get(token)
@@ -69,15 +72,18 @@ def chances(scale: Scale, places: Sequence[Place], line: str) -> dict[Fraction, 
         longer = [word for word in words if word != token and word.startswith(token)]
         if longer and not any(word in tokens for word in longer):
             return None
-        found[value] = found.get(value, 0.0) + math.exp(chance)
+        found[value] = found.get(value, 0.0) + chance
     return found if sum(found.values()) >= LEAST_MASS else None
 
 
-def _from_places(scale: Scale, reply: Reply | NoReply, manner: Manner) -> tuple[Scored, Spread] | None:
-    if isinstance(reply, NoReply) or not reply.places:
+def _from_places(criterion: Criterion, reply: Reply | NoReply, manner: Manner) -> tuple[Scored, Spread] | None:
+    """The mean over the likely answers, where the reply itself says one of them and was not cut off."""
+    scale = criterion.scale
+    if isinstance(reply, NoReply) or not reply.places or reply.stop == "length":
         return None
     found = chances(scale, reply.places, manner.prompts.say("score"))
-    if not found:
+    said = read_score(reply.text, scale, criterion.id)
+    if not found or not isinstance(said, Scored) or said.value not in found:
         return None
     mass = sum(found.values())
     mean = sum(float(value) * chance for value, chance in found.items()) / mass

@@ -11,7 +11,7 @@ from evenhand.judging._ask import Dialogue, Question, Reading, ask
 from evenhand.judging._evidence import Item, hold
 from evenhand.judging._form import Group
 from evenhand.judging._labels import label_in, letters, shuffled, under, under_labels
-from evenhand.judging._material import compose, pieces_of
+from evenhand.judging._material import compose, pieces_of, texts_of
 from evenhand.judging._prepared import listed
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
@@ -49,7 +49,7 @@ def _question(rubric: Rubric, sample: Sample, shown: Mapping[str, str], manner: 
     ]
     request = compose("listwise", part.outline, pieces, manner)
     texts = {label: Quoted(sample.outputs[output]) for label, output in shown.items()}
-    return Question(request, _reader(texts, part.groups, prompts, rubric.method.holistic))
+    return Question(request, _reader(texts, part.groups, prompts, rubric.method.holistic), texts_of(pieces))
 
 
 def _reader(
@@ -60,11 +60,12 @@ def _reader(
         items: dict[str, Item | Advice] = {}
         faults: dict[str, str] = {}
         for label, quoted in texts.items():
-            held = hold(_answers(found.get(label), groups), groups, quoted, prompts, needs_evidence=False)
+            answers = _answers(found.get(label), groups)
+            held = hold(answers, groups, quoted, prompts, needs_evidence=False)
             items |= {f"{label}/{name}": item for name, item in held.items.items()}
             faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
             whole = _whole(found.get(label), holistic)
-            if whole and not held.items:
+            if whole and not answers:
                 items[f"{label}/{WHOLE}"] = Item(score=whole)
         return Reading(items=items, faults=faults, data=data)
 
@@ -108,7 +109,8 @@ def _of_one(
     )
     result = told(rubric, sample, output, manner, [own])
     whole = own.items.get(WHOLE)
-    if isinstance(whole, Item) and not isinstance(whole.score, Unscored):
+    # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
+    if isinstance(whole, Item) and len(own.items) == 1 and not isinstance(whole.score, Unscored):
         answers = replace(result.answers, holistic=whole.score)
         return replace(result, answers=answers)
     return result

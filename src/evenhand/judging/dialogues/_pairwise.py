@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand.judging._ask import Dialogue, Question, Reading, ask
 from evenhand.judging._form import CANNOT, TEXT, Schema, closed, criteria_text, judged
-from evenhand.judging._material import MARKER, MATERIAL, Outline, compose, pieces_of
+from evenhand.judging._material import MARKER, MATERIAL, Outline, compose, pieces_of, texts_of
 from evenhand.judging._told import Manner, Preference
 from evenhand.judging.reading import read_choice, values_in
 from evenhand.model import Rubric, Sample, Unscored
@@ -68,7 +68,7 @@ def _question(rubric: Rubric, sample: Sample, order: tuple[str, str], manner: Ma
         for label, text in zip(LABELS, texts, strict=True)
     ]
     outline = Outline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
-    return Question(compose("pairwise", outline, pieces, manner), _read)
+    return Question(compose("pairwise", outline, pieces, manner), _read, texts_of(pieces))
 
 
 def _read(text: str) -> Reading[Choice]:

@@ -8,7 +8,7 @@ from evenhand.judging._advice import Advice, with_advice
 from evenhand.judging._ask import Dialogue, Question, Reading, ask
 from evenhand.judging._evidence import Item, hold, read_form
 from evenhand.judging._form import Group, judged
-from evenhand.judging._material import compose, pieces_of
+from evenhand.judging._material import compose, pieces_of, texts_of
 from evenhand.judging._prepared import ADVICE, one_by_one, whole
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
@@ -51,6 +51,7 @@ def questions_about(
         Question(
             compose(name, part.outline, pieces, manner, settings=settings, repeat=repeat),
             _reader(part.groups, quoted, prompts, name, advises=name == "individual" and not each),
+            texts_of(pieces),
         )
         for part in prepared
     ]

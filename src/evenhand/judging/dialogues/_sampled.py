@@ -51,8 +51,9 @@ def mean_of(judgments: Sequence[Judgment]) -> Judgment:
     mean = sum(values, Fraction(0)) / len(values)
     nearest = min((one for one, _ in scored), key=lambda one: abs(_value(one) - mean))
     sd = stdev(map(float, values)) if len(values) > 1 else 0.0
-    band = nearest.score.band if isinstance(nearest.score, Scored) else None
-    score = Scored(mean, band, nearest.reason)
+    # A mean of bands is a number; it has the band of its replies only where they agree.
+    bands = {score.band for _, score in scored}
+    score = Scored(mean, bands.pop() if len(bands) == 1 else None, nearest.reason)
     return replace(nearest, score=score, spread=Spread(n=len(values), sd=sd, how="replies"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from evenhand.judging._request import Place, Reply, Request, Usage
@@ -13,6 +12,8 @@ PATH = "/chat/completions"
 FORMATS = ("json_schema", "json_object")
 
 _STOPS: dict[object, Stop] = {"stop": "end", "eos": "end", "length": "length", "content_filter": "refusal"}
+
+_LEAST_LOGPROB = -1e6  # Servers write such numbers for what cannot come; anything beyond is no logarithm of a chance.
 
 
 def body(model: str, request: Request, accepted: Accepted) -> dict[str, object]:
@@ -95,6 +96,6 @@ def _likely(entries: object) -> tuple[tuple[str, float], ...]:
     found: list[tuple[str, float]] = []
     for entry in map(mapping, entries if isinstance(entries, list) else ()):
         token, logprob = entry.get("token"), entry.get("logprob")
-        if isinstance(token, str) and isinstance(logprob, (int, float)) and not math.isnan(logprob):
+        if isinstance(token, str) and isinstance(logprob, (int, float)) and _LEAST_LOGPROB <= logprob <= 0.01:
             found.append((text_of(token), float(logprob)))
     return tuple(found)

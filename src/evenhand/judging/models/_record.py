@@ -108,7 +108,7 @@ class Record:
             if line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
             raise self._wrong(number) from None
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             raise self._wrong(number) from None
         self._models.setdefault(model)
         self._replies.setdefault(key, reply)

@@ -226,6 +226,9 @@ def _without_keys(reply: Reply, secrets: Secrets) -> Reply:
     """The reply, unless the server put a key into it: a reply is stored and shown."""
     text, model = secrets.removed(reply.text), secrets.removed(reply.model)
     id = secrets.removed(reply.request_id) if reply.request_id else None
-    if text is reply.text and model is reply.model and id is reply.request_id:
+    tokens = "".join(place.token for place in reply.places) if reply.places else ""
+    spelt = [token for place in reply.places for token, _ in place.likely]
+    clean = secrets.removed(tokens) is tokens and all(secrets.removed(token) is token for token in spelt)
+    if clean and text is reply.text and model is reply.model and id is reply.request_id:
         return reply
     return replace(reply, text=text, model=model, request_id=id, places=())

@@ -13,6 +13,8 @@ from evenhand.model import Unscored
 NO_VERDICT = Unscored("unreadable: no verdict in the reply")
 CONTRADICTS = Unscored("unreadable: contradicting verdicts")
 
+NEITHER = ""  # A verdict that takes itself back.
+
 _KEY = re.compile(
     r"(?:final|overall)?(?:winner|verdict|better|choice|preferred|preference|best|answer|decision|winning)"
     r"(?:response|output|answer|assistant|model|option)?"
@@ -40,7 +42,8 @@ _CHOSEN = (
     r"(?:prefer|choose|chose|chosen|select|selected|pick|go with|decided on|favou?r)"
 )
 _NOT_SAID = re.compile(
-    r"\b(?:neither|nor|whether|if|not|cannot|argu\w+|claim\w*|in terms of|regarding|with respect to|as for)\b|n't\b",
+    r"\b(?:neither|nor|whether|if|not|false|untrue|wrong|cannot|argu\w+|claim\w*|in terms of|regarding|"
+    r"with respect to|as for)\b|n't\b",
     re.IGNORECASE,
 )
 
@@ -58,6 +61,8 @@ def read_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | Unscor
         reader.in_json(text), reader.boxed(body), reader.announced(said), reader.concluded(said), reader.stated(said),
     ):  # fmt: skip
         found = set(verdicts)
+        if NEITHER in found:
+            return CONTRADICTS
         if found:
             return found.pop() if len(found) == 1 else CONTRADICTS
     return NO_VERDICT
@@ -75,6 +80,7 @@ class _Reader:
             rf"{_ANNOUNCED}\s?(?:is|would be)?\s?[:=]\s{{0,4}}(?:the |a )?[\"'(\[]?({one})(?!\s(?-i:[a-z]{{3,}}))",
             re.IGNORECASE,
         )
+        self.any = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest)) or '(?!)'})(?!\w)")
         self.alone = re.compile(rf"[\s#>\-\"'(\[]{{0,6}}({one})[\s.!\"')\]]{{0,6}}", re.IGNORECASE)
         self.better = re.compile(
             rf"({one})(?:'s)?\s?(?:(?:response|answer|output)\s)?(?:{_BETTER})"
@@ -91,7 +97,8 @@ class _Reader:
             items = [item for key, item in given if _KEY.fullmatch(canonical(str(key))) and isinstance(item, str)]
             found = [id for item in items if (id := self.known.get(canonical(item)))]
             if found:
-                return iter(found)
+                after = plain(without_thinking(text[value.end :]))
+                return iter([*found, *self.announced(after)])
         return iter(())
 
     def boxed(self, text: str) -> Iterator[str]:
@@ -105,7 +112,13 @@ class _Reader:
 
     def announced(self, text: str) -> Iterator[str]:
         """Winner: A, or a name alone on the last line."""
-        yield from (self.known[canonical(found[1])] for found in self.announcement.finditer(text))
+        for found in self.announcement.finditer(text):
+            yield self.known[canonical(found[1])]
+            # "A or B", "A/B", "A (maybe B)", "A in style, B in content": the line names them all.
+            line = text[found.end() : _line_end(text, found.end())]
+            yield from (self.known[canonical(other)] for other in self.any.findall(line))
+            if line.lstrip().startswith("?"):
+                yield NEITHER
         last = self.alone.fullmatch(text.rstrip().rsplit("\n", maxsplit=1)[-1])
         if last:
             yield self.known[canonical(last[1])]
@@ -119,6 +132,8 @@ class _Reader:
     def stated(self, text: str) -> Iterator[str]:
         """A is better."""
         for sentence in _sentences(text):
+            if sentence.rstrip().endswith("?"):
+                continue
             for found in self.better.finditer(sentence):
                 if not _NOT_SAID.search(sentence[max(0, found.start() - 80) : found.start()]):
                     yield self.known[canonical(next(name for name in found.groups() if name))]
@@ -138,6 +153,11 @@ def _either(names: Sequence[str]) -> str:
     # A lone letter counts only as it is written: "a" is mostly an article.
     parts = [f"(?-i:{re.escape(name)})" if len(name) == 1 else re.escape(name) for name in names]
     return rf"(?<![\w(])(?:{'|'.join(parts)})(?![\w)])"
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _sentences(text: str) -> list[str]:

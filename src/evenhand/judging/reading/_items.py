@@ -37,6 +37,7 @@ _DECLINES = frozenset([
 _ABOUT = frozenset(["criterion", "dimension", "metric", "aspect", "id", "name", "key", "title"])
 _USED = SCORE_KEYS | {*_REASONS[:-1], *_EVIDENCE} | _ABOUT
 MOST_NESTED = 3
+FIELD_NAMES = _USED | _TOPS | _DECLINES  # What the keys of an answer may be called, and so no criterion.
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,16 @@ def read_item(given: ToRead) -> Answer | None:
     reason = _reason_beside(given)
     evidence = _texts(given.parent, _EVIDENCE) if given.alone else ()
     return Answer(_score(given.item, given.scale, reason), reason, evidence)
+
+
+def declines(data: object) -> CriterionScore | None:
+    """That an object as a whole says it gives no answer."""
+    if not isinstance(data, dict):
+        return None
+    keys = _by_name(data)
+    if not any(keys.get(key) is True for key in _DECLINES) or any(key in keys for key in SCORE_KEYS):
+        return None
+    return abstained(next((text for key in _REASONS if (text := _text(keys.get(key)))), ""))
 
 
 def _from_object(item: Mapping[str, object], scale: Scale) -> Answer | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.judging.reading._items import SCORE_KEYS, ToRead, read_item
+from evenhand.judging.reading._items import SCORE_KEYS, ToRead, declines, read_item
 from evenhand.judging.reading._names import Names, canonical
 from evenhand.judging.reading._values import Answer, Wanted
 from evenhand.loading import Twice
@@ -23,12 +23,28 @@ _TEXTS = frozenset([
     "justifications", "rationale", "rationales", "why", "feedback", "comment", "comments", "analysis",
     "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
 ])  # fmt: skip
+_NO_ANSWERS = (
+    "weight",
+    "max",
+    "min",
+    "previous",
+    "prior",
+    "template",
+    "schema",
+    "quoted",
+    "original",
+    "expected",
+    "权重",
+)
 
 
 def answers_from(data: object, wanted: Sequence[Wanted]) -> dict[str, Answer]:
     """What one JSON value answers of all that was asked; what it does not answer is absent."""
     by_id = {one.id: one for one in wanted}
     names = _NAMES.get((wanted,), lambda: Names(wanted)) if isinstance(wanted, tuple) else Names(wanted)
+    declined = declines(data)
+    if declined is not None:
+        return {one.id: Answer(declined) for one in wanted}
     answers: dict[str, Answer] = {}
     for level in _levels(data):
         found: dict[str, list[Answer]] = {}
@@ -67,7 +83,12 @@ def _children(node: object) -> Iterator[object]:
     if isinstance(node, list):
         yield from node
     elif isinstance(node, dict):
-        yield from (value for key, value in node.items() if canonical(str(key)) not in _TEXTS)
+        yield from (value for key, value in node.items() if not _is_aside(canonical(str(key))))
+
+
+def _is_aside(key: str) -> bool:
+    """Whether what stands under a key is a text, or numbers that are no answers."""
+    return key in _TEXTS or key.startswith(_NO_ANSWERS)
 
 
 def _named(node: Mapping[str, object], names: Names) -> Iterator[_Candidate]:

@@ -14,6 +14,7 @@ from evenhand.model import CriterionScore, Scale, Unscored
 Row = list[str]
 TWICE = Unscored("unreadable: given twice with different answers")
 _RULE = re.compile(r"[\s|:\-+=]+")
+_WEIGHT = re.compile(r"\W*(?:weight|max|scale|range|points? possible|权重|满分)", re.IGNORECASE)
 _REASON = re.compile(
     r"reason|rationale|explanation|justification|comment|notes?|why|feedback|理由|说明|原因", re.IGNORECASE
 )
@@ -50,7 +51,8 @@ def _down(table: list[Row], one: Wanted, names: Mapping[str, str], alone: bool) 
         named = _name_of(row, names)
         if named is None or not (named.whose == one.id or (alone and named.whose is None and row is not header)):
             continue
-        cells = [at for at in columns if at < len(row) and row is not header] or range(1, len(row))
+        cells = [at for at in columns if at < len(row) and row is not header]
+        cells = cells or [at for at in range(1, len(row)) if at >= len(header) or not _WEIGHT.match(header[at])]
         scores = [score for at in cells if (score := _cell(row[at], one.scale)) is not None]
         if len(scores) == 1:
             yield Answer(scores[0], _reason(row, header))
