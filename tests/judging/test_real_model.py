@@ -31,12 +31,13 @@ SAMPLE = Sample(
     reference="Paris",
     outputs={"a": "Paris is the capital of France.", "b": "I think it is Lyon."},
 )
+ONE = Sample(input=SAMPLE.input, outputs={"a": SAMPLE.outputs["a"]})
 LIST = load_rubric({"criteria": [{"id": "names-it", "expected_outcome": "Names Paris"}]})
 RANGES = load_rubric({"criteria": [{"id": "depth", "score_ranges": {0: "Says nothing", 5: "Says it", 8: "Says why"}}]})
 FLAGGED = load_rubric(
     {
         "method": "council",
-        "criteria": [{"id": "accuracy", "weight": 0.6}, {"id": "clarity", "weight": 0.4}],
+        "criteria": [{"id": "accuracy", "weight": 1}],
         "red_flags": [{"id": "rude", "asks": "It is rude."}],
     }
 )
@@ -113,7 +114,7 @@ def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: 
     async def ask(**where: Any) -> tuple[Any, int]:
         environ = _environ(servers) if "record" in where else {}
         async with Connections(environ, **where) as connections:
-            judged = await judge(FLAGGED, SAMPLE, judges=names, how=how, connections=connections)
+            judged = await judge(LIST, ONE, judges=names, how=how, connections=connections)
             return judged, connections.spent.requests
 
     live, paid = asyncio.run(ask(record=tmp_path / "replies.jsonl"))
