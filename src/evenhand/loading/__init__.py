@@ -4,7 +4,7 @@ from evenhand.loading._answers import Outputs, Reviews, answers_in, load_answers
 from evenhand.loading._environment import with_environment
 from evenhand.loading._fields import number_from
 from evenhand.loading._files import decoded, read_text, read_words
-from evenhand.loading._json_values import Twice, decoded_json
+from evenhand.loading._json_values import Twice, decimal_in, decoded_json, object_of
 from evenhand.loading._library import (
     LIBRARY,
     load_method,
@@ -23,6 +23,7 @@ __all__ = [
     "Reviews",
     "Twice",
     "answers_in",
+    "decimal_in",
     "decoded",
     "decoded_json",
     "is_method_file",
@@ -32,6 +33,7 @@ __all__ = [
     "load_rubric",
     "method_names",
     "number_from",
+    "object_of",
     "open_rubric",
     "read_answers",
     "read_text",

@@ -53,7 +53,7 @@ def _row(line: str, where: str) -> object:
 def decoded_json(text: str) -> object:
     """The value of a JSON text: exact decimals, and what an object says twice remembered."""
     try:
-        return json.loads(text, parse_float=_decimal, object_pairs_hook=_object)
+        return json.loads(text, parse_float=decimal_in, object_pairs_hook=object_of)
     except RecursionError:
         raise AnswersError("nested too deep") from None
     except json.JSONDecodeError:
@@ -62,14 +62,16 @@ def decoded_json(text: str) -> object:
         raise AnswersError(f"a number that cannot be read: {str(error).split(';')[0]}") from None
 
 
-def _decimal(text: str) -> Decimal:
+def decimal_in(text: str) -> Decimal:
+    """The exact number a text is; infinite where it is beyond counting."""
     try:
         return Decimal(text)
     except InvalidOperation:
         return Decimal("Infinity")  # Beyond every scale, and so unreadable.
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object from its pairs, which remembers what it says twice."""
     plain = dict(pairs)
     if len(plain) == len(pairs):
         return plain

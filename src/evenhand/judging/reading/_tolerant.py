@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
 
 from evenhand.judging.reading._strings import string_at
 from evenhand.judging.reading._values import Value
-from evenhand.loading import Twice
+from evenhand.loading import decimal_in, object_of
 
 # Deeper is no answer; and what is compared or copied later must not exhaust the stack.
 MOST_NESTED = 64
@@ -58,7 +57,7 @@ class _Frame:
         self.expects = "after"
 
     def data(self) -> object:
-        return _object(self.pairs) if self.opening == "{" else self.items
+        return object_of(self.pairs) if self.opening == "{" else self.items
 
 
 class _Reader:
@@ -207,19 +206,4 @@ def _plain(word: str) -> object:
     digits = word.lstrip("+-")
     if digits.isdecimal() and len(digits) < 18:
         return int(word)
-    try:
-        return Decimal(word)
-    except InvalidOperation:
-        return Decimal("Infinity")  # Beyond every scale, and so unreadable.
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    result = Twice(plain)
-    result.twice = {}
-    for key, value in pairs:
-        result.twice.setdefault(key, []).append(value)
-    result.twice = {key: values for key, values in result.twice.items() if len(values) > 1}
-    return result
+    return decimal_in(word)
