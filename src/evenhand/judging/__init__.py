@@ -3,8 +3,9 @@
 from evenhand.judging._contract import judged_json, preferred_json
 from evenhand.judging._driver import Call, Driver
 from evenhand.judging._how import Cascade, How
-from evenhand.judging._judge import judge_sample, manner_of, prefer_sample
+from evenhand.judging._judge import judge_sample, prefer_sample
 from evenhand.judging._judged import Judged, Preferred, Saved, Standing
+from evenhand.judging._opinion import manner_of
 from evenhand.judging._prompts import LANGUAGES, Prompts, load_prompts
 from evenhand.judging._request import Message, Model, NoReply, Place, Reply, Request, Settings, Usage
 from evenhand.judging._told import Check, Dimensions, GateCheck, Manner, Preference, Suggestion, Told

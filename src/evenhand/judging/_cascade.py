@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,63 +11,72 @@ from evenhand.judging._driver import Driver
 from evenhand.judging._how import Cascade, How
 from evenhand.judging._judged import Judged, Saved
 from evenhand.judging._opinion import Opinion, opinion
-from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Reply, Usage
-from evenhand.judging._told import Manner, Told
+from evenhand.judging._told import Told
 from evenhand.model import Answers, Rubric, Sample, Scorecard, Scored
 from evenhand.scoring import Asked, rank, score_outputs, scorecard
 
 Price = Callable[[str, Usage], Decimal | None]
 
 
+@dataclass(slots=True)
+class _Heard:
+    """What was said so far: by output the answers that count and whose they are; by judge what it was not asked."""
+
+    told: dict[str, Told] = field(default_factory=dict)
+    decided_by: dict[str, str] = field(default_factory=dict)
+    opinions: list[Opinion] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
 async def cascade(
     rubric: Rubric, sample: Sample, drivers: Sequence[Driver], how: How, asked: Asked, price: Price | None
 ) -> Judged:
-    """Ask the judges in order; each output keeps the answers of the last judge that was asked about it."""
-    assert how.cascade is not None
-    told: dict[str, Told] = {}
-    decided_by: dict[str, str] = {}
-    opinions: list[Opinion] = []
-    skipped: list[tuple[str, str]] = []
-    unsure = list(sample.outputs)
-    for driver in drivers:
-        skipped += [(output, driver.model.name) for output in sample.outputs if output not in unsure]
-        name = driver.model.name
-        mine = [output for output in unsure if sample.authors.get(output) != name or rubric.method.panel.self_votes]
-        if not mine:
-            continue
-        manner = Manner(judge=name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
-        said = await opinion(rubric, sample, mine, driver, manner, how)
-        opinions.append(said)
-        better = {output: one for output, one in said.told.items() if _counts(rubric, one, told.get(output))}
-        told |= better
-        decided_by |= dict.fromkeys(better, name)
-        unsure = _unsure(rubric, told, how.cascade)
-        if unsure and (rubric.method.dialogue == "listwise" or not rubric.method.verdicts):
-            unsure = list(told)  # A ranking over different judges would be none.
-        unsure += [output for output in sample.outputs if output not in told]
-    nobody = Answers(id="", notes=("nobody but its author was asked",))
-    answers = [
-        told[output].answers if output in told else replace(nobody, id=output, author=sample.authors.get(output))
-        for output in sample.outputs
-    ]
-    scores = score_outputs(rubric, answers, asked)
-    if len(set(decided_by.values())) > 1 and scores.ranking:
+    """Ask the judges in order; each output keeps the answers of the last judge that could give them."""
+    heard = await _hear(rubric, sample, drivers, how)
+    scores = score_outputs(rubric, [_answers(sample, output, heard.told) for output in sample.outputs], asked)
+    if len(set(heard.decided_by.values())) > 1 and scores.ranking:
         scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
+    told = [one for said in heard.opinions for one in said.told.values()]
     return Judged(
         scores=scores,
-        judgments=tuple(judgment for one in opinions for each in one.told.values() for judgment in each.judgments),
+        judgments=tuple(judgment for one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
-        suggestions={output: one.suggestions for output, one in told.items() if one.suggestions},
-        orders={one.judge: one.order for one in opinions if one.order},
-        decided_by=decided_by,
+        suggestions={output: one.suggestions for output, one in heard.told.items() if one.suggestions},
+        orders={one.judge: one.order for one in heard.opinions if one.order},
+        decided_by=heard.decided_by,
         saved=Saved(
-            outputs=len(skipped),
+            outputs=len(heard.skipped),
             of=len(sample.outputs) * (len(drivers) - 1),
-            cost=_cost(drivers, skipped, len(sample.outputs), price),
+            cost=_cost(drivers, heard.skipped, len(sample.outputs), price),
         ),
     )
+
+
+async def _hear(rubric: Rubric, sample: Sample, drivers: Sequence[Driver], how: How) -> _Heard:
+    assert how.cascade is not None
+    heard = _Heard()
+    open_ = list(sample.outputs)
+    for driver in drivers:
+        name = driver.model.name
+        heard.skipped += [name] * (len(sample.outputs) - len(open_))
+        said = await opinion(rubric, sample, open_, driver, how)
+        heard.opinions.append(said)
+        better = {output: one for output, one in said.told.items() if _counts(rubric, one, heard.told.get(output))}
+        heard.told |= better
+        heard.decided_by |= dict.fromkeys(better, name)
+        open_ = _unsure(rubric, heard.told, how.cascade)
+        if open_ and (rubric.method.dialogue == "listwise" or not rubric.method.verdicts):
+            open_ = list(heard.told)  # A ranking over different judges would be none.
+        open_ += [output for output in sample.outputs if output not in heard.told]
+    return heard
+
+
+def _answers(sample: Sample, output: str, told: Mapping[str, Told]) -> Answers:
+    if output in told:
+        return told[output].answers
+    return Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
 
 
 def _counts(rubric: Rubric, new: Told, old: Told | None) -> bool:
@@ -130,15 +139,13 @@ def _close_ranks(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> 
         yield from close
 
 
-def _cost(
-    drivers: Sequence[Driver], skipped: Sequence[tuple[str, str]], outputs: int, price: Price | None
-) -> Decimal | None:
+def _cost(drivers: Sequence[Driver], skipped: Sequence[str], outputs: int, price: Price | None) -> Decimal | None:
     """What the judges that were not asked would have cost, had their replies been as long as the first judge's."""
     if price is None or not skipped:
         return None if skipped else Decimal(0)
     usages = [call.reply.usage for call in drivers[0].calls if isinstance(call.reply, Reply)]
     total = Decimal(0)
-    for _, judge in skipped:
+    for judge in skipped:
         for usage in usages:
             cost = price(judge, usage)
             if cost is None:

@@ -12,10 +12,10 @@ from evenhand.judging._driver import Driver, together
 from evenhand.judging._form import judged
 from evenhand.judging._how import How
 from evenhand.judging._judged import Judged, Preferred, Standing
-from evenhand.judging._opinion import Opinion, opinion
+from evenhand.judging._opinion import manner_of, may_judge, opinion
 from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import Model
-from evenhand.judging._told import Manner, Preference
+from evenhand.judging._told import Preference
 from evenhand.judging.dialogues import pairwise
 from evenhand.judging.reading import FIELD_NAMES, canonical
 from evenhand.model import Answers, Kept, Rubric, Sample, exact
@@ -28,49 +28,42 @@ async def judge_sample(
     rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT, price: Price | None = None
 ) -> Judged:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
-    if not isinstance(how, How):
-        raise JudgeError(f"how must be a How, got {type(how).__name__}")
     drivers = _drivers(models, how)
     asked = _asked(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
     if how.cascade is not None:
         return await cascade(rubric, sample, drivers, how, asked, price)
-    opinions = await together([_ask(rubric, sample, driver, how) for driver in drivers])
+    opinions = await together([opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers])
     alone = len(opinions) == 1 and opinions[0].told.keys() == sample.outputs.keys() and not opinions[0].abstained
     scores = (
         score_outputs(rubric, [told.answers for told in opinions[0].told.values()], asked)
         if alone
-        else score_reviews(rubric, [opinion.review(how) for opinion in opinions], asked, _known(sample))
+        else score_reviews(rubric, [one.review(how) for one in opinions], asked, _known(sample))
     )
-    told = [(output, told) for opinion in opinions for output, told in opinion.told.items()]
+    told = [(output, told) for one in opinions for output, told in one.told.items()]
     return Judged(
         scores=scores,
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
         suggestions={output: one.suggestions for output, one in told if one.suggestions},
-        orders={opinion.judge: opinion.order for opinion in opinions if opinion.order},
+        orders={one.judge: one.order for one in opinions if one.order},
     )
-
-
-def _known(sample: Sample) -> list[Answers]:
-    """Every output with its author, before anybody speaks of it."""
-    return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
 
 
 async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model], how: How = DEFAULT) -> Preferred:
     """Ask every judge about every pair of outputs, in both orders."""
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
+    drivers = _drivers(models, how)
     if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights:
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade and weights")
-    drivers = _drivers(models, how)
     pairs = list(combinations(sample.outputs, 2))
     preferences = await together(
         [
             driver.run(pairwise(rubric, sample, first, second, manner_of(driver.model, how)))
             for driver in drivers
             for first, second in pairs
-            if _may_judge(rubric, sample, driver.model.name, (first, second))
+            if may_judge(rubric, sample, driver.model.name, first, second)
         ]
     )
     if not preferences:
@@ -83,20 +76,9 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
     )
 
 
-def manner_of(model: Model, how: How) -> Manner:
-    """How a model is asked."""
-    return Manner(judge=model.name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
-
-
-async def _ask(rubric: Rubric, sample: Sample, driver: Driver, how: How) -> Opinion:
-    name = driver.model.name
-    outputs = [output for output in sample.outputs if _may_judge(rubric, sample, name, (output,))]
-    return await opinion(rubric, sample, outputs, driver, manner_of(driver.model, how), how)
-
-
-def _may_judge(rubric: Rubric, sample: Sample, judge: str, outputs: Sequence[str]) -> bool:
-    """Nobody scores its own response unless asked to."""
-    return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
+def _known(sample: Sample) -> list[Answers]:
+    """Every output with its author, before anybody speaks of it."""
+    return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
 
 
 def _refuse_alike(rubric: Rubric) -> None:
@@ -113,6 +95,8 @@ def _refuse_alike(rubric: Rubric) -> None:
 
 
 def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
+    if not isinstance(how, How):
+        raise JudgeError(f"how must be a How, got {type(how).__name__}")
     names = [model.name for model in models]
     if not names:
         raise JudgeError(Fault("no judge was named", "as in judges=['openai/NAME']"))

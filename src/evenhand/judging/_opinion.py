@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from evenhand.judging._ask import Dialogue
 from evenhand.judging._driver import Driver, together
 from evenhand.judging._how import How
+from evenhand.judging._prompts import load_prompts
+from evenhand.judging._request import Model
 from evenhand.judging._told import Manner, Told
 from evenhand.judging.dialogues import likely, listwise, pointwise, sampled
 from evenhand.model import Review, Rubric, Sample, exact
@@ -36,10 +38,20 @@ class Opinion:
         )
 
 
-async def opinion(
-    rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: Driver, manner: Manner, how: How
-) -> Opinion:
-    """Ask about the outputs, all at once or side by side as the method and `how` say."""
+def manner_of(model: Model, how: How) -> Manner:
+    """How a model is asked."""
+    return Manner(judge=model.name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
+
+
+def may_judge(rubric: Rubric, sample: Sample, judge: str, *outputs: str) -> bool:
+    """Nobody scores its own response unless asked to."""
+    return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
+
+
+async def opinion(rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: Driver, how: How) -> Opinion:
+    """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
+    manner = manner_of(driver.model, how)
+    outputs = [output for output in outputs if may_judge(rubric, sample, manner.judge, output)]
     if not outputs:
         return Opinion(judge=manner.judge)
     if rubric.method.dialogue == "listwise" and not how.each and not how.logprobs and how.samples == 1:
