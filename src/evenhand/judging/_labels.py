@@ -40,12 +40,11 @@ def letters(number: int) -> tuple[str, ...]:
 def under_labels(text: str, labels: Sequence[str], heading: str) -> tuple[dict[str, object], object]:
     """What stands under each label, and the JSON it was found in; without JSON, the section of prose under its heading.
 
-    The last complete value with every label binds, else the one with most of them, else a truncated one.
+    The last complete value with most of the labels binds; one that breaks off only where no complete one has any.
     """
-    values = sorted(values_in(text), key=lambda value: (not value.complete, -value.start))
-    found = [(under(value.data, labels), value) for value in values]
-    best, bound = max(found, key=lambda one: (len(one[0]), one[1].complete), default=({}, None))
-    if bound is not None and best:
+    found = [(said, value) for value in reversed(values_in(text)) if (said := under(value.data, labels))]
+    if found:
+        best, bound = max(found, key=lambda one: (one[1].complete, len(one[0])))
         later = [other for other, value in found if value.complete and value.start > bound.start]
         unclear = {label for other in later for label, said in other.items() if best.get(label, said) != said}
         return {label: said for label, said in best.items() if label not in unclear}, bound.data
