@@ -77,6 +77,26 @@ def test_a_budget_of_tokens_stops_before_it_breaks() -> None:
     assert (spent.input + spent.output, sent) == (330, 3)
 
 
+def test_a_crowd_does_not_overspend_at_once() -> None:
+    """Nine at a time, each of which may take 4,096 tokens: only as many set out as the budget can bear."""
+
+    async def run() -> tuple[int, Spent]:
+        usage = {"prompt_tokens": 10, "completion_tokens": 4096}
+        budget = Budget(tokens=10_000)
+        async with (
+            Server(answers(200, chat(usage=usage))) as server,
+            Connections({}, budget=budget, prices=NOTHING) as connections,
+        ):
+            model = connections.open(server.name)
+            await asyncio.gather(*(model.ask(question(str(n))) for n in range(9)), return_exceptions=True)
+            return len(server.seen), connections.spent
+
+    sent, spent = asyncio.run(run())
+
+    assert sent == 3
+    assert spent.input + spent.output <= 3 * 4106
+
+
 def test_a_budget_counts_what_servers_do_not() -> None:
     """A server that counts no tokens must not be a way around the budget."""
     ends, _, sent = spend(50, Budget(tokens=100), usage=None)

@@ -51,10 +51,13 @@ class _Tally:
     learnt: int = 0  # How many replies the expectation was compared with, and what was expected of them.
     expected: int = 0
 
-    def usual(self, expected: int, most: int) -> Usage:
-        """What a call is likely to use, going by what the last ones did."""
+    def usual(self, expected: int, most: int, *, first: bool) -> Usage:
+        """What a call is likely to use, going by what the last ones did; before that, the first is let in on a guess.
+
+        Others that set out before it is back may take all they are allowed: else a crowd could overspend at once.
+        """
         if not self.learnt:
-            return Usage(input=expected, output=min(_FIRST_GUESS, most))
+            return Usage(input=expected, output=min(_FIRST_GUESS, most) if first else most)
         return Usage(input=expected * self.input // self.expected, output=min(self.output // self.learnt, most))
 
 
@@ -93,7 +96,7 @@ class Purse:
             return None
         tally = self._tally(name)
         expected = expected_input(request)
-        usage = tally.usual(expected, request.settings.max_tokens)
+        usage = tally.usual(expected, request.settings.max_tokens, first=not self._claimed_tokens)
         money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
         claim = Claim(expected, (usage.input or 0) + (usage.output or 0), money)
         self._refuse_beyond(self._budget, claim)
