@@ -124,6 +124,21 @@ def test_a_later_block_that_contradicts_leaves_a_response_unread() -> None:
     assert isinstance(scores[reviewed.order[1]], Scored)
 
 
+@pytest.mark.parametrize("extra", [{"overall": 1}, {"verdict": "yes"}, {"score": 1}])
+def test_a_flag_that_was_not_answered_is_not_found_elsewhere(extra: dict[str, object]) -> None:
+    """A lone flag has a name; a total beside it is not its answer, in a list of responses as for one output."""
+    flagged = load_rubric({"method": "council", "red_flags": [{"id": "rude", "asks": "It is rude."}]})
+    sample = Sample(outputs={"x": "text x"})
+    said = {**answers(8, tuple(COUNCIL.leaves)), **extra}
+
+    listed, _ = converse(listwise(flagged, sample, ["x"], MANNER), lambda _: json.dumps({"responses": {"A": said}}))
+    alone, _ = converse(pointwise(flagged, sample, "x", MANNER), lambda _: json.dumps(said))
+
+    for told in (listed.told[0], alone):
+        assert told.answers.red_flags == {}
+        assert "rude" in told.answers.unanswered
+
+
 def test_a_score_for_the_whole_does_not_undo_an_abstention() -> None:
     """A reviewer that then says it cannot assess has not given 8."""
     sample = Sample(outputs={"x": "text x"})

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evenhand.judging._as_asked import as_asked
+from evenhand.judging._as_asked import answers_as_asked, as_asked
 from evenhand.judging._ask import Reading
 from evenhand.judging._form import Group
 from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
-from evenhand.judging.reading import Answer, Found, answers_from, read_answers
+from evenhand.judging.reading import Answer, Wanted, answers_from, read_answers
 from evenhand.model import CriterionScore, Evidence, Judgment, Scored, Unscored
 
 MOST_QUOTES = 10  # Three are asked for; looking up thousands in a long text would take a while.
@@ -48,19 +48,38 @@ def read_form(text: str, groups: Sequence[Group]) -> tuple[dict[str, Answer], ob
     asked = as_asked(text, groups)
     if asked is not None:
         return asked
-    wanted = groups[0].wanted if len(groups) == 1 else tuple(one for group in groups for one in group.wanted)
-    found = read_answers(text, wanted)
+    found = read_answers(text, _wanted(groups))
+    return _by_item(found.answers, found.data, groups), found.data
+
+
+def read_part(said: object, groups: Sequence[Group]) -> dict[str, Answer]:
+    """The same for what a reply says of one output among several: its JSON, or its section of prose."""
+    asked = answers_as_asked(said, groups)
+    if asked is not None:
+        return asked
+    wanted = _wanted(groups)
+    given = read_answers(said, wanted).answers if isinstance(said, str) else answers_from(said, wanted)
+    return _by_item(given, said, groups)
+
+
+def _wanted(groups: Sequence[Group]) -> tuple[Wanted, ...]:
+    """All that is asked, together: a group of one, read alone, would take any score without a name for its own."""
+    return groups[0].wanted if len(groups) == 1 else tuple(one for group in groups for one in group.wanted)
+
+
+def _by_item(given: Mapping[str, Answer], data: object, groups: Sequence[Group]) -> dict[str, Answer]:
+    ids = [one.id for group in groups for one in group.wanted]
+    shared = len(set(ids)) < len(ids)
     answers: dict[str, Answer] = {}
-    shared = len({one.id for one in wanted}) < len(wanted)
     for group in groups:
-        given = _below(found, group) if shared else found.answers
-        answers |= {group.item(one.id): given[one.id] for one in group.wanted if one.id in given}
-    return answers, found.data
+        own = _below(data, group) if shared else given
+        answers |= {group.item(one.id): own[one.id] for one in group.wanted if one.id in own}
+    return answers
 
 
-def _below(found: Found, group: Group) -> Mapping[str, Answer]:
+def _below(data: object, group: Group) -> Mapping[str, Answer]:
     """Where a statement and a criterion share an id, each is looked for under its own key."""
-    below = found.data.get(group.key) if isinstance(found.data, dict) else None
+    below = data.get(group.key) if isinstance(data, dict) else None
     return answers_from(below, group.wanted) if isinstance(below, dict) else {}
 
 

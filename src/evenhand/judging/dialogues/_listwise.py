@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from evenhand.judging._advice import Advice
-from evenhand.judging._as_asked import answers_as_asked
 from evenhand.judging._ask import Dialogue, Question, Reading, ask
-from evenhand.judging._evidence import Item, hold
+from evenhand.judging._evidence import Item, hold, read_part
 from evenhand.judging._form import Group
 from evenhand.judging._labels import label_in, letters, shuffled, under, under_labels
 from evenhand.judging._material import compose, pieces_of, texts_of
@@ -17,7 +16,6 @@ from evenhand.judging._prompts import Prompts
 from evenhand.judging._quotes import Quoted
 from evenhand.judging._told import Manner, Reviewed, Told
 from evenhand.judging.dialogues._pointwise import told
-from evenhand.judging.reading import Answer, answers_from, read_answers
 from evenhand.model import Rubric, Sample, Scale, Scored, Unscored
 
 WHOLE = "holistic"
@@ -60,7 +58,7 @@ def _reader(
         items: dict[str, Item | Advice] = {}
         faults: dict[str, str] = {}
         for label, quoted in texts.items():
-            answers = _answers(found.get(label), groups)
+            answers = read_part(found.get(label), groups)
             held = hold(answers, groups, quoted, prompts, needs_evidence=False)
             items |= {f"{label}/{name}": item for name, item in held.items.items()}
             faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
@@ -72,27 +70,11 @@ def _reader(
     return read
 
 
-def _answers(said: object, groups: Sequence[Group]) -> dict[str, Answer]:
-    """The answers about one output: from its JSON, or from its section of prose."""
-    asked = answers_as_asked(said, groups)
-    if asked is not None:
-        return asked
-    answers: dict[str, Answer] = {}
-    for group in groups:
-        if isinstance(said, str):
-            given: Mapping[str, Answer] = read_answers(said, group.wanted).answers
-        else:
-            below = said.get(group.key) if isinstance(said, dict) else None
-            given = answers_from(said if below is None else below, group.wanted)
-        answers |= {group.item(id): answer for id, answer in given.items()}
-    return answers
-
-
 def _whole(said: object, scale: Scale | None) -> Scored | None:
     """A score for the whole output, where the method takes one."""
     if isinstance(said, dict):
         said = next((said[word] for word in WORDS_FOR_WHOLE if word in said), None)
-    score = scale.read(said) if scale and said is not None and not isinstance(said, (Mapping, str)) else None
+    score = scale.read(said) if scale and said is not None and not isinstance(said, (dict, str)) else None
     return score if isinstance(score, Scored) else None
 
 
