@@ -1,5 +1,6 @@
 """What ships: rubrics and the starter without a warning, and a schema that knows what the reader knows."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import jsonschema
 import pytest
 import yaml
 
-from evenhand import load_rubric
+from evenhand import Sample, load_rubric
+from evenhand.judging import judge_sample
 from evenhand.loading import (
     method_names,
     rubric_names,
@@ -20,6 +22,7 @@ from evenhand.loading._library import LIBRARY
 from evenhand.loading._rubrics import RUBRIC_FIELDS
 from evenhand.model import STEPS, YES_NO
 from evenhand.scoring import advise, fingerprint
+from tests.judging.scripted import Scripted
 from tests.loading.files import ARRAY, CHECKLIST, MAP
 
 
@@ -99,3 +102,15 @@ def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -
     (tmp_path / "mine.yaml").write_text(rubric_source(name))
 
     assert fingerprint(load_rubric(tmp_path / "mine.yaml")) == fingerprint(load_rubric(name))
+
+
+@pytest.mark.parametrize("name", rubric_names())
+def test_every_shipped_rubric_can_be_judged(name: str) -> None:
+    """No criterion is called like a field of replies."""
+    rubric = load_rubric(name)
+    judge = Scripted(lambda _: "I cannot assess this.")
+
+    judged = asyncio.run(judge_sample(rubric, Sample(outputs={"a": "A text."}), [judge]))
+
+    assert len(judge.asked) == 1
+    assert judged.scores["a"].verdict == "incomplete"

@@ -229,10 +229,10 @@ FROZEN = {
     "judge-skill": "665d80170a5e6ad0",
     "layered": "4ca63ec323346a1f",
     "agent-trajectory": "ff8603c5dd9e3344",
-    "code-review": "e5dab9ef827ddc80",
+    "code-review": "a848c474b4445888",
     "customer-support": "f53515e1698be122",
-    "rag-answer": "8c6fcc7afa0cc426",
-    "research-report": "e3fc4d8a889a18fa",
+    "rag-answer": "5fd7af3a6b29b425",
+    "research-report": "07ac95acbd6b606d",
     "summary": "ba5d8c1f0019d9c7",
     "technical-writing": "0680cce464b437b6",
 }

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.judging.reading import Answer, answers_from, read_answers
+from evenhand.judging.reading import Answer, Wanted, answers_from, read_answers
+from evenhand.loading import load_method
 from evenhand.model import Scored, Unscored
 from tests.judging.reading.asked import ACCURACY, ASKED, CLARITY, STYLE
 
@@ -56,6 +57,17 @@ def test_a_judge_may_abstain(word: str) -> None:
 
     assert with_reason.score == Unscored("abstained: no source")
     assert without.score == Unscored("abstained: cannot assess")
+
+
+@pytest.mark.parametrize("more", [{}, {"score": 0}, {"score": "cannot assess"}, {"feedback": "none", "score": None}])
+def test_a_band_may_be_an_abstention_too(more: dict[str, object]) -> None:
+    """The schema offers it, and so it is no unreadable band."""
+    scale = load_method("oracle").criterion_scale
+    said = {"reason": "no source", "band": "cannot assess", **more}
+
+    (answer,) = answers_from({"depth": said}, [Wanted("depth", scale)]).values()
+
+    assert answer.score == Unscored("abstained: no source")
 
 
 def test_null_with_a_reason_is_an_abstention() -> None:

@@ -88,6 +88,8 @@ def _object_score(keys: Mapping[str, object], scale: Scale, reason: str) -> Crit
         if isinstance(keys[top], (int, Decimal)) and keys[top] != scale.max:
             return Unscored(f"unreadable: it is on another scale than {scale}, out of {keys[top]}")
     if scale.bands and "band" in keys:
+        if isinstance(keys["band"], str) and says_it_cannot(keys["band"]):
+            return abstained(reason)
         return read_bands(keys["band"], _first(keys), scale)
     tiers = [[*_NUMBERS, *_VERDICTS]] if scale.yes_no else [_NUMBERS, _VERDICTS]
     for tier in tiers:
