@@ -2,6 +2,7 @@
 
 from evenhand.model._answers import Answers, Review
 from evenhand.model._criterion import Anchor, Criterion, Gate, Statement
+from evenhand.model._finding import Finding
 from evenhand.model._judgment import Evidence, Judgment, Spread
 from evenhand.model._kept import Kept
 from evenhand.model._method import Dialogue, Grade, Method, ScoreScale, Setting, Threshold, TieBreak
@@ -47,6 +48,7 @@ __all__ = [
     "Differing",
     "Dissent",
     "Evidence",
+    "Finding",
     "Gate",
     "Grade",
     "Harshness",

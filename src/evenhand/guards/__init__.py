@@ -1,0 +1,8 @@
+"""What looks at an output before any judge: injection, safety, personal data."""
+
+from evenhand.guards._injection import injections
+from evenhand.guards._look import DONE, GUARDS, RULES, guarded, look
+from evenhand.guards._personal import masked, personal
+from evenhand.guards._safety import unsafe
+
+__all__ = ["DONE", "GUARDS", "RULES", "guarded", "injections", "look", "masked", "personal", "unsafe"]
