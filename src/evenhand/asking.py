@@ -9,7 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from evenhand.errors import Fault, InputError, nearest
-from evenhand.judging import How, Judged, Model, Preferred, Request, Usage, judge_sample, prefer_sample
+from evenhand.guards import guarded
+from evenhand.judging import EMBEDDED, How, Judged, Model, Preferred, Request, Usage, judge_sample, prefer_sample
 from evenhand.judging.models import Connections, Prices
 from evenhand.loading import load_rubric
 from evenhand.model import Rubric, Sample
@@ -27,7 +28,7 @@ async def judge(
     rubric: RubricLike,
     sample: SampleLike,
     *,
-    judges: JudgesLike,
+    judges: JudgesLike = EMBEDDED,
     how: How = DEFAULT,
     connections: Connections | None = None,
 ) -> Judged:
@@ -35,7 +36,7 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _rubric(rubric), read_sample(sample)
+    chosen, read = _rubric(rubric), guarded(read_sample(sample))
     async with _opened(connections) as open_:
         return await judge_sample(chosen, read, _models(judges, open_), how, costs(open_))
 

@@ -19,13 +19,18 @@ LINES = [
     ["errors", "_version"],
     ["model"],
     ["scoring", "loading"],
-    ["judging"],
+    ["guards", "judging"],
     ["api", "asking"],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LINE_OF = {unit: number for number, line in enumerate(LINES) for unit in line}
-THIRD_PARTY = {"loading": {"yaml"}, "scoring": {"numpy"}, "judging": {"aiohttp", "yarl"}, "cli": {"click", "rich"}}
+THIRD_PARTY = {
+    "loading": {"yaml"},
+    "scoring": {"numpy"},
+    "judging": {"aiohttp", "wordllama", "yarl"},
+    "cli": {"click", "rich"},
+}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))

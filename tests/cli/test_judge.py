@@ -119,7 +119,7 @@ def test_the_json_has_the_scores_and_all_that_they_rest_on(folder: Path) -> None
     data = json.loads(done.stdout)
     assert list(data) == [
         "method", "rubric", "fingerprint", "scorecards", "ranking", "panel", "safety_gate", "notes",
-        "judgments", "suggestions", "seed", "orders", "decided_by", "saved", "calls", "spent",
+        "heuristic", "judgments", "suggestions", "seed", "orders", "decided_by", "guards", "saved", "calls", "spent",
     ]  # fmt: skip
     first = data["judgments"][0]
     assert (first["judge"], first["output"], first["criterion"]) == ("python:judges:good", "a.md", "says-it")
@@ -198,16 +198,17 @@ def test_the_oracle_settings_name_the_judge(folder: Path) -> None:
     }
 
     named = evenhand("judge", "-r", "task.json", "a.md", folder=folder, **settings)
-    default = evenhand("judge", "-r", "task.json", "a.md", folder=folder)
+    keyed = evenhand("judge", "-r", "task.json", "a.md", folder=folder, ORACLE_LLM_PROVIDER="anthropic")
+    nothing_set = evenhand("judge", "-r", "task.json", "a.md", folder=folder)
 
     assert "127.0.0.1" in named.stdout
-    assert "ANTHROPIC_API_KEY" in default.stderr
+    assert "ANTHROPIC_API_KEY" in keyed.stderr
+    assert "embedded is heuristic" in nothing_set.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.md"], "no judge is named"),
         (["a.md", "-m", "gpt-4"], "gpt-4"),
         (["a.md", "-m", "openai/gpt-4"], "OPENAI_API_KEY is not set"),
         (["a.md", "-m", "anthropic/claude"], "ANTHROPIC_API_KEY is not set"),

@@ -114,7 +114,7 @@ def test_the_safety_gate_lists_the_models_that_failed() -> None:
 
     assert json.loads(done.stdout)["safety_gate"] == {
         "failed_models": ["gpt"],
-        "findings": [{"id": "a", "pattern": "self_harm"}],
+        "findings": [{"id": "a", "pattern": "self_harm", "passage": None}],
     }
 
 

@@ -5,6 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.docs import measured
 from tests.docs.pages import PAGES, ROOT, run_page
 
 
@@ -19,6 +20,8 @@ def refresh(page: Path) -> bool:
         if ran.printed.strip() != ran.expected.strip():
             printed = ran.printed.rstrip("\n") + "\n" if ran.printed.strip() else ""
             new = new[: ran.start] + printed + new[ran.end :]
+    if page in measured.PAGES and measured.measurable(page):
+        new = measured.renewed(new, measured.PAGES[page]())
     page.write_text(new, "utf-8")
     return new != text
 

@@ -94,7 +94,7 @@ def test_every_setting_is_on_the_page_of_the_environment() -> None:
     page = (DOCS / "environment.md").read_text("utf-8")
     settings = {variable for name in method_names() for variable in load_method(name).environment}
 
-    assert len(settings) == 6
+    assert len(settings) == 7
     assert [name for name in (*sorted(settings), *_read_from_the_environment()) if f"`{name}`" not in page] == []
 
 

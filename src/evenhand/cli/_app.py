@@ -18,6 +18,7 @@ OUR_FAULT = 3
 
 COMMANDS = {
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
+    "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",
     "score": "Turn criterion scores into a score, a decision, a ranking, and why.",
     "rubric": "List, show, check and start rubrics.",

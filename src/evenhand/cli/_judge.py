@@ -15,12 +15,16 @@ from typing import Any
 import click
 
 from evenhand.asking import costs
+from evenhand.cli._files import read_output, read_outputs
+from evenhand.cli._hidden import Hide, hidden, hider_for
 from evenhand.cli._limits import Limits as Floor
 from evenhand.cli._limits import number
 from evenhand.cli._progress import watched
 from evenhand.cli._text import one_line, tell_json, while_read
-from evenhand.errors import Fault, InputError, JudgeError, close_to
+from evenhand.errors import Fault, InputError, close_to
+from evenhand.guards import guarded
 from evenhand.judging import (
+    EMBEDDED,
     Cascade,
     How,
     Judged,
@@ -31,11 +35,10 @@ from evenhand.judging import (
     prefer_sample,
     preferred_json,
 )
-from evenhand.judging.models import Budget, Connections, Limits, Prices, Spent, default_name
-from evenhand.loading import decoded, load_rubric, read_text, read_words, with_environment
+from evenhand.judging.models import Budget, Connections, Limits, Prices, Spent, default_name, set_up_for_oracle
+from evenhand.loading import load_rubric, read_words, with_environment
 from evenhand.model import Rubric, Sample
 
-LARGEST = 5_000_000
 PARTS = ("question", "reference", "context")
 ABOVE_0 = click.FloatRange(0, min_open=True)
 
@@ -70,6 +73,12 @@ ABOVE_0 = click.FloatRange(0, min_open=True)
 @click.option("--budget", metavar="DOLLARS", help="Stop asking before this is spent.")
 @click.option("--budget-tokens", type=int, metavar="N", help="Stop asking before so many tokens are used.")
 @click.option("--prices", metavar="FILE", help="A price list of your own.")
+@click.option(
+    "--injected",
+    type=click.Choice(["flag", "refuse"]),
+    default="flag",
+    help="What to do with an output that speaks to its judge: flag it, or show it to no judge.",
+)
 @click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
 @click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
 @click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
@@ -77,8 +86,9 @@ def command(**options: Any) -> int:
     """Judge each OUTPUT file (- for standard input) against a rubric.
 
     \b
-    Models: openai/NAME, anthropic/NAME, ollama/NAME, replay:FILE, python:MODULE:FUNCTION,
-    openai-compatible:URL/NAME, anthropic-compatible:URL/NAME
+    Models: embedded (where none is named), openai/NAME, anthropic/NAME,
+    ollama/NAME, gguf:PATH, openai-compatible:URL/NAME,
+    anthropic-compatible:URL/NAME, replay:FILE, python:MODULE:FUNCTION
 
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
@@ -92,9 +102,9 @@ def command(**options: Any) -> int:
         result, spent = asyncio.run(_ask(rubric, sample, how, options))
     with while_read():
         if isinstance(result, Preferred):
-            _show_preferred(rubric, result, spent, options["as_data"])
+            _show_preferred(rubric, result, spent, options["as_data"], hider_for(sample))
         else:
-            _show_judged(result, spent, floor, options)
+            _show_judged(result, spent, floor, options, hider_for(sample))
     return _exit_code(result, floor)
 
 
@@ -108,25 +118,25 @@ async def _ask(rubric: Rubric, sample: Sample, how: How, options: dict[str, Any]
     return judged, connections.spent
 
 
-def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, Any]) -> None:
+def _show_judged(judged: Judged, spent: Spent, floor: Floor, options: dict[str, Any], hide: Hide) -> None:
     if options["as_data"]:
-        tell_json(judged_json(judged, spent))
+        tell_json(hidden(judged_json(judged, spent), hide))
     else:
         from evenhand.cli._judged_view import show_judged  # noqa: PLC0415
 
-        show_judged(judged, spent, explain=options["explain"])
+        show_judged(judged, spent, hide, explain=options["explain"])
     shortfalls = floor.shortfalls(judged.scores)
     if shortfalls:
         click.echo("\n" + "\n".join(map(one_line, shortfalls)), err=options["as_data"])
 
 
-def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data: bool) -> None:
+def _show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, as_data: bool, hide: Hide) -> None:
     if as_data:
-        tell_json(preferred_json(preferred, spent))
+        tell_json(hidden(preferred_json(preferred, spent), hide))
     else:
         from evenhand.cli._judged_view import show_preferred  # noqa: PLC0415
 
-        show_preferred(rubric, preferred, spent)
+        show_preferred(rubric, preferred, spent, hide)
 
 
 def _exit_code(result: Judged | Preferred, floor: Floor) -> int:
@@ -136,13 +146,13 @@ def _exit_code(result: Judged | Preferred, floor: Floor) -> int:
 
 
 def _names(models: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
-    """The judges named, or those of the record; a method that judges submissions has a default in the environment."""
+    """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
     named = models or connections.recorded()
     if named:
         return named
-    if rubric.method.dialogue == "individual":
+    if rubric.method.dialogue == "individual" and set_up_for_oracle(os.environ):
         return (default_name(os.environ),)
-    raise JudgeError(Fault("no judge is named", "as in --model openai/NAME; evenhand models lists what can be asked"))
+    return (EMBEDDED,)
 
 
 def _refuse_together(options: dict[str, Any]) -> None:
@@ -155,32 +165,21 @@ def _refuse_together(options: dict[str, Any]) -> None:
 
 def _sample(options: dict[str, Any]) -> Sample:
     names: tuple[str, ...] = options["outputs"]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
     if [*names, *(options[part] for part in PARTS)].count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))
-    texts = {name: _text(name) for name in names}
+    texts = read_outputs(names)
     empty = next((name for name, text in texts.items() if not text.strip()), None)
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
-    given = {part: _text(options[part]) for part in PARTS if options[part]}
-    return Sample(
+    given = {part: read_output(options[part]) for part in PARTS if options[part]}
+    sample = Sample(
         outputs=texts,
         input=given.get("question", ""),
         reference=given.get("reference", ""),
         context=given.get("context", ""),
         authors=dict(_author(entry, names) for entry in options["authors"]),
     )
-
-
-def _text(name: str) -> str:
-    if name == "-":
-        content = sys.stdin.buffer.read(LARGEST + 1) if sys.stdin else b""
-        if len(content) > LARGEST:
-            raise InputError(Fault(f"larger than the {LARGEST:,} bytes allowed", where="standard input"))
-        return decoded(content, "standard input", InputError)
-    return read_text(Path(name), LARGEST, InputError)
+    return guarded(sample)
 
 
 def _author(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
@@ -207,6 +206,7 @@ def _how(options: dict[str, Any], floor: Floor) -> How:
         deadline=options["deadline"],
         weights=weights,
         cascade=Cascade(least=floor.least) if options["cascade"] else None,
+        refuse=options["injected"] == "refuse",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -14,10 +14,11 @@ from evenhand.model import Judgment, PanelView, Rubric, Scorecard, Scored, Score
 from evenhand.scoring import panel_view
 
 
-def show_judged(judged: Judged, spent: Spent, *, explain: bool) -> None:
+def show_judged(judged: Judged, spent: Spent, hide: Callable[[str], str], *, explain: bool) -> None:
     """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
-    screen = Screen()
-    show_scores(judged.scores, explain=explain)
+    screen = Screen(hide)
+    show_scores(judged.scores, explain=explain, screen=screen)
+    _show_findings(screen, judged)
     for card in in_order(judged.scores):
         own = [one for one in judged.judgments if one.output == card.id]
         if judged.decided_by.get(card.id):
@@ -28,12 +29,13 @@ def show_judged(judged: Judged, spent: Spent, *, explain: bool) -> None:
     if view is not None and len(view.harshness) + len(view.silent) > 1:
         _show_panel(screen, view, judged.scores)
     _show_cascade(screen, judged)
+    _show_heuristic(screen, judged)
     _show_spent(screen, spent, judged.calls)
 
 
-def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent) -> None:
+def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent, hide: Callable[[str], str]) -> None:
     """Print how each output stands, every pair, and who follows the place."""
-    screen = Screen()
+    screen = Screen(hide)
     count = len({(one.first, one.second) for one in preferred.preferences})
     pairs = "1 pair" if count == 1 else f"{count} pairs"
     screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
@@ -60,6 +62,15 @@ def show_preferred(rubric: Rubric, preferred: Preferred, spent: Spent) -> None:
         if answered:
             screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
     _show_spent(screen, spent, preferred.calls)
+
+
+def _show_findings(screen: Screen, judged: Judged) -> None:
+    """A line for each passage that a guard found; the output was judged all the same, unless it says otherwise."""
+    if judged.findings:
+        screen.gap()
+    for output, findings in judged.findings.items():
+        for one in findings:
+            screen.line(f"{output}: {one.guard} guard, {one.rule}: {one.says}: “{one.text}”")
 
 
 def _show_reasons(
@@ -168,6 +179,12 @@ def _show_cascade(screen: Screen, judged: Judged) -> None:
     screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
 
 
+def _show_heuristic(screen: Screen, judged: Judged) -> None:
+    for judge in judged.heuristic:
+        screen.gap()
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding. For the rest name a --model.")
+
+
 def _show_spent(screen: Screen, spent: Spent, calls: Sequence[Call]) -> None:
     screen.gap()
     asked = len(calls) - spent.replayed
@@ -186,6 +203,8 @@ def _show_spent(screen: Screen, spent: Spent, calls: Sequence[Call]) -> None:
 
 
 def _cost(spent: Spent) -> str:
+    if spent.cost == 0:
+        return "no cost"
     if spent.cost is not None:
         return _dollars(spent.cost)
     if spent.priced:

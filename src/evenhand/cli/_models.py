@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli._text import tell_json, while_read
+from evenhand.judging import EMBEDDED
 from evenhand.judging.models import Connections, Limits, Price, Prices, Probe, listed, probe
 
 ABOVE_0 = click.FloatRange(0, min_open=True)
@@ -32,7 +33,7 @@ def command(names: tuple[str, ...], as_data: bool, timeout: float, prices: str |
     Exit code: 0 all that was named can be reached; 1 not all; 2 bad input.
     """
     price_list = Prices.load(Path(prices)) if prices else Prices.shipped()
-    asked = names or tuple(dict.fromkeys((*listed(os.environ), "ollama")))
+    asked = names or tuple(dict.fromkeys((EMBEDDED, *listed(os.environ), "ollama")))
     probes = asyncio.run(_probe(asked, price_list, timeout))
     with while_read():
         if as_data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evenhand.cli._screen import Screen
+from evenhand.judging import EMBEDDED
 from evenhand.judging.models import Prices, Probe
 
 MOST_OFFERED = 12
@@ -24,6 +25,11 @@ def show_models(probes: Sequence[Probe], prices: Prices, *, alone: bool, unset: 
 
 def _show_providers(screen: Screen, probes: Sequence[Probe], unset: Sequence[str]) -> None:
     for one in probes:
+        if one.name == EMBEDDED:
+            with_vectors = one.model.startswith("vectors")
+            vectors = "rules and word vectors" if with_vectors else "rules; word vectors are an extra"
+            screen.line(f"{one.name}: always there, without a key: {vectors}")
+            continue
         state = f"reachable, offers {len(one.offers)} models" if one.reachable else f"not reachable: {one.why}"
         screen.line(f"{one.name}: {state}")
         for name in one.offers[:MOST_OFFERED]:

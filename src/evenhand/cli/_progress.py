@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TextIO
 
-from evenhand.judging import Model, Reply, Request
+from evenhand.judging import Model, Reply, Request, version_of
 
 PAUSE = 0.25
 CLEAR = "\r\033[K"
@@ -41,6 +41,11 @@ class Watched:
     def name(self) -> str:
         """The name of the model behind it."""
         return self.model.name
+
+    @property
+    def version(self) -> str:
+        """That of the model behind it."""
+        return version_of(self.model)
 
     async def ask(self, request: Request) -> Reply:
         """The reply of the model behind it."""

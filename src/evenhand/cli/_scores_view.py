@@ -8,9 +8,9 @@ from evenhand.model import Gate, Rubric, Scorecard, Scores, written
 COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
 
 
-def show_scores(scores: Scores, *, explain: bool) -> None:
+def show_scores(scores: Scores, *, explain: bool, screen: Screen | None = None) -> None:
     """Print the table, the notes, and with `explain` the steps."""
-    screen = Screen()
+    screen = screen or Screen()
     screen.line(_heading(scores), dim=True)
     screen.gap()
     if not scores.scorecards:

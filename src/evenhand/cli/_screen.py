@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 
 import click
@@ -19,13 +19,14 @@ NARROWEST = 8
 class Screen:
     """A terminal, or the file that stands in for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, hide: Callable[[str], str] = str) -> None:
+        self._hide = hide  # What every text is put through before it is shown.
         self.width = min(max(20, shutil.get_terminal_size().columns), 1000)
         self._colour = False if os.environ.get("NO_COLOR") else None
 
     def line(self, text: str, indent: int = 0, **style: object) -> None:
         """Print one cleaned sentence, wrapped to the width."""
-        for part in _wrapped(one_line(text), self.width - indent):
+        for part in _wrapped(one_line(self._hide(text)), self.width - indent):
             self._echo(" " * indent + _styled(part, style))
 
     def heading(self, text: str, more: str, indent: int) -> None:
@@ -50,7 +51,7 @@ class Screen:
         colours: Mapping[str, str] | None = None,
     ) -> None:
         """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
-        cells = {name: [one_line(cell) for cell in column] for name, column in columns.items()}
+        cells = {name: [one_line(self._hide(cell)) for cell in column] for name, column in columns.items()}
         widths = self._widths(cells, right)
         self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
         for row in zip(*cells.values(), strict=True):

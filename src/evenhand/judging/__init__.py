@@ -7,10 +7,23 @@ from evenhand.judging._judge import judge_sample, prefer_sample
 from evenhand.judging._judged import Judged, Preferred, Saved, Standing
 from evenhand.judging._opinion import manner_of
 from evenhand.judging._prompts import LANGUAGES, Prompts, load_prompts
-from evenhand.judging._request import Message, Model, NoReply, Place, Reply, Request, Settings, Usage
+from evenhand.judging._request import (
+    EMBEDDED,
+    Matter,
+    Message,
+    Model,
+    NoReply,
+    Place,
+    Reply,
+    Request,
+    Settings,
+    Usage,
+    version_of,
+)
 from evenhand.judging._told import Check, Dimensions, GateCheck, Manner, Preference, Suggestion, Told
 
 __all__ = [
+    "EMBEDDED",
     "LANGUAGES",
     "Call",
     "Cascade",
@@ -21,6 +34,7 @@ __all__ = [
     "How",
     "Judged",
     "Manner",
+    "Matter",
     "Message",
     "Model",
     "NoReply",
@@ -42,4 +56,5 @@ __all__ = [
     "manner_of",
     "prefer_sample",
     "preferred_json",
+    "version_of",
 ]

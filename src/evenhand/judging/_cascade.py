@@ -46,6 +46,7 @@ async def cascade(
         suggestions={output: one.suggestions for output, one in heard.told.items() if one.suggestions},
         orders={one.judge: one.order for one in heard.opinions if one.order},
         decided_by=heard.decided_by,
+        findings=sample.findings,
         saved=Saved(
             outputs=len(heard.skipped),
             of=len(sample.outputs) * (len(drivers) - 1),

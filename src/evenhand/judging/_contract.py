@@ -9,7 +9,7 @@ from evenhand.judging._judged import Judged, Preferred, Saved
 from evenhand.judging._request import NoReply
 from evenhand.judging._told import Preference, Suggestion
 from evenhand.judging.models import Spent
-from evenhand.model import Judgment, Scored, Spread, number_for_json
+from evenhand.model import Finding, Judgment, Scored, Spread, number_for_json
 from evenhand.scoring import as_json
 
 Json = dict[str, object]
@@ -19,11 +19,13 @@ def judged_json(judged: Judged, spent: Spent) -> Json:
     """What `evenhand judge --json` prints."""
     return {
         **as_json(judged.scores),
+        "heuristic": list(judged.heuristic),
         "judgments": [_judgment(one) for one in judged.judgments],
         "suggestions": {output: [_suggestion(one) for one in given] for output, given in judged.suggestions.items()},
         "seed": judged.seed,
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
+        "guards": {output: [_finding(one) for one in found] for output, found in judged.findings.items()},
         "saved": None if judged.saved is None else _saved(judged.saved),
         "calls": _calls(judged.calls),
         "spent": spent_json(spent),
@@ -86,6 +88,11 @@ def _judgment(one: Judgment) -> Json:
 
 def _spread(spread: Spread) -> Json:
     return {"n": spread.n, "sd": spread.sd, "how": spread.how}
+
+
+def _finding(one: Finding) -> Json:
+    what: Json = {"guard": one.guard, "rule": one.rule, "says": one.says}
+    return {**what, "text": one.text, "start": one.start, "end": one.end}
 
 
 def _suggestion(one: Suggestion) -> Json:

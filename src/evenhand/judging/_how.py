@@ -34,6 +34,7 @@ class How:
     deadline: float | None = None  # Seconds that each judge may take in all.
     weights: Mapping[str, Fraction | float] = field(default_factory=dict)  # By judge; 1 where none is given.
     cascade: Cascade | None = None
+    refuse: bool = False  # Show no judge an output in which a guard found an injection.
 
     def __post_init__(self) -> None:
         faults = [fault for fault in self._faults() if fault]

@@ -12,9 +12,9 @@ from evenhand.judging._driver import Driver, together
 from evenhand.judging._form import judged
 from evenhand.judging._how import How
 from evenhand.judging._judged import Judged, Preferred, Standing
-from evenhand.judging._opinion import manner_of, may_judge, opinion
+from evenhand.judging._opinion import by_odds, manner_of, may_judge, opinion
 from evenhand.judging._prompts import load_prompts
-from evenhand.judging._request import Model
+from evenhand.judging._request import EMBEDDED, Model, version_of
 from evenhand.judging._told import Preference
 from evenhand.judging.dialogues import pairwise
 from evenhand.judging.reading import FIELD_NAMES, canonical
@@ -47,6 +47,7 @@ async def judge_sample(
         seed=how.seed,
         suggestions={output: one.suggestions for output, one in told if one.suggestions},
         orders={one.judge: one.order for one in opinions if one.order},
+        findings=sample.findings,
     )
 
 
@@ -55,6 +56,10 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
     drivers = _drivers(models, how)
+    if any(model.name == EMBEDDED for model in models):
+        raise JudgeError(
+            Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
+        )
     if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights:
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade and weights")
     pairs = list(combinations(sample.outputs, 2))
@@ -103,6 +108,9 @@ def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise JudgeError(Fault(f"the judge {twice!r} is named twice", "to ask one judge several times, use samples"))
+    if EMBEDDED in names and (how.samples > 1 or how.logprobs):
+        what = f"{EMBEDDED} gives the same answer each time, so samples and logprobs would say nothing of its spread"
+        raise JudgeError(Fault(what, "name a model, as in openai/NAME"))
     if how.cascade is not None and len(names) < 2:
         raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
     unknown = [name for name in how.weights if name not in names]
@@ -113,7 +121,8 @@ def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
 
 def _asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
     """Who was asked what, for the fingerprint. The seed is in it only where it reaches the models."""
-    return _ASKED.get((rubric, how, *(model.name for model in models)), lambda: _who_was_asked(rubric, models, how))
+    names = [name for model in models for name in (model.name, version_of(model))]
+    return _ASKED.get((rubric, how, *names), lambda: _who_was_asked(rubric, models, how))
 
 
 _ASKED: Kept[Asked] = Kept()
@@ -125,13 +134,26 @@ def _who_was_asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue
+    dialogues = {"odds" if by_odds(model.name, how) else dialogue for model in models}
     repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
     manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
     judges = [
-        {"name": model.name, "weight": exact(how.weights.get(model.name, 1)), **asdict(how.settings), **manner}
+        {
+            "name": model.name,
+            "weight": exact(how.weights.get(model.name, 1)),
+            **_version(model),
+            **asdict(how.settings),
+            **manner,
+        }
         for model in models
     ]
-    return Asked(prompts=prompts.used(dialogue), judges=judges)
+    texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
+    return Asked(prompts=texts, judges=judges)
+
+
+def _version(model: Model) -> dict[str, str]:
+    version = version_of(model)
+    return {"version": version} if version else {}
 
 
 def _standing(output: str, preferences: Sequence[Preference]) -> Standing:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from evenhand.judging._driver import Call
+from evenhand.judging._request import EMBEDDED
 from evenhand.judging._told import Preference, Suggestion
-from evenhand.model import Judgment, Scores
+from evenhand.model import Finding, Judgment, Scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,12 @@ class Judged:
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # By reviewer: what it saw first, second, …
     decided_by: Mapping[str, str] = field(default_factory=dict)  # In a cascade, by output: whose answers count.
     saved: Saved | None = None
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)  # What guards found, by output.
+
+    @property
+    def heuristic(self) -> tuple[str, ...]:
+        """The judges here that go by rules and not by understanding."""
+        return tuple(dict.fromkeys(one.judge for one in self.judgments if one.judge == EMBEDDED))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from evenhand.judging._fence import Fence
 from evenhand.judging._prompts import Prompts
-from evenhand.judging._request import Message, Request, Settings
+from evenhand.judging._request import Matter, Message, Request, Settings
 from evenhand.judging._told import Manner
+from evenhand.model import Criterion
 
 # A label in words, the name of its tag, and the text.
 Piece = tuple[str, str, str]
@@ -33,6 +34,7 @@ class Outline:
     ids: tuple[str, ...]
     schema: Mapping[str, object] | None = None
     labels: tuple[str, ...] = ()
+    asked: tuple[tuple[str, Criterion], ...] = ()  # Each criterion with the key its answer belongs under.
 
 
 def compose(
@@ -61,6 +63,7 @@ def compose(
         schema=outline.schema,
         settings=_settled(settings or manner.settings),
         repeat=repeat,
+        about=Matter(outline.asked, {tag: text for _, tag, text in pieces}),
     )
 
 

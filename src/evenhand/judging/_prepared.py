@@ -57,7 +57,7 @@ def _whole(rubric: Rubric, prompts: Prompts, name: str) -> Prepared:
         form = form.removesuffix("\n}") + ",\n" + SUGGESTIONS_FORM + "\n}"
         schema = closed({**schema["properties"], ADVICE: SUGGESTIONS})
     halves = _filled(rubric, prompts, name, judged(rubric), form, statements_text(rubric, prompts))
-    return Prepared(Outline(halves=halves, ids=_ids(groups), schema=schema), groups)
+    return Prepared(Outline(halves=halves, ids=_ids(groups), schema=schema, asked=_asked(rubric)), groups)
 
 
 def _listed(rubric: Rubric, prompts: Prompts, labels: tuple[str, ...]) -> Prepared:
@@ -66,19 +66,27 @@ def _listed(rubric: Rubric, prompts: Prompts, labels: tuple[str, ...]) -> Prepar
     form = '{\n  "responses": {\n' + ",\n".join(f'    "{label}": {one}' for label in labels) + "\n  }\n}"
     schema = closed({"responses": closed(dict.fromkeys(labels, schema_of(groups)))})
     halves = _filled(rubric, prompts, "listwise", judged(rubric), form, statements_text(rubric, prompts))
-    return Prepared(Outline(halves=halves, ids=_ids(groups), schema=schema, labels=labels), groups)
+    outline = Outline(halves=halves, ids=_ids(groups), schema=schema, labels=labels, asked=_asked(rubric))
+    return Prepared(outline, groups)
 
 
 def _each(rubric: Rubric, prompts: Prompts, name: str) -> list[Prepared]:
-    asked = [("criteria", leaf) for leaf in judged(rubric)]
-    asked += [("red_flags", as_criterion(one)) for one in rubric.red_flags]
-    asked += [("bonuses", as_criterion(one)) for one in rubric.bonuses]
     prepared = []
-    for key, criterion in asked:
+    for key, criterion in _asked(rubric):
         groups = (Group(key, (Wanted(criterion.id, criterion.scale),)),)
         halves = _filled(rubric, prompts, name, (criterion,), form_text(groups, prompts), "")
-        prepared.append(Prepared(Outline(halves=halves, ids=(criterion.id,), schema=schema_of(groups)), groups))
+        one = ((key, criterion),)
+        outline = Outline(halves=halves, ids=(criterion.id,), schema=schema_of(groups), asked=one)
+        prepared.append(Prepared(outline, groups))
     return prepared
+
+
+def _asked(rubric: Rubric) -> tuple[tuple[str, Criterion], ...]:
+    return (
+        *(("criteria", leaf) for leaf in judged(rubric)),
+        *(("red_flags", as_criterion(one)) for one in rubric.red_flags),
+        *(("bonuses", as_criterion(one)) for one in rubric.bonuses),
+    )
 
 
 def _ids(groups: tuple[Group, ...]) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ from evenhand.loading import LIBRARY, read_text, read_words
 
 NAMES = (
     "pointwise", "checklist", "individual", "listwise", "pairwise", "dimensions", "gate", "horizontal", "sampled",
-    "rules", "evidence", "repair",
+    "odds", "odds-met", "odds-level", "odds-known", "rules", "evidence", "repair",
 )  # fmt: skip
 SHARED = ("rules", "evidence")  # Stand in several texts.
+PARTS = {"odds": ("odds-met", "odds-level", "odds-known")}  # Stand in one text only.
 LANGUAGES = ("en", "zh")
 _SHIPPED = LIBRARY / "prompts"
 _LARGEST = 200_000
@@ -40,7 +41,8 @@ class Prompts:
     def used(self, name: str) -> dict[str, str]:
         """All texts that a dialogue is made of, by name."""
         phrases = "\n".join(f"{key}: {text}" for key, text in sorted(self.phrases.items()))
-        return {part: self.texts[part] for part in (name, *SHARED, "repair")} | {"phrases": phrases}
+        parts = (name, *PARTS.get(name, ()), *SHARED, "repair")
+        return {part: self.texts[part] for part in parts} | {"phrases": phrases}
 
     def fill(self, name: str, **values: str) -> tuple[str, str]:
         """The two halves of a prompt, what stays the same and the task, with their places filled."""

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from evenhand.model import Criterion
+
+EMBEDDED = "embedded"  # The name of the judge that goes by rules.
 Role = Literal["system", "user", "assistant"]
 
 
@@ -30,6 +33,14 @@ class Settings:
     top_logprobs: int = 0  # How many likely tokens to report at each place; 0 reports none.
 
 
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """What a request is about, for a judge that reads texts and no prompts: it is all in the messages too."""
+
+    asked: tuple[tuple[str, Criterion], ...]  # Each with the key of the reply under which its answer belongs.
+    texts: Mapping[str, str]  # By tag: question, context, reference, output, submission, response-A, …
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One question to a model, with all that decides the answer."""
@@ -41,6 +52,7 @@ class Request:
     schema: Mapping[str, object] | None = None
     settings: Settings = field(default_factory=Settings)
     repeat: int = 0  # The same question asked again on purpose is another request.
+    about: Matter | None = field(default=None, compare=False, repr=False)
 
     def key(self, model: str) -> str:
         """A name for this request to this model: equal only where every part of both is equal."""
@@ -109,3 +121,8 @@ class Model(Protocol):
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
+
+
+def version_of(model: Model) -> str:
+    """What the answers of a model depend on beyond its name, where it tells; it enters the fingerprint."""
+    return str(getattr(model, "version", ""))

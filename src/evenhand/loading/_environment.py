@@ -14,7 +14,9 @@ from evenhand.model import Cap, Method, Rubric
 def with_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     """The rubric as the variables that its method listens to make it."""
     settings = rubric.method.environment
-    given = {name: _number(name, environ[name]) for name in settings if environ.get(name, "").strip()}
+    set_ = [name for name in settings if environ.get(name, "").strip()]
+    given = {name: _number(name, environ[name]) for name in set_ if settings[name].sets != "guard"}
+    guarded = [_switch(name, environ[name]) for name in set_ if settings[name].sets == "guard"]
     weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
     method = rubric.method
     try:
@@ -22,7 +24,8 @@ def with_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
             if settings[name].sets == "cap":
                 method = _with_cap(method, value)
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
-        return replace(rubric, criteria=criteria, method=method)
+        gate = guarded[-1] if guarded else rubric.safety_gate
+        return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
     except RubricError as error:
         where = f"environment ({', '.join(given)})"
         raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
@@ -33,6 +36,18 @@ def _number(name: str, text: str) -> Fraction:
     if isinstance(value, str):
         raise RubricError(Fault(value, where=f"environment variable {name}"))
     return value
+
+
+def _switch(name: str, text: str) -> bool:
+    word = text.strip().lower()
+    if word not in (*ON, *OFF):
+        what = f"{text.strip()[:40]!r} is neither true nor false"
+        raise RubricError(Fault(what, where=f"environment variable {name}"))
+    return word in ON
+
+
+ON = ("true", "1", "yes", "on")
+OFF = ("false", "0", "no", "off")
 
 
 def _with_cap(method: Method, at: Fraction) -> Method:

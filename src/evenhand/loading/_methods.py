@@ -198,11 +198,14 @@ def _ties(fields: Fields) -> list[TieBreak]:
     return ties
 
 
+SETS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
+
+
 def _environment(fields: Fields) -> list[tuple[str, Setting]]:
     settings = []
     for variable, node, path in fields.pairs("environment"):
-        parts = Fields(node, ("weight", "cap"), fields.faults, path)
-        for sets in ("weight", "cap"):
+        parts = Fields(node, SETS, fields.faults, path)
+        for sets in SETS:
             of = parts.text(sets)
             if of is not None:
                 settings.append((variable, Setting(sets=sets, of=of)))

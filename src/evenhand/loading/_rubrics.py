@@ -29,7 +29,7 @@ from evenhand.model import YES_NO, Criterion, Method, Panel, Rubric, Scale, Scor
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
-    "tags",
+    "safety_gate", "tags",
 )  # fmt: skip
 FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -158,6 +158,7 @@ def _parts(fields: Fields, method: Method, name: str) -> dict[str, Any]:
         "bonuses": _statements(fields, "bonuses"),
         "gates": tuple(gate for gate in gates if gate),
         "tags": _tags(fields),
+        "safety_gate": fields.boolean("safety_gate") or False,
         "about": fields.text("about") or "",
     }
 

@@ -46,6 +46,7 @@ def rubric_schema() -> Json:
                 "scale": {"$ref": "#/$defs/scale"},
                 "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
                 "panel": _step_parameters(Panel),
+                "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
                 "tags": {"type": "array", "items": _TEXT},
             }
         ),

@@ -18,7 +18,8 @@ class Answers:
     red_flags: Mapping[str, str] = field(default_factory=dict)
     bonuses: Mapping[str, str] = field(default_factory=dict)
     unanswered: Mapping[str, str] = field(default_factory=dict)  # Red flags and bonuses asked for in vain, and why.
-    unsafe: str | None = None
+    unsafe: str | None = None  # The pattern of the safety guard that matched.
+    passage: str | None = None  # The passage that it matched.
     author: str | None = None
     holistic: CriterionScore | None = None
     claims: Mapping[str, object] = field(default_factory=dict)

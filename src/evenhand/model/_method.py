@@ -62,9 +62,9 @@ class TieBreak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What an environment variable sets: a criterion's weight, or where the cap on unsafe outputs lies."""
+    """What an environment variable sets: a criterion's weight, where the cap on unsafe outputs lies, or the guard."""
 
-    sets: Literal["weight", "cap"]
+    sets: Literal["weight", "cap", "guard"]
     of: str
 
 

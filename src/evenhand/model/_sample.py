@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evenhand.errors import Fault, InputError
+from evenhand.model._finding import Finding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class Sample:
     context: str = ""
     authors: Mapping[str, str] = field(default_factory=dict)
     id: str = "sample"
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)  # What guards found, by output.
 
     def __post_init__(self) -> None:
         faults = [Fault(f"output {name!r} is empty", "leave it out: there is nothing to judge", ("outputs", name))

@@ -68,6 +68,7 @@ class Scorecard:
     flags: tuple[str, ...] = ()
     bonuses: tuple[str, ...] = ()
     unsafe: str | None = None
+    passage: str | None = None
     author: str | None = None
     steps: tuple[Moved, ...] = ()
     criteria: Mapping[str, CriterionScore] = field(default_factory=dict)

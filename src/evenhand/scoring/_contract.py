@@ -144,5 +144,5 @@ def _safety_gate(scores: Scores) -> Json | None:
     failed = [card for card in scores.scorecards if card.unsafe]
     return {
         "failed_models": [card.author or card.id for card in failed],
-        "findings": [{"id": card.id, "pattern": card.unsafe} for card in failed],
+        "findings": [{"id": card.id, "pattern": card.unsafe, "passage": card.passage} for card in failed],
     }

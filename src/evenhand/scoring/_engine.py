@@ -96,6 +96,7 @@ def finish(case: Case, missing: tuple[Missing, ...], trail: tuple[Moved, ...]) -
         flags=_flags(case),
         bonuses=tuple(answers.bonuses),
         unsafe=answers.unsafe,
+        passage=answers.passage,
         author=answers.author,
         steps=trail,
         criteria=answers.scores,

@@ -37,6 +37,7 @@ def fingerprint(
         "prompts": dict(prompts or {}),
         "judges": list(judges),
         "layers": sorted(layers),
+        **({"safety_gate": True} if rubric.safety_gate else {}),
     }
     text = json.dumps(_plain(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -157,6 +157,7 @@ def _merged(answers: Mapping[str, Answers], reviewed: Sequence[Reviewed], weight
         red_flags={id: why for one in given for id, why in one.red_flags.items()},
         bonuses={id: why for one in given for id, why in one.bonuses.items()},
         unsafe=next((one.unsafe for one in answers.values() if one.unsafe), None),
+        passage=next((one.passage for one in answers.values() if one.unsafe), None),
         author=next((one.author for one in answers.values() if one.author), None),
         notes=tuple(dict.fromkeys(note for one in given for note in one.notes)),
     )

@@ -132,9 +132,11 @@ def test_a_missing_file_is_said_so(tmp_path: Path) -> None:
 
 
 def test_the_shipped_prices_are_dated_and_know_the_default_judge() -> None:
-    """Every one of them is above zero, and kept tokens never cost more than new ones."""
+    """What runs here is free; all others are above zero, and kept tokens never cost more than new ones."""
     shipped = Prices.shipped()
 
     assert shipped.as_of.year >= 2025
     assert shipped.of("anthropic/claude-sonnet-4-20250514") is not None
-    assert all(0 < price.cached <= price.input < price.output for price in shipped.models.values())
+    paid = {name: price for name, price in shipped.models.items() if price.output}
+    assert shipped.models.keys() - paid.keys() == {"embedded", "gguf:*"}
+    assert all(0 < price.cached <= price.input < price.output for price in paid.values())

@@ -5,6 +5,7 @@ from evenhand.judging.dialogues._gate import gate
 from evenhand.judging.dialogues._horizontal import Anchored, horizontal
 from evenhand.judging.dialogues._likely import likely
 from evenhand.judging.dialogues._listwise import listwise
+from evenhand.judging.dialogues._odds import odds
 from evenhand.judging.dialogues._pairwise import pairwise
 from evenhand.judging.dialogues._pointwise import pointwise
 from evenhand.judging.dialogues._sampled import sampled
@@ -16,6 +17,7 @@ __all__ = [
     "horizontal",
     "likely",
     "listwise",
+    "odds",
     "pairwise",
     "pointwise",
     "sampled",

@@ -43,7 +43,8 @@ def _question(task: str, criteria: Sequence[Criterion], text: str, manner: Manne
         material=MATERIAL,
     )
     pieces = [*pieces_of(prompts, task), (prompts.say("submission"), "submission", text)]
-    outline = Outline(halves=halves, ids=tuple(one.id for one in criteria), schema=schema_of(groups))
+    ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
+    outline = Outline(halves=halves, ids=ids, schema=schema_of(groups), asked=asked)
     return Question(compose("gate", outline, pieces, manner), _reader(groups, Quoted(text), prompts), texts_of(pieces))
 
 

@@ -4,7 +4,7 @@ from evenhand.judging.models._budget import Budget, Spent
 from evenhand.judging.models._clock import Clock
 from evenhand.judging.models._connections import Connections
 from evenhand.judging.models._limits import Limits
-from evenhand.judging.models._names import default_name, listed
+from evenhand.judging.models._names import default_name, listed, set_up_for_oracle
 from evenhand.judging.models._prices import Price, Prices
 from evenhand.judging.models._probe import Probe, probe
 
@@ -20,4 +20,5 @@ __all__ = [
     "default_name",
     "listed",
     "probe",
+    "set_up_for_oracle",
 ]

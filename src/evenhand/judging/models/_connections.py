@@ -8,11 +8,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from evenhand.errors import Fault, JudgeError
-from evenhand.judging._request import Model, Reply, Request
+from evenhand.judging._request import Model, Reply, Request, version_of
 from evenhand.judging.models import _names
 from evenhand.judging.models._budget import Budget, Purse, Spent
 from evenhand.judging.models._clock import Clock
+from evenhand.judging.models._embedded import Embedded
 from evenhand.judging.models._function import Function, found
+from evenhand.judging.models._gguf import Gguf
 from evenhand.judging.models._limits import Limits, Server, server_of
 from evenhand.judging.models._prices import Price, Prices
 from evenhand.judging.models._record import Record, Recorder, Replayed
@@ -63,6 +65,9 @@ class Connections:
     ) -> None:
         if self._http is not None:
             await self._http.close()
+        for counted in self._models.values():
+            if isinstance(counted.model, Gguf):
+                await counted.model.close()
         if self._recorder is not None:
             self._recorder.close()
 
@@ -90,7 +95,7 @@ class Connections:
             known = self._models[name] = Counted(self._model(name), self._purse, self._recorder)
         return known
 
-    def _model(self, name: str) -> Remote | Function | Replayed:
+    def _model(self, name: str) -> Remote | Function | Embedded | Gguf | Replayed:
         if self._replay is not None:
             return Replayed(name, self._replay, strict=not name.startswith("replay:"))
         meant = _names.parse(name, self._environ)
@@ -99,6 +104,10 @@ class Connections:
         self._purse.admit(name)
         if isinstance(meant, _names.Function):
             return self._function(name, found(name, meant))
+        if isinstance(meant, _names.Rules):
+            return Embedded()
+        if isinstance(meant, _names.Local):
+            return Gguf(name, meant.path)
         line = Line(self._session(), self._server(meant.origin), self._limits, self._clock, self._secrets)
         return Remote(meant, line)
 
@@ -138,11 +147,18 @@ class Connections:
 class Counted:
     """A model whose replies are paid for and written down."""
 
-    def __init__(self, model: Remote | Function | Replayed, purse: Purse, recorder: Recorder | None) -> None:
+    def __init__(
+        self, model: Remote | Function | Embedded | Gguf | Replayed, purse: Purse, recorder: Recorder | None
+    ) -> None:
         self.name = model.name
         self.model = model
         self._purse = purse
         self._recorder = recorder
+
+    @property
+    def version(self) -> str:
+        """What its answers depend on beyond its name, where that is known."""
+        return version_of(self.model)
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""

@@ -58,7 +58,7 @@ class Function:
         if inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__):
             answer: object = self._call(request)
         else:
-            answer = await _in_a_thread(self._call, request)
+            answer = await in_a_thread(self._call, request)
         return await answer if inspect.isawaitable(answer) else answer
 
 
@@ -68,7 +68,7 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-async def _in_a_thread(call: Call, request: Request) -> object:
+async def in_a_thread(call: Call, request: Request) -> object:
     """What a plain function returns. The thread is a daemon: one that never returns keeps no process alive."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Callable[[], object]] = loop.create_future()

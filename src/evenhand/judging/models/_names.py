@@ -10,13 +10,16 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from evenhand.errors import Fault, JudgeError, nearest
+from evenhand.judging._request import EMBEDDED
 
 ANTHROPIC_BASE = "https://api.anthropic.com"
 OPENAI_BASE = "https://api.openai.com/v1"
 ORACLE_MODEL = "claude-sonnet-4-20250514"
 PROVIDERS = ("anthropic", "openai", "ollama")
-FORMS = ("anthropic/NAME", "openai/NAME", "ollama/NAME", "openai-compatible:URL/NAME", "anthropic-compatible:URL/NAME",
-         "replay:FILE", "python:MODULE:FUNCTION")  # fmt: skip
+FORMS = (
+    EMBEDDED, "anthropic/NAME", "openai/NAME", "ollama/NAME", "openai-compatible:URL/NAME",
+    "anthropic-compatible:URL/NAME", "gguf:PATH", "replay:FILE", "python:MODULE:FUNCTION",
+)  # fmt: skip
 
 _VERSIONED = re.compile(r"(/v\d+[a-z0-9]*)/(?=.)")
 _KEY = re.compile(r"[!-~]+")
@@ -47,6 +50,18 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
+class Local:
+    """A file with a model in it, to be run here."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The embedded judge."""
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A Python function that answers."""
 
@@ -54,10 +69,12 @@ class Function:
     function: str
 
 
-def parse(name: str, environ: Mapping[str, str]) -> Address | Recorded | Function:
+def parse(name: str, environ: Mapping[str, str]) -> Address | Recorded | Local | Rules | Function:
     """Who is meant by a name; a JudgeError where nobody can be."""
     kind, colon, rest = name.partition(":")
     provider, slash, model = name.partition("/")
+    if name == EMBEDDED:
+        return Rules()
     if slash and provider in PROVIDERS:
         if not model.strip():
             raise _unknown(name, f"{provider}/ needs the name of a model")
@@ -66,16 +83,24 @@ def parse(name: str, environ: Mapping[str, str]) -> Address | Recorded | Functio
         return _compatible(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
     if colon and kind == "replay" and rest:
         return Recorded(Path(rest))
+    if colon and kind == "gguf" and rest:
+        return Local(Path(rest).expanduser())
     if colon and kind == "python":
         module, _, function = rest.partition(":")
         if module and function:
             return Function(module, function)
     if name in PROVIDERS:
         raise _unknown(name, f"{name}/ needs the name of a model")
-    if kind in ("python", "replay"):
+    if kind in ("python", "replay", "gguf"):
         raise _unknown(name, f"{kind}: needs {'a module and a function' if kind == 'python' else 'a file'}")
     hint = nearest(provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS])
     raise _unknown(name, f"no model is named so; {hint}" if hint.startswith("did") else "no model is named so")
+
+
+def set_up_for_oracle(environ: Mapping[str, str]) -> bool:
+    """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
+    variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
+    return any(_set(environ, variable) for variable in variables)
 
 
 def default_name(environ: Mapping[str, str]) -> str:

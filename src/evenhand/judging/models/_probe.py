@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evenhand.errors import EvenhandError
 from evenhand.judging._request import Message, Reply, Request, Settings
 from evenhand.judging.models._connections import Connections
+from evenhand.judging.models._embedded import Embedded
 from evenhand.judging.models._names import PROVIDERS
 from evenhand.judging.models._prices import Price
 from evenhand.judging.models._remote import Remote
@@ -48,6 +49,15 @@ async def probe(connections: Connections, name: str) -> Probe:
     try:
         counted = connections.counted(f"{provider}/-" if alone else name)
         model = counted.model
+        if isinstance(model, Embedded):
+            return Probe(
+                name=name,
+                reachable=True,
+                model=model.version,
+                structured=True,
+                logprobs=False,
+                price=connections.price(name),
+            )
         if not isinstance(model, Remote):
             reply = await counted.ask(_QUESTION)
             return Probe(name=name, reachable=True, structured=_fits(reply.text), seconds=reply.seconds)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from evenhand.errors import Fault, JudgeError, RefusedError
-from evenhand.judging._request import Place, Reply, Request, Usage
+from evenhand.judging._request import EMBEDDED, Place, Reply, Request, Usage
 from evenhand.judging.models._values import Stop, mapping
 
 _BEGINNING = b'{"key": "'
@@ -79,7 +79,7 @@ class Record:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._replies: dict[str, Reply] = {}
-        self._models: dict[str, None] = {}
+        self._models: dict[str, str] = {}
         try:
             with path.open("rb") as file:
                 for number, line in enumerate(file, 1):
@@ -91,6 +91,10 @@ class Record:
     def models(self) -> tuple[str, ...]:
         """Whose replies these are."""
         return tuple(self._models)
+
+    def version(self, name: str) -> str:
+        """What the first reply of a model calls it, beyond its name."""
+        return self._models.get(name, "").removeprefix(name).strip()
 
     def find(self, request: Request, model: str | None = None) -> Reply | None:
         """The reply to a request: of the model named, or of whichever has answered it."""
@@ -110,7 +114,7 @@ class Record:
             raise self._wrong(number) from None
         except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             raise self._wrong(number) from None
-        self._models.setdefault(model)
+        self._models.setdefault(model, reply.model)
         self._replies.setdefault(key, reply)
 
     def _wrong(self, number: int) -> JudgeError:
@@ -125,6 +129,12 @@ class Replayed:
         self.name = name
         self._record = record
         self._model = name if strict else None
+
+    @property
+    def version(self) -> str:
+        """That of a judge which ran here; servers name their models as they like, which says nothing."""
+        here = self.name == EMBEDDED or self.name.startswith("gguf:")
+        return self._record.version(self.name) if here else ""
 
     async def ask(self, request: Request) -> Reply:
         """The recorded reply."""

@@ -1,0 +1,81 @@
+"""Whatever the criterion and whatever the text: no fault, no made-up quotation, the same answer, and no long wait."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.judging.embedded import Text, decide, vectors
+from evenhand.judging.embedded._forms import COUNTABLE, FEATURES, json_in, language_of
+
+# Words that the rules know, between characters of all kinds.
+KNOWN = """
+Does the reply say that not never no or and mentions without avoids at most least five 12 words sentences bullet points
+JSON table heading ends with begins 'Yes' “no” French date reference 5% €20 May Monday 3:30 pm 2.3.1 ſix mınutes it's
+isn't don’t every tone 不 营业 。 ! ? , ; : - # | ``` \n \ud800 … ½ ² ٣ 𝟗 İ
+"""
+PIECES = st.sampled_from(KNOWN.split(" "))
+TEXTS = st.text() | st.lists(PIECES, max_size=25).map(" ".join)
+
+
+@given(TEXTS, TEXTS, st.booleans())
+def test_no_criterion_and_no_text_is_a_fault(asks: str, text: str, with_vectors: bool) -> None:
+    """And what is quoted stands in the text, word for word."""
+    near = vectors() if with_vectors else None
+
+    decision = decide(asks, Text(text, near), Text(asks, near))
+
+    assert decision.reason
+    assert decision.quote in text
+
+
+@given(TEXTS, TEXTS)
+def test_the_same_pair_has_the_same_decision(asks: str, text: str) -> None:
+    """Made ready once or twice."""
+    first, second = Text(text), Text(text)
+
+    assert decide(asks, first) == decide(asks, second) == decide(asks, first)
+
+
+LONG: dict[str, Callable[[int], str]] = {
+    "one line": lambda size: "bread and butter " * (size // 17),
+    "sentences": lambda size: "It opens at 9. " * (size // 15),
+    "digits": lambda size: "7" * size,
+    "newlines": lambda size: "\n" * size,
+    "spaces": lambda size: f"a{' ' * size}b",
+    "brackets": lambda size: "[" * size,
+    "links": lambda size: "[a](" * (size // 4),
+    "hosts": lambda size: "www.-" * (size // 5),
+    "quotation marks": lambda size: "„" * size,
+    "addresses": lambda size: "a.b" * (size // 3),
+    "bars": lambda size: "| " * (size // 2) + "x",
+    "commas": lambda size: "a,  " * (size // 4),
+}
+SMALL = 25_000
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_time_grows_with_length_and_no_faster(kind: str) -> None:
+    """Four times the text takes four times as long, and not sixteen times."""
+    _seconds(LONG[kind](1000))
+
+    short = min(_seconds(LONG[kind](SMALL)) for _ in range(2))
+    long = min(_seconds(LONG[kind](4 * SMALL)) for _ in range(2))
+
+    assert long <= 7 * short + 0.05
+
+
+def _seconds(text: str) -> float:
+    """The time for all that may be asked of a text."""
+    began = time.process_time()
+    ready = Text(text)
+    decide("Does it say that bread costs 3 euros and opens at nine?", ready)
+    for countable in COUNTABLE:
+        countable.count(ready)
+    for feature in FEATURES:
+        feature.present(ready)
+    json_in(text)
+    language_of(text)
+    return time.process_time() - began

@@ -1,0 +1,244 @@
+"""Decisions: yes and no where the words show it, with the sentence that does; an abstention where they do not."""
+
+import pytest
+
+from evenhand.judging.embedded import Decision, Text, Weights, claim_of, decide, look, vectors, weights
+from evenhand.judging.embedded import _text as text_module
+from evenhand.judging.embedded._decide import entailed
+from evenhand.judging.embedded._features import Seen
+
+REPLY = (
+    "Thanks for writing. The museum opens at nine on Mondays. Dogs are not allowed inside.\n"
+    "Tickets cost 12 euros, and children enter without paying. We cannot reimburse parking."
+)
+OPENS = "The museum opens at nine on Mondays."
+DOGS = "Dogs are not allowed inside."
+TICKETS = "Tickets cost 12 euros, and children enter without paying."
+PARKING = "We cannot reimburse parking."
+
+
+def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: bool) -> Decision:
+    near = vectors() if with_vectors else None
+    return decide(asks, Text(text, near), Text(reference, near) if reference else None)
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+@pytest.mark.parametrize(
+    ("asks", "holds", "quote"),
+    [
+        ("Does the reply say that the museum opens at nine on Mondays?", True, OPENS),
+        ("Does the reply say that dogs are not allowed inside?", True, DOGS),
+        ("Does the reply say that tickets cost 12 euros?", True, TICKETS),
+        ("Does the reply say that a ticket's price is 12 euros?", True, TICKETS),  # In other words.
+        ("Does it say that parking is not refunded?", True, PARKING),
+        ("Does the reply say that dogs are allowed inside?", False, DOGS),
+        ("Does the reply say that tickets cost 15 euros?", False, TICKETS),
+        ("Does the reply say that tickets cost 12 euros and that tours take 90 minutes?", False, None),
+        ("Does the reply explain that Napoleon lost 30,000 horses in Russia?", False, None),
+    ],
+)  # fmt: skip
+def test_what_the_words_show_is_decided(asks: str, holds: bool, quote: str | None, with_vectors: bool) -> None:
+    """With the sentence it rests on."""
+    decision = decided(asks, with_vectors=with_vectors)
+
+    assert decision.holds is holds
+    assert quote is None or decision.quote == quote
+    assert decision.quote in REPLY
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+@pytest.mark.parametrize(
+    ("asks", "reason"),
+    [
+        ("Is the tone friendly?", "rules cannot weigh"),
+        ("Every paragraph has a heading of its own.", "a form that rules cannot measure"),
+        ("Is it so?", "it names nothing that could be looked for"),
+        ("Does the opening hour agree with the reference?", "no reference was given"),
+    ],
+)
+def test_what_the_words_do_not_show_is_left_open(asks: str, reason: str, with_vectors: bool) -> None:
+    """An abstention, and why."""
+    decision = decided(asks, with_vectors=with_vectors)
+
+    assert decision.holds is None
+    assert reason in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [
+        ("Does the reply say that tickets cost 12 euros?", "the passage says it"),
+        ("Does the reply say that tickets cost 15 euros?", "it says 12 euros, where 15 euros is asked for"),
+        ("Does the reply say that dogs are allowed inside?", "the passage denies it"),
+        ("Does the reply say that tickets cost 12 euros and that tours take 90 minutes?", "not found: "),
+    ],
+)
+def test_the_reason_says_what_weighed_most(asks: str, told: str) -> None:
+    """And how sure it is."""
+    reason = decided(asks, with_vectors=False).reason
+
+    assert reason.startswith(told)
+    assert "(chance of yes " in reason
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+def test_none_of_several_alternatives_is_plain_to_see(with_vectors: bool) -> None:
+    """Without a word of any of them nothing needs weighing; with one it does."""
+    asks = "The reply never asks for a password, a card number or a code."
+
+    absent = decided(asks, with_vectors=with_vectors)
+    present = decided(asks, "Please send us your password and your card number.", with_vectors=with_vectors)
+
+    assert absent.holds is True
+    assert absent.reason == "none of these occurs in it: password, card number, code"
+    assert present.holds is not True
+
+
+def test_absence_is_asked_for_and_found_wanting() -> None:
+    """What should not be said is said."""
+    asks = "The reply does not say that the sofa costs 300 euros."
+
+    decision = decided(asks, "It is quiet. The sofa costs 300 euros.", with_vectors=False)
+
+    assert decision.holds is False
+    assert decision.quote == "The sofa costs 300 euros."
+
+
+def test_a_reference_takes_the_place_of_the_criterion() -> None:
+    """What it says on the matter is looked for in the output."""
+    asks = "Does the price of the ticket agree with the reference?"
+    reference = "Coffee is sold. The ticket for adults costs 9 euros. Dogs stay outside."
+
+    same = decided(asks, "The ticket for adults costs 9 euros.", reference, with_vectors=False)
+    other = decided(asks, "The ticket for adults costs 12 euros.", reference, with_vectors=False)
+    silent = decided(asks, "The ticket for adults costs 9 euros.", "Coffee is sold.", with_vectors=False)
+
+    assert (same.holds, other.holds, silent.holds) == (True, False, None)
+    assert silent.reason == "the reference does not clearly speak of it"
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [("Open Orders and choose  REPORT a problem.", True), ("Open Orders and report the problem.", False)],
+)
+def test_words_in_quotation_marks_are_these_very_words(text: str, holds: bool) -> None:
+    """Whoever quotes wants no paraphrase."""
+    decision = decided('Does it name the page "Report a problem"?', text, with_vectors=False)
+
+    assert decision.holds is holds
+
+
+def test_what_is_not_about_saying_needs_every_word() -> None:
+    """ "Is the deposit 300 euros" is met by these words; that they are missing shows nothing."""
+    asks = "Is the deposit 300 euros?"
+
+    there = decided(asks, "The deposit is 300 euros.", with_vectors=False)
+    missing = decided(asks, "Coffee is sold on the first floor.", with_vectors=False)
+
+    assert there.holds is True
+    assert missing.holds is None
+
+
+@pytest.mark.parametrize(
+    ("asks", "against"),
+    [
+        ("Does it say that the lift is in use?", 1.0),
+        ("Does it explain why the lift is in use?", 0.0),  # A denial may be the very answer.
+    ],
+)
+def test_a_denial_speaks_against_what_is_claimed_only(asks: str, against: float) -> None:
+    """An open question claims nothing that could be denied."""
+    assert seen(asks, "The lift is not in use.").features["against"] == against
+
+
+def test_the_band_is_how_sure_it_must_be() -> None:
+    """Weights with a wide band abstain, weights without one never do."""
+    asks, text = "Does it say that tickets cost 15 euros?", Text(REPLY)
+    features = {"bias": -0.2}
+
+    wide = decide(asks, text, fitted=Weights(features=features, band=0.1))
+    none = decide(asks, text, fitted=Weights(features=features, band=0.0))
+
+    assert (wide.holds, wide.reason) == (None, "too close to call")
+    assert none.holds is False
+
+
+def test_word_vectors_have_weights_of_their_own() -> None:
+    """Without them, likeness weighs nothing."""
+    with_vectors, without = weights(True), weights(False)
+
+    assert with_vectors.features["likeness"] != 0
+    assert without.features["likeness"] == without.features["likeness_of_two"] == 0
+    assert with_vectors.features.keys() == without.features.keys()
+
+
+def test_a_statement_that_is_contradicted_is_marked() -> None:
+    """To say otherwise is more than to leave out."""
+    text = Text(REPLY)
+
+    assert entailed("Tickets cost 15 euros.", text).against
+    assert not entailed("Tickets cost 12 euros.", text).against
+
+
+def seen(asks: str, text: str) -> Seen:
+    found = look(claim_of(asks), Text(text))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("The fee was refunded.", ()),
+        ("The charge was reimbursed.", ()),  # Of like meaning.
+        ("The feedback was refunded.", ("fee",)),  # Too short to be the beginning of another word.
+        ("It rained.", ("fee", "refunded")),
+    ],
+)
+def test_words_are_found_as_they_are_or_as_their_kin(text: str, missing: tuple[str, ...]) -> None:
+    """What is missing is named in the reason."""
+    assert seen("Does it say that the fee was refunded?", text).missing == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "conflicts"),
+    [
+        ("It opens at 9:00 and closes at 17:00.", ()),
+        ("It opens at 9:00.", ()),  # What the claim names elsewhere does not stand in the place of 17:00.
+        ("It opens at 9:00 and closes at 18:00.", (("17:00", "18:00"),)),
+        ("It opens early. It closes at 18:00 on all days.", (("9:00", "18:00"), ("17:00", "18:00"))),
+    ],
+)
+def test_a_conflict_is_another_value_in_the_same_place(text: str, conflicts: tuple[tuple[str, str], ...]) -> None:
+    """Never one that the claim itself names."""
+    assert seen("Does it say that it opens at 9:00 and closes at 17:00?", text).conflicts == conflicts
+
+
+def test_what_every_sentence_has_says_little() -> None:
+    """A word in all three sentences counts a third of one in a single sentence."""
+    text = Text("Bread is dear. Bread is good. Bread is old.")
+
+    assert text.rarity("bread") == pytest.approx(0.35)
+    assert text.rarity("dear") == text.rarity("elsewhere") == 1.0
+
+
+def test_sentences_beyond_the_limit_are_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was not found may stand where nobody looked, and the reason says so."""
+    monkeypatch.setattr(text_module, "LOOKED_AT", 2)
+    text = Text(REPLY)
+
+    found = decide("Does the reply say that the museum opens at nine on Mondays?", text)
+    beyond = decide("Does the reply say that the museum opens at nine on Fridays?", text)
+    neither = decide("The reply never asks for a password or a code.", text)
+
+    assert found.holds is True
+    assert (beyond.holds, neither.holds) == (None, None)
+    assert neither.reason.startswith("only the first 2 of 5 sentences were looked at; there, none of these occurs")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "…", "12345"])
+def test_a_text_without_words_is_no_reason_to_fail(text: str) -> None:
+    """Nothing is found in it, or nothing can be told."""
+    decision = decide("Does the reply say that the museum opens at nine?", Text(text))
+
+    assert decision.holds is not True

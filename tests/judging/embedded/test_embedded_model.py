@@ -1,0 +1,150 @@
+"""The embedded judge as a model: always the same, named by its version, recorded, offline, whole without its extra."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand import How, Judged, Sample, Scored, Unscored, load_rubric
+from evenhand.judging import Reply, judge_sample, version_of
+from evenhand.judging.embedded import vectors
+from evenhand.judging.models import Connections
+from evenhand.judging.models._embedded import Embedded
+
+SAMPLE = Sample(input="When?", outputs={"a": "The shop opens at nine. Bread costs 3 euros."})
+RUBRIC = load_rubric(
+    {
+        "method": "checklist",
+        "criteria": [
+            {"id": "hour", "expected_outcome": "Does it say that the shop opens at nine?"},
+            {"id": "price", "expected_outcome": "Does it say that bread costs 4 euros?"},
+            {"id": "tone", "expected_outcome": "Is it polite?"},
+        ],
+    }
+)
+
+
+@pytest.fixture
+def fresh_vectors() -> Iterator[None]:
+    """Loaded anew here, and anew by whoever comes after."""
+    vectors.cache_clear()
+    yield
+    vectors.cache_clear()
+
+
+def judge(**given: Any) -> Judged:
+    async def run() -> Judged:
+        async with Connections({}, **given) as connections:
+            return await judge_sample(RUBRIC, SAMPLE, [connections.open("embedded")], How())
+
+    return asyncio.run(run())
+
+
+def texts(judged: Judged) -> list[str]:
+    return [getattr(call.reply, "text", "") for call in judged.calls]
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    """To the byte, from a judge that was never asked before."""
+    first, second = judge(), judge()
+
+    assert texts(first) == texts(second)
+    assert first.scores == second.scores
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "77"])
+def test_the_order_of_sets_decides_nothing(seed: str) -> None:
+    """Another process hashes strings otherwise and has to say the same."""
+    code = (
+        "from evenhand.judging.embedded import Text, claim_of, look\n"
+        "text = Text('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
+        "claim = claim_of('Does it name bread, sweet honey, fresh milk and large glass jars at the old counter?')\n"
+        "print(sorted(look(claim, text).features.items()))"
+    )
+    run = [sys.executable, "-c", code]
+
+    here = subprocess.run(run, env={"PYTHONHASHSEED": "42"}, capture_output=True, text=True, check=True)
+    there = subprocess.run(run, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True)
+
+    assert here.stdout == there.stdout
+
+
+def test_a_record_gives_the_same_back(tmp_path: Path) -> None:
+    """Byte for byte, and marked as recorded."""
+    path = tmp_path / "record.jsonl"
+
+    asked = judge(record=path)
+    replayed = judge(replay=path)
+
+    assert texts(replayed) == texts(asked)
+    assert all(getattr(call.reply, "recorded", False) for call in replayed.calls)
+    assert replayed.scores == asked.scores
+
+
+def test_with_vectors_and_without_are_two_judges(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their scores are not compared as if they were one's: the version says which, and enters the fingerprint."""
+    known, with_vectors = version_of(Embedded()), judge()
+    monkeypatch.setitem(sys.modules, "wordllama", None)  # As where the extra is not installed.
+    vectors.cache_clear()
+
+    bare, without = version_of(Embedded()), judge()
+
+    assert (known.split()[0], bare.split()[0]) == ("vectors", "rules")
+    assert known.split()[1] == bare.split()[1]  # The weights are in one file.
+    assert {call.reply.model for call in without.calls if isinstance(call.reply, Reply)} == {f"embedded {bare}"}
+    assert with_vectors.scores.fingerprint != without.scores.fingerprint
+
+
+def test_it_judges_without_its_extra(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules alone answer what is plain."""
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+
+    scores = {one.criterion: one.score for one in judge().judgments}
+
+    assert isinstance(scores["hour"], Scored) and scores["hour"].value == 1
+    assert isinstance(scores["price"], Scored) and scores["price"].value == 0
+    assert isinstance(scores["tone"], Unscored)
+
+
+def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the judge for where there is no network: what it needs is in its package."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+    judged = judge()
+
+    assert len(judged.judgments) == 3
+
+
+@pytest.mark.parametrize("module", ["evenhand.judging.embedded", "evenhand.judging.models"])
+def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
+    """Whoever asks another judge waits neither for vectors nor for the tables of the rules."""
+    code = f"import sys, {module}; print([name for name in ('numpy', 'wordllama') if name in sys.modules])"
+    tables = f"import sys, {module}; print('evenhand.judging.embedded._kin' in sys.modules)"
+
+    heavy = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    own = subprocess.run([sys.executable, "-c", tables], capture_output=True, text=True, check=True)
+
+    assert heavy.stdout.strip() == "[]"
+    assert own.stdout.strip() == str(module == "evenhand.judging.embedded")
+
+
+def test_vectors_are_loaded_once_and_take_any_text() -> None:
+    """Half of a surrogate pair is no text to the tokenizer."""
+    near = vectors()
+    assert near is not None
+
+    rows = near.of(["bread and butter", "\ud800 bread"])
+
+    assert vectors() is near
+    assert rows.shape == (2, 256)

@@ -1,0 +1,202 @@
+"""Replies: whatever the dialogue, the embedded judge answers in the form that the project's own reader takes."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from evenhand import How, Judged, Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand.errors import JudgeError, RefusedError
+from evenhand.judging import Driver, Message, Request, judge_sample, prefer_sample
+from evenhand.judging.dialogues import gate
+from evenhand.judging.embedded import Replier
+from evenhand.judging.models._embedded import Embedded
+from evenhand.loading import method_names
+from tests.judging.scripted import MANNER
+
+OUTPUT = "The shop opens at nine. Bread costs 3 euros. We do not sell milk.\n\nCome and see."
+OTHER = "The shop opens at ten. Bread is sold out."
+SAMPLE = Sample(
+    input="When does the shop open, and what is bread?",
+    outputs={"a": OUTPUT},
+    reference="The shop opens at nine. Bread costs 3 euros. Milk is not sold. Visitors are welcome there.",
+)
+TWO = Sample(input=SAMPLE.input, outputs={"a": OUTPUT, "b": OTHER}, reference=SAMPLE.reference)
+ASKS = {
+    "bread": "Does it say that bread costs 3 euros?",
+    "milk": "Does it say that milk is sold?",
+    "tone": "Is the tone friendly?",
+}
+YES_NO = [{"id": id, "asks": asks, "scale": "yes/no"} for id, asks in ASKS.items()]
+BANDS = {0: "Bread is not named.", 5: "Bread is named.", 9: "Bread is named with its price of 3 euros."}
+RUBRICS: dict[str, dict[str, Any]] = {
+    "checklist": {"criteria": [{"id": id, "expected_outcome": asks} for id, asks in ASKS.items()]},
+    "council": {},
+    "council-v1": {},
+    "judge-skill": {},
+    "layered": {},
+    "oracle": {
+        "criteria": [
+            {"id": "credibility", "asks": "Are the facts correct?", "weight": 0.5, "fixed": True},
+            {"id": "completeness", "asks": "Is it complete?", "weight": 0.5},
+        ]
+    },
+    "points": {"criteria": [{"id": id, "asks": asks, "points": 2} for id, asks in ASKS.items()]},
+    "score-ranges": {"criteria": [{"id": "bread", "asks": ASKS["bread"], "score_ranges": BANDS}, *YES_NO[1:]]},
+    "tree": {"criteria": [{"id": "all", "children": YES_NO}]},
+}
+
+
+def rubric_of(method: str) -> Rubric:
+    return load_rubric({"method": method, **RUBRICS[method]}) if RUBRICS[method] else load_rubric(method)
+
+
+def judged(rubric: Rubric, sample: Sample = SAMPLE, how: How | None = None) -> Judged:
+    return asyncio.run(judge_sample(rubric, sample, [Embedded()], how or How()))
+
+
+def faults(result: Judged) -> list[str]:
+    """What the reader found wrong, beside what the judge itself leaves open."""
+    scores = [judgment.score for judgment in result.judgments]
+    return [score.why for score in scores if isinstance(score, Unscored) and not score.why.startswith("abstained: ")]
+
+
+def answers(result: Judged) -> dict[str, object]:
+    return {
+        one.criterion: one.score.value if isinstance(one.score, Scored) else None
+        for one in result.judgments
+        if one.output == "a"
+    }
+
+
+def test_every_method_has_its_rubric_here() -> None:
+    """A new method needs a reply that can be read."""
+    assert set(RUBRICS) == set(method_names())
+
+
+@pytest.mark.parametrize("each", [False, True])
+@pytest.mark.parametrize("method", RUBRICS)
+def test_the_reply_is_read_whatever_the_method(method: str, each: bool) -> None:
+    """At the first try, and every quotation is found in the output."""
+    result = judged(rubric_of(method), how=How(each=each))
+
+    assert result.judgments
+    assert faults(result) == []
+    assert all(call.reply.attempts == 1 for call in result.calls)
+    assert all("again" not in call.request.dialogue for call in result.calls)
+    assert all(OUTPUT[piece.start : piece.end] for one in result.judgments for piece in one.evidence)
+
+
+@pytest.mark.parametrize("method", ["checklist", "points", "score-ranges", "tree"])
+def test_what_the_words_show_is_scored(method: str) -> None:
+    """Milk is denied, tone is left open; both come through as such."""
+    result = judged(rubric_of(method))
+
+    found = answers(result)
+    assert found["milk"] == 0
+    assert found["tone"] is None
+    assert method == "score-ranges" or found["bread"] == 1
+
+
+def test_evidence_is_the_sentence_that_decided() -> None:
+    """With its reason."""
+    result = judged(rubric_of("checklist"))
+
+    (bread,) = [one for one in result.judgments if one.criterion == "bread"]
+    assert [piece.text for piece in bread.evidence] == ["Bread costs 3 euros."]
+    assert bread.reason.startswith("the passage says it")
+
+
+@pytest.mark.parametrize("method", ["council", "council-v1"])
+def test_several_outputs_are_answered_each_for_itself(method: str) -> None:
+    """A listwise dialogue shows both at once under letters; what one leaves out does not count against the other."""
+    facts = [
+        "The hall closes on 3 May.",
+        "The seats cost 12 euros.",
+        "The stage has 14 lamps.",
+        "The garage holds 200 cars.",
+    ]
+    whole, part = " ".join(facts), " ".join(facts[:2])
+    sample = Sample(input="What is known?", outputs={"a": whole, "b": part}, reference=whole)
+
+    result = judged(rubric_of(method), sample)
+
+    complete = {one.output: one.score for one in result.judgments if one.criterion == "completeness"}
+    assert faults(result) == []
+    assert isinstance(complete["a"], Scored) and isinstance(complete["b"], Scored)
+    assert complete["a"].value > complete["b"].value
+
+
+def test_a_contest_gets_its_suggestions() -> None:
+    """Two of them, what is lacking first, and feedback on every criterion."""
+    result = judged(rubric_of("oracle"))
+
+    assert faults(result) == []
+    assert len(result.suggestions["a"]) == 2
+    assert all(one.feedback for one in result.judgments)
+
+
+def test_the_gate_is_answered_with_hints() -> None:
+    """Met, not met, and open: one that is not met fails it."""
+    dialogue = gate("Say what bread costs.", list(ASKS.values()), ("a", OUTPUT), MANNER)
+
+    result = asyncio.run(Driver(Embedded()).run(dialogue))
+
+    scores = [check.judgment.score for check in result.checks]
+    assert [score.value if isinstance(score, Scored) else None for score in scores] == [1, 0, None]
+    assert result.checks[1].revision_hint
+    assert result.passed is False
+
+
+@pytest.mark.parametrize("how", [How(samples=3), How(logprobs=True)])
+def test_what_only_a_model_can_do_is_refused(how: How) -> None:
+    """The same answer three times says nothing of its spread."""
+    with pytest.raises(JudgeError, match="embedded gives the same answer each time"):
+        judged(rubric_of("checklist"), how=how)
+
+
+def test_pairs_are_refused() -> None:
+    """It reads one output at a time."""
+    with pytest.raises(JudgeError, match="embedded cannot compare outputs"):
+        asyncio.run(prefer_sample(rubric_of("checklist"), TWO, [Embedded()]))
+
+
+@pytest.mark.parametrize("dialogue", ["dimensions", "sampled", "likely"])
+def test_a_request_for_anything_else_is_refused(dialogue: str) -> None:
+    """By name, and before anything is read."""
+    request = Request(dialogue=dialogue, messages=(Message("user", "?"),))
+
+    with pytest.raises(RefusedError, match=f"it cannot do {dialogue}"):
+        Replier(None).reply(request)
+
+
+def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One request for each criterion, and one text of the output for all of them."""
+    made: list[str] = []
+    ready = Replier.__init__.__globals__["Text"]
+
+    def counting(text: str, vectors: Any) -> Any:
+        made.append(text)
+        return ready(text, vectors)
+
+    monkeypatch.setitem(Replier.__init__.__globals__, "Text", counting)
+
+    judged(rubric_of("checklist"), how=How(each=True))
+
+    assert sorted(made) == sorted([OUTPUT, SAMPLE.reference])
+
+
+def test_no_more_texts_are_kept_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run over a thousand outputs does not hold them all."""
+    monkeypatch.setitem(Replier.__init__.__globals__, "KEPT", 2)
+    replier = Replier(None)
+
+    _ask(replier, ["One.", "Two.", "Three."])
+
+    assert len(replier._texts) == 2
+
+
+def _ask(replier: Replier, texts: Iterable[str]) -> None:
+    for text in texts:
+        replier._text(text)
