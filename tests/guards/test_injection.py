@@ -16,7 +16,7 @@ from evenhand.guards._injection._lexicon_chinese import chinese
 from evenhand.guards._injection._weigh import weights
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
-LEAST_FITTED, LEAST_HELD_OUT = 0.80, 0.75  # Below what was measured, so that small changes pass.
+LEAST_FITTED, LEAST_HELD_OUT = 0.80, 0.88  # Below what was measured, so that small changes pass.
 MARKS_AND_SAYINGS = frozenset((
     "now", "bound", "asks", "called", "yours", "told", "colon", "quote", "code", "bracket", "brace", "angle", "equals",
     "hash", "line", "bar", "cry", "question", "paren", "dollar", "underscore", "number", "ten", "high", "fraction",

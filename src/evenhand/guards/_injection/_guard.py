@@ -26,7 +26,7 @@ __all__ = ["RULES", "injections"]
 
 MOST_SHOWN = 160
 # What a pattern adds to the weight of the sentence that it matches in: a sentence that explains or tells outweighs it.
-_EVIDENCE: Mapping[str, float] = {"override": 5, "role": 5, "extraction": 5, "delimiter": 5, "hijack": 2}
+_EVIDENCE: Mapping[str, float] = {"override": 7, "role": 6, "extraction": 7, "delimiter": 6, "hijack": 3}
 _BY_WORD = by_word((*OVERRIDES, *ROLES, *EXTRACTIONS, *MARKS, *ORDERS, *CLAIMS, *DELIMITERS, *CHINESE))
 _HAN = tuple(word for word in _BY_WORD if not word.isascii())
 _SIGNS = frozenset(word for word in VOCABULARY if len(word) >= 6)
