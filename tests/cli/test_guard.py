@@ -173,3 +173,56 @@ def test_guards_read_standard_input_and_refuse_what_they_cannot_read(folder: Pat
     assert (missing.returncode, twice.returncode) == (2, 2)
     assert "nothing.md: cannot be read" in missing.stderr
     assert "named twice" in twice.stderr
+
+
+def test_a_value_is_masked_also_where_a_passage_is_cut_inside_it(folder: Path) -> None:
+    """Half a card number is still somebody's."""
+    start = "Hello and welcome to our shop for cards, here is my card 4111 1111 1111 1111 and more."
+    (folder / "cut.md").write_text(start, "utf-8")
+    (folder / "begins.yaml").write_text('criteria: [{id: a, asks: "Does it begin with a question?"}]', "utf-8")
+
+    for options in ([], ["--json"], ["--explain"]):
+        done = evenhand("judge", "-r", "begins.yaml", "cut.md", *options, folder=folder)
+
+        assert "4111 1111" not in done.stdout
+
+
+LEAKING = """
+import json
+
+
+def leaking(request):
+    answer = {"evidence": [], "reason": "Write to jane.roe@corp.example or j\u00f6hn@corp.example.", "answer": "no"}
+    return json.dumps({"criteria": {id: answer for id in request.ids}})
+"""
+
+
+def test_what_a_judge_brings_itself_is_masked_too(folder: Path) -> None:
+    """Also where its reply has escaped letters."""
+    (folder / "own.py").write_text(LEAKING, "utf-8")
+
+    for options in ([], ["--json"]):
+        done = evenhand("judge", "-r", "parcel.yaml", "honest.md", "-m", "python:own:leaking", *options, folder=folder)
+
+        assert "jane.roe" not in done.stdout
+        assert "hn@corp" not in done.stdout
+
+
+def test_pairs_do_not_pretend_to_refuse(folder: Path) -> None:
+    """An option that would do nothing is refused."""
+    options = ["-m", "python:own:quoting", "--pairwise", "--injected", "refuse"]
+
+    done = evenhand("judge", "-r", "parcel.yaml", "hijack.md", "honest.md", *options, folder=folder)
+
+    assert done.returncode == 2
+    assert "without each, samples, logprobs, cascade, weights and refuse" in done.stderr
+
+
+def test_a_safety_gate_needs_a_cap(folder: Path) -> None:
+    """Else a pass would follow the warning."""
+    (folder / "gated.yaml").write_text(RUBRIC + "safety_gate: true\n", "utf-8")
+
+    done = evenhand("judge", "-r", "gated.yaml", "unsafe.md", folder=folder)
+
+    assert done.returncode == 2
+    assert "gated.yaml:4: safety_gate has no effect: 'checklist' has no cap for unsafe outputs" in done.stderr

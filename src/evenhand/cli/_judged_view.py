@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from evenhand.cli._scores_view import in_order, show_scores
 from evenhand.cli._screen import Screen
-from evenhand.judging import Call, Judged, NoReply, Preference, Preferred, Suggestion
+from evenhand.judging import EMBEDDED, Call, Judged, NoReply, Preference, Preferred, Suggestion
 from evenhand.judging.models import Spent
 from evenhand.model import Judgment, PanelView, Rubric, Scorecard, Scored, Scores, written
 from evenhand.scoring import panel_view
@@ -182,20 +182,21 @@ def _show_cascade(screen: Screen, judged: Judged) -> None:
 def _show_heuristic(screen: Screen, judged: Judged) -> None:
     for judge in judged.heuristic:
         screen.gap()
-        screen.line(f"{judge} is heuristic: it goes by words, not by understanding. For the rest name a --model.")
+        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
 
 
 def _show_spent(screen: Screen, spent: Spent, calls: Sequence[Call]) -> None:
     screen.gap()
-    asked = len(calls) - spent.replayed
-    parts = ["1 request" if asked == 1 else f"{asked} requests"]
+    asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
+    parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
     failed = sum(isinstance(call.reply, NoReply) for call in calls)
     if failed:
         parts.append(f"{failed} without a reply")
     if spent.replayed:
         parts.append("1 reply from a record" if spent.replayed == 1 else f"{spent.replayed} replies from a record")
     if spent.input or spent.output:
-        kept = f" ({spent.cached:,} kept by the server)" if spent.cached else ""
+        kept = f" ({spent.cached:,} of them kept from before)" if spent.cached else ""
         parts.append(f"{spent.input:,} tokens in{kept}, {spent.output:,} out")
     if spent.requests:
         parts.append(_cost(spent))

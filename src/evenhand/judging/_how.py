@@ -50,6 +50,8 @@ class How:
             yield f"samples must be 1 or more, got {self.samples}"
         if self.each and (self.samples != 1 or self.logprobs):
             yield "one request per criterion cannot be combined with samples or logprobs"
+        if not isinstance(self.refuse, bool):
+            yield f"refuse must be true or false, got {self.refuse!r}"
         if not isinstance(self.language, str):
             yield f"language must be text, got {self.language!r}"
         if self.deadline is not None and not (isinstance(self.deadline, (int, float)) and self.deadline > 0):

@@ -60,8 +60,8 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
         raise JudgeError(
             Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
         )
-    if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights:
-        raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade and weights")
+    if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights or how.refuse:
+        raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
     pairs = list(combinations(sample.outputs, 2))
     preferences = await together(
         [

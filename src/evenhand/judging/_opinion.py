@@ -90,7 +90,8 @@ def _refused(rubric: Rubric, sample: Sample, output: str) -> Told:
     assert finding is not None
     why = f"refused: it {finding.says} (“{finding.text}”), so no judge was shown it"
     scores = dict.fromkeys((leaf.id for leaf in judged(rubric)), Unscored(why))
-    return Told(answers=Answers(id=output, scores=scores, author=sample.authors.get(output)), judgments=())
+    answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
+    return _marked(rubric, sample, Told(answers=answers, judgments=()))
 
 
 def _marked(rubric: Rubric, sample: Sample, told: Told) -> Told:

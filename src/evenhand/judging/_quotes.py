@@ -24,7 +24,7 @@ class Quoted:
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""
         quotation = quotation.strip()
-        if sum(map(str.isalnum, quotation)) < min(LEAST, sum(map(str.isalnum, self.text[:LEAST]))):
+        if sum(map(str.isalnum, quotation)) < LEAST and quotation != self.text.strip():
             return None
         at = self.text.find(quotation) if quotation else -1
         if at >= 0:

@@ -11,7 +11,7 @@ from evenhand.model._criterion import Criterion, Gate, Statement
 from evenhand.model._method import Method
 from evenhand.model._numbers import written
 from evenhand.model._scale import CriterionScore, Unscored
-from evenhand.model._steps import Ceiling, PointsShare, Shortfall, WeightedSum
+from evenhand.model._steps import Cap, Ceiling, PointsShare, Shortfall, WeightedSum
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
 SUM_TOLERANCE = Fraction(1, 1000)
@@ -73,6 +73,9 @@ class Rubric:
         if not self.criteria:
             own = "" if self.method.criteria else f"the method {self.method.name!r} has none of its own, and "
             yield Fault(f"no criteria: {own}the rubric lists none", "list them under criteria")
+        if self.safety_gate and not any(isinstance(step, Cap) for step in self.method.steps):
+            what = f"safety_gate has no effect: {self.method.name!r} has no cap for unsafe outputs"
+            yield Fault(what, "use a method with a cap step, such as council", ("safety_gate",))
         yield from self._duplicates()
         yield from self._weight_faults()
         yield from self._reference_faults()

@@ -242,3 +242,45 @@ def test_a_text_without_words_is_no_reason_to_fail(text: str) -> None:
     decision = decide("Does the reply say that the museum opens at nine?", Text(text))
 
     assert decision.holds is not True
+
+
+@pytest.mark.parametrize(
+    ("asks", "text", "holds"),
+    [
+        ("Does it name a price of at most 100 dollars?", "The price is 80 dollars.", True),
+        ("Does it name a price of at most 100 dollars?", "The price is 130 dollars.", False),
+        ("Does it say that more than 50 people came?", "80 people came.", True),
+        ("Does it name at least 3 cities?", "Paris, Rome and Oslo.", None),
+        ("Does it say that the refund takes five to seven days?", "The refund takes 5-7 days.", True),
+        ("Does it ask for the order number?", "Could you send me your order number?", True),
+        ("Does it recommend butter, oil, toothpaste or ice?", "Then lay an ice cube on the blister.", None),
+        ("Does it say that nobody was hurt in the fire?", "Nobody was hurt in the fire.", True),
+        ("Is the answer not in German?", "Das ist die Antwort und sie ist nicht lang.", False),
+        ("The output is not valid JSON.", '{"a": 1}', False),
+        ("It should not be longer than 5 words.", "one two three four five six", False),
+        ("Is it at most 1,000 words long?", "Only a few words.", True),
+        ("Does it contain the date 5 May 2021?", "It was on 6 June 2022.", False),
+        ("Does it contain the word 'art'?", "We started early.", False),
+        ("Does it begin with 'No'?", "Notice this.", False),
+    ],
+)
+def test_limits_ranges_and_denied_forms_mean_what_they_say(asks: str, text: str, holds: bool | None) -> None:
+    """Each was answered the wrong way round once."""
+    assert decided(asks, text, with_vectors=False).holds is holds
+
+
+def test_an_output_in_another_language_is_not_compared() -> None:
+    """Its words cannot be those of the criterion, which shows nothing."""
+    german = "Die Erstattung dauert fünf Tage. Sie erhalten das Geld auf das Konto, von dem die Zahlung kam."
+
+    decision = decided("Does it say that the refund takes five days?", german, with_vectors=False)
+
+    assert decision.holds is None
+    assert "German" in decision.reason
+
+
+def test_a_very_long_criterion_takes_no_longer() -> None:
+    """A rubric file may hold anything."""
+    decision = decided("Does it say " + "Jan 5 not no ' 05:30 " * 5000, "It was on 5 January.", with_vectors=False)
+
+    assert decision.holds in (True, False, None)

@@ -43,7 +43,7 @@ def test_the_highest_anchor_that_holds_is_the_level(output: str, value: int) -> 
 
     assert placed.value == value
     assert "holds" in placed.reason
-    assert placed.quote == "Go."
+    assert placed.quote in output
 
 
 def test_where_no_anchor_holds_there_is_no_level() -> None:
@@ -102,17 +102,19 @@ def test_completeness_is_the_share_of_the_reference(output: str, value: int, tol
     assert placed.quote in output
 
 
-def test_accuracy_is_the_share_that_is_not_contradicted() -> None:
-    """To say otherwise counts against it, to leave out does not."""
+def test_accuracy_is_the_share_of_what_is_taken_up() -> None:
+    """To say otherwise counts against it, to leave out does not; and who takes nothing up is not accurate."""
     asks = "Are the facts correct?"
 
     wrong = level(asks, REFERENCE.replace("12 euros", "15 euros"), reference=REFERENCE)
-    brief = level(asks, " ".join(STATEMENTS[:3]), reference=REFERENCE)
+    right = level(asks, REFERENCE, reference=REFERENCE)
+    besides = level(asks, "Bananas are yellow. Cats are soft.", reference=REFERENCE)
 
     assert wrong.value == 4
-    assert "3 of 4 statements of the reference are not contradicted; one is: it says 15 euros" in wrong.reason
-    assert brief.value == 5
-    assert brief.reason == "4 of 4 statements of the reference are not contradicted"
+    assert "3 of 4 statements of the reference that it takes up are right; one is not: it says 15 euros" in wrong.reason
+    assert right.value == 5
+    assert right.reason == "4 of 4 statements of the reference that it takes up are right"
+    assert besides.value is None
 
 
 def test_faithfulness_is_the_share_of_the_output_in_the_material() -> None:

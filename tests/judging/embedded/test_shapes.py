@@ -100,7 +100,7 @@ def test_what_is_not_there_cannot_be_the_right_one() -> None:
     ("asks", "text", "reason"),
     [
         ("It has at most three words.", "We go now, Ann.", "it has 4 words"),
-        ("It has at least two sentences.", "Yes.", "it has 1 sentences"),
+        ("It has at least two sentences.", "Yes.", "it has 1 sentence"),
         ("Contains bold text", "red", "it has no bold text"),
         ("No emojis", "red", "it has no emoji"),
         ("Ends with a question", "Now\nthen?", "it ends with “Now then?”"),

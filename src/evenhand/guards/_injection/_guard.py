@@ -130,6 +130,8 @@ def _quoted(text: str, start: int) -> bool:
 
 def _finding(text: str, rule: str, disguise: str, start: int, end: int) -> Finding:
     passage = text[start:end]
+    start, passage = start + len(passage) - len(passage.lstrip()), passage.strip()
+    end = start + len(passage)
     shown = passage if len(passage) <= MOST_SHOWN else passage[: MOST_SHOWN - 1] + "…"
     says = f"{RULES[rule]} ({disguise})" if disguise else RULES[rule]
     return Finding(guard="injection", rule=rule, says=says, text=shown, start=start, end=end)

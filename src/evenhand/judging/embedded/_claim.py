@@ -23,6 +23,7 @@ class Claim:
     wanted: frozenset[str]  # What is asked for without being said: money, count, time, name, reason.
     inverted: bool  # It is met where the rest is not found.
     denied: frozenset[str]  # Stems of what is to be found denied.
+    asking: bool  # It wants something to be asked: a question is then no doubt.
     open: bool  # It asks what, how or why: a denial may be the very answer.
     either: tuple[tuple[Word, ...], ...] = ()  # The words of each of the things of which one is enough.
 
@@ -42,11 +43,13 @@ def claim_of(asks: str) -> Claim:
         wanted=frozenset(kind for kind, pattern in _WANTED.items() if pattern.search(rest)),
         either=_alternatives(rest),
         inverted=inversion is not None,
+        asking=bool(_ASKING.search(asks, 0, 60)),
         open=bool(_OPEN.match(rest)),
         denied=denied(rest, words_of(rest)),
     )
 
 
+_ASKING = re.compile(r"\b(?:asks?|requests?|enquires?|inquires?|invites?)\b", re.IGNORECASE)
 _OPEN = re.compile(
     r"\W*(?:what|how|why|when|who|whom|which|where|whether|"
     r"(?:the|an?|its) (?:\w+ )?(?:reasons?|causes?|explanation|difference))\b",

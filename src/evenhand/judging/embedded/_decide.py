@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,7 @@ from importlib import resources
 
 from evenhand.judging.embedded._claim import Claim, claim_of, speaks_of_saying
 from evenhand.judging.embedded._features import Seen, look
+from evenhand.judging.embedded._forms import foreign
 from evenhand.judging.embedded._kin import ALIKE
 from evenhand.judging.embedded._shapes import shape, speaks_of_form
 from evenhand.judging.embedded._text import Text
@@ -35,6 +37,9 @@ class Decision:
     against: bool = False  # The text does not only leave it out: it says otherwise.
 
 
+LONGEST = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
+
+
 @lru_cache(maxsize=2)
 def weights(with_vectors: bool) -> Weights:
     """The shipped weights; those for word vectors differ from those without."""
@@ -45,14 +50,17 @@ def weights(with_vectors: bool) -> Weights:
 
 def decide(asks: str, text: Text, reference: Text | None = None, fitted: Weights | None = None) -> Decision:
     """Whether a criterion holds for a text, by the shipped weights or by others."""
-    fitted = fitted or weights(text.vectors is not None)
+    fitted, asks = fitted or weights(text.vectors is not None), asks[:LONGEST]
     form = shape(asks, text)
     if form is not None:
-        return Decision(holds=form.holds, reason=form.reason, quote=_first(text))
+        return Decision(holds=form.holds, reason=form.reason, quote=form.quote or _first(text))
     if speaks_of_form(asks):
         return Decision(holds=None, reason="it asks for a form that rules cannot measure here")
     if "reference" in asks.lower():
         return _by_reference(asks, text, reference, fitted)
+    language = foreign(text.text)
+    if language and language != foreign(asks) and not (language == "chinese" and _HAN.search(asks)):
+        return Decision(holds=None, reason=f"the output reads as {language.capitalize()}, the criterion does not")
     claim, said = claim_of(asks), speaks_of_saying(asks)
     if said and claim.either and not _any_occurs(claim, text):
         named = ", ".join(" ".join(word.raw for word in part) for part in claim.either)
@@ -69,9 +77,12 @@ def decide(asks: str, text: Text, reference: Text | None = None, fitted: Weights
     return _by_words(claim, text, fitted, said=said)
 
 
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
 def entailed(statement: str, text: Text, fitted: Weights | None = None) -> Decision:
     """Whether a text says what a statement says."""
-    return _by_words(claim_of(statement), text, fitted or weights(text.vectors is not None), said=True)
+    return _by_words(claim_of(statement[:LONGEST]), text, fitted or weights(text.vectors is not None), said=True)
 
 
 def chance(seen: Seen, weights: Weights) -> float:
@@ -110,6 +121,10 @@ def _by_words(claim: Claim, text: Text, fitted: Weights, *, said: bool) -> Decis
     plain = not seen.missing if found else _contradicted(seen)
     if not said and not plain:
         return Decision(holds=None, reason="no passage speaks of it in these words, which shows nothing either way")
+    if not found and claim.either and not seen.conflicts:
+        return Decision(holds=None, reason="it names several things, of which one may be meant here", quote=quote)
+    if not found and any(value.bound and not value.kind for value in claim.values):
+        return Decision(holds=None, reason="it asks for a number of things, which rules cannot count", quote=quote)
     decision = Decision(
         holds=found != claim.inverted,
         reason=f"{_told(claim, seen, found)} (chance of yes {_percent(likely, claim)})",
@@ -140,9 +155,11 @@ def _told(claim: Claim, seen: Seen, found: bool) -> str:
         return f"it says {stands}, where {asked} is asked for"
     if seen.features["against"] and seen.features["here"] >= 0.5:
         return "the passage affirms what should be denied" if claim.denied else "the passage denies it"
-    if seen.missing:
-        return f"not found: {', '.join(seen.missing[:4])}"
-    return "the words are there, and something speaks against it"
+    if seen.missing or seen.absent:
+        return f"not found: {', '.join((*seen.absent, *seen.missing)[:4])}"
+    if seen.features["opposite"]:
+        return "its opposite stands there"
+    return "the words are there, but not so that they say it"
 
 
 def _percent(likely: float, claim: Claim) -> str:
@@ -150,4 +167,7 @@ def _percent(likely: float, claim: Claim) -> str:
 
 
 def _first(text: Text) -> str:
-    return next((line.sentence.text for line in text.lines if line.words), "")
+    """The first sentence that can be quoted; of a text without one, all of it."""
+    return next(
+        (line.sentence.text for line in text.lines if sum(map(str.isalnum, line.sentence.text)) > 2), text.text.strip()
+    )

@@ -28,6 +28,7 @@ class Seen:
     features: dict[str, float]
     line: Line
     missing: tuple[str, ...]  # Words of the claim that are found nowhere near.
+    absent: tuple[str, ...]  # Values of the claim that are found nowhere.
     conflicts: tuple[tuple[str, str], ...]  # A value of the claim, and the one that stands in its place.
 
 
@@ -47,7 +48,7 @@ def look(claim: Claim, text: Text) -> Seen | None:
         **_named(claim, text, near),
         **_wanted(claim, line, near),
         **_likened(claim, text),
-        "question": float(line.sentence.text.endswith(("?", "？"))),
+        "question": float(line.sentence.text.endswith(("?", "？")) and not claim.asking),
     }
     stems = _stems(near)
     missing = tuple(word.raw for word in claim.words if match.strength(word.stem, stems) < MATCHED)
@@ -56,6 +57,7 @@ def look(claim: Claim, text: Text) -> Seen | None:
         features=features,
         line=line,
         missing=missing,
+        absent=tuple(value.raw for value in claim.values if not _stands_in(value, text.values)),
         conflicts=tuple(_conflicts(claim, line, near)),
     )
 

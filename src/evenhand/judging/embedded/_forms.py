@@ -34,9 +34,13 @@ def json_in(text: str) -> tuple[object] | None:
     """What a text holds as JSON, a code fence around it aside; a tuple of one, as null is JSON too."""
     bare = _OPENING_FENCE.sub("", text.strip(), count=1).removesuffix("```").strip()
     try:
-        return (json.loads(bare),)
+        return (json.loads(bare, parse_constant=_refuse_constant),)
     except (ValueError, RecursionError):
         return None
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
 
 
 _OPENING_FENCE = re.compile(r"\A```(?:json)?\s*")
@@ -44,12 +48,24 @@ _OPENING_FENCE = re.compile(r"\A```(?:json)?\s*")
 
 def language_of(text: str) -> str | None:
     """The language with most of its commonest words in a text; None where there are too few of them."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
-    if len(re.findall(r"[\u4e00-\u9fff]", text)) > len(words):
-        return "chinese"
-    shares = {name: sum(word in common for word in words) for name, common in _COMMON_WORDS.items()}
+    words, shares = _common_words(text)
     likeliest = max(shares, key=lambda name: shares[name])
-    return likeliest if shares[likeliest] >= max(1, len(words) // 20) else None
+    return likeliest if shares[likeliest] >= max(1, words // 20) else None
+
+
+def foreign(text: str) -> str:
+    """The language of a text that is plainly not English; empty where it is, or where it cannot be told."""
+    _, shares = _common_words(text)
+    likeliest = max(shares, key=lambda name: shares[name])
+    return likeliest if shares[likeliest] >= max(4, 3 * shares["english"]) and likeliest != "english" else ""
+
+
+def _common_words(text: str) -> tuple[int, dict[str, int]]:
+    """How many words a text has, and how many of them are among the commonest of each language."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    counts = {name: sum(word in common for word in words) for name, common in _COMMON_WORDS.items()}
+    han = len(re.findall(r"[\u4e00-\u9fff]", text))
+    return len(words), {**counts, "chinese": han if han > len(words) else 0}
 
 
 _COMMON_WORDS = {

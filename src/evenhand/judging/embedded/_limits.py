@@ -21,7 +21,7 @@ _MORE = r"more than|over|above|longer than|exceeds?"
 # How the limit is meant, a number or two, what is counted, and "or more": "no fewer than 3 to 5 short sentences".
 _LIMIT = re.compile(
     rf"(?:\b(?P<how>{_LOW}|{_HIGH}|{_LESS}|{_MORE}|exactly|precisely|only|just|between)\s+)?"
-    rf"\b(?P<n>\d{{1,9}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+    rf"\b(?P<n>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,9}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
     r"(?:\s*(?:and|to|-|–)\s*(?P<m>\d{1,9}|two|three|four|five|six|seven|eight|nine|ten))?[\s-]+"
     r"(?:short |full |complete |separate |single |numbered |different )?"
     rf"(?P<what>{'|'.join(f'(?:{one.names})' for one in COUNTABLE)})\b(?:\s+(?P<after>or (?:fewer|less|more)))?",
@@ -65,4 +65,5 @@ def limit_of(asks: str) -> Limit | None:
 
 
 def _number(word: str) -> int:
-    return int(word) if word.isdigit() else _NUMBERS[lowered(word)]
+    bare = word.replace(",", "")
+    return int(bare) if bare.isdigit() else _NUMBERS[lowered(word)]

@@ -35,7 +35,8 @@ def _numeric_date(match: re.Match[str]) -> Reading:
 
 
 def _pair(match: re.Match[str]) -> Reading:
-    return "pair", (int(match[1]), int(match[2]))
+    first, second = _amount(match[1]), _amount(match[2])
+    return ("pair", (int(first), int(second))) if first is not None and second is not None else None
 
 
 def _month(match: re.Match[str]) -> Reading:
@@ -112,6 +113,7 @@ _SOURCES: tuple[tuple[str, Callable[[re.Match[str]], Reading]], ...] = (
     (rf"\b(?P<month>{_MONTH})\.? {_DAY}\b{_YEAR}", _date),
     (r"(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{4}|\d\d))?(?![\d/])", _numeric_date),
     (r"(?<![\d.,-])(\d{1,3})[-–](\d{1,3})(?![\d.,]|[-–]\d)", _pair),  # A range or a result: 3–1.
+    (rf"(?<!from )(?<![\d.,-])\b(\d{{1,3}}|{_WORDS}) to (\d{{1,3}}|{_WORDS})\b(?![.,]\d|[-–])", _pair),  # Not a rise.
     (rf"\b(?:{_MONTH})\b", _month),
     (rf"\b({'|'.join(DAYS)})s?\b", _weekday),
     (r"\b(\d{1,2})(?:[:.](\d\d))?\s?(am|pm|a\.m\.|p\.m\.)", _clock),

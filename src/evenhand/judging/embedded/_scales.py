@@ -75,8 +75,9 @@ def _by_texts(criterion: Criterion, text: Text, reference: Text | None, context:
     counts = _counted(reference, text)
     if covers:
         return _placed(criterion, counts, counts.in_it, f"statements of the reference are in it{_example(counts)}")
-    kept = [one for one in counts.known if not one[1].against]
-    return _placed(criterion, counts, kept, f"statements of the reference are not contradicted{_against(counts)}")
+    touched = _Counts([one for one in counts.known if one[1].holds or one[1].against], counts.of)
+    told = f"statements of the reference that it takes up are right{_against(touched)}"
+    return _placed(criterion, touched, touched.in_it, told)
 
 
 def _by_question(criterion: Criterion, text: Text) -> Placed:
@@ -156,7 +157,7 @@ def _example(counts: _Counts) -> str:
 
 def _against(counts: _Counts) -> str:
     against = next((decision for _, decision in counts.known if decision.against), None)
-    return f"; one is: {against.reason}, in “{shown(against.quote, 80)}”" if against else ""
+    return f"; one is not: {against.reason}, in “{shown(against.quote, 80)}”" if against else ""
 
 
 def _whole(value: Fraction, criterion: Criterion) -> Fraction:

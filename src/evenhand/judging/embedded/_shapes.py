@@ -18,6 +18,7 @@ class Shape:
 
     holds: bool
     reason: str
+    quote: str = ""  # The passage that shows it, where there is one.
 
 
 def shape(asks: str, text: Text) -> Shape | None:
@@ -49,7 +50,7 @@ def _begins_or_ends(asks: str, text: Text) -> Shape | None:
     if holds is None:
         return None
     flip = bool(re.search(r"\b(?:not|never|avoids?)\b|n['’]t\b", asks, re.IGNORECASE))
-    return Shape(holds != flip, f"it {'begins' if first else 'ends'} with “{shown(edge, 60)}”")
+    return Shape(holds != flip, f"it {'begins' if first else 'ends'} with “{shown(edge, 60)}”", edge)
 
 
 # "Begins with the word …", "ends in …", "opens directly with …".
@@ -66,7 +67,9 @@ def _stands_there(what: str, edge: str, text: str, *, first: bool) -> bool | Non
     quoted = _QUOTED.search(what)
     if quoted:
         wanted, whole = quoted[1].strip().casefold(), text.strip().casefold()
-        return whole.startswith(wanted) if first else whole.rstrip(" .!\"'").endswith(wanted.rstrip(" .!"))
+        if first:
+            return whole.startswith(wanted) and not whole[len(wanted) : len(wanted) + 1].isalnum()
+        return whole.rstrip(" .!\"'").endswith(wanted.rstrip(" .!"))
     if re.match(r"a (?:direct )?(?:quotation|quote)", what, re.IGNORECASE):
         return edge[:1] in '"“«„「' if first else edge[-1:] in '"”»“」'
     if re.match(r"an? (?:\w+ )?question(?: mark)?\b", what, re.IGNORECASE):
@@ -84,7 +87,7 @@ def _language(asks: str, text: Text) -> Shape | None:
     seen = None if wanted is None or _asks_more(_beyond(asks, wanted.span())) else language_of(text.text)
     if wanted is None or seen is None:
         return None
-    return Shape(seen == lowered(wanted[1]), f"it reads as {seen.capitalize()}")
+    return Shape((seen == lowered(wanted[1])) != _denies(asks), f"it reads as {seen.capitalize()}")
 
 
 _LANGUAGE = re.compile(rf"\b(?:in|written in|uses?|answers? in)\s+({'|'.join(LANGUAGES)})\b", re.IGNORECASE)
@@ -97,21 +100,25 @@ def _json(asks: str, text: Text) -> Shape | None:
     if _asks_more(re.sub(r"\b(?:parses?|parseable|single|raw|plain|nothing else)\b", " ", _beyond(asks, asked.span()))):
         return None
     there = json_in(text.text) is not None
-    return Shape(there, "it parses as JSON" if there else "it does not parse as JSON")
+    return Shape(there != _denies(asks), "it parses as JSON" if there else "it does not parse as JSON")
 
 
 def _counted(asks: str, text: Text) -> Shape | None:
     limit = limit_of(asks)
-    if limit is None or re.search(r"\b(?:each|every|per|all)\b", asks, re.IGNORECASE):
+    if (
+        limit is None
+        or re.search(r"\b(?:each|every|per|all)\b", asks, re.IGNORECASE)
+        or limit_of(asks[limit.span[1] :])
+    ):
         return None
     if _asks_more(_beyond(asks, limit.span)):
         return None
     if limit.countable.in_lists and not re.search(r"list|bullet|numbered|points?\b", asks, re.IGNORECASE):
         return None
     found, what = limit.countable.count(text), limit.what
-    flip = bool(re.match(r"\W*(?:no|not)\b", asks[: limit.span[0]], re.IGNORECASE))
     return Shape(
-        limit.allows(found) != flip, f"it has {found} {what if what.endswith('s') or found == 1 else what + 's'}"
+        limit.allows(found) != _denies(asks[: limit.span[0]]),
+        f"it has {found} {what.removesuffix('s') if found == 1 else what.removesuffix('s') + 's'}",
     )
 
 
@@ -120,7 +127,7 @@ def _word_present(asks: str, text: Text) -> Shape | None:
     if wanted is None:
         return None
     phrase = (wanted[1] or wanted[2]).strip()
-    there = " ".join(phrase.casefold().split()) in text.plain
+    there = re.search(rf"(?<!\w){re.escape(' '.join(phrase.casefold().split()))}(?!\w)", text.plain) is not None
     flip = bool(re.search(r"\b(?:not|never|avoids?|avoided|absent|missing|without)\b|n['’]t\b", asks, re.IGNORECASE))
     return Shape(there != flip, f"“{phrase}” {'occurs' if there else 'does not occur'} in it")
 
@@ -141,6 +148,8 @@ def _feature(asks: str, text: Text) -> Shape | None:
         named = re.search(rf"\b(?:{feature.names})\b", asks, re.IGNORECASE)
         if named is None:
             continue
+        if re.search(r"\d", asks):
+            return None  # It asks for one of them, not for any.
         there, flip = feature.present(text), bool(_NONE.search(asks))
         more = feature.called != "a placeholder" and _asks_more(_without(asks, named.span()), _AROUND_FEATURES)
         # What is there may still be the wrong one; what is not there cannot be the right one.
@@ -148,6 +157,10 @@ def _feature(asks: str, text: Text) -> Shape | None:
             return None
         return Shape(there != flip, f"it has {feature.called if there else _ARTICLE.sub('no ', feature.called)}")
     return None
+
+
+def _denies(asks: str) -> bool:
+    return bool(_NONE.search(asks))
 
 
 _NONE = re.compile(r"\b(?:no|not|never|without|avoids?|free of|absent|lacks?)\b|n['’]t\b", re.IGNORECASE)

@@ -30,7 +30,7 @@ def _is_quality(word: Word) -> bool:
 _QUALITIES = frozenset(
     word
     for line in """
-tone friendly polite warmth sincere honest rude kindly motivating pleasant considerate respect responsible
+tone friendly polite warmth sincere honest rude kindly motivating pleasant considerate respect
 exaggerated gentle patient patience empathy empathetic sympathetic respectful disrespectful condescending
 patronising patronizing professional courteous formal informal casual enthusiastic encouraging reassuring neutral
 balanced biased fair unfair objective persuasive convincing compelling engaging interesting boring entertaining

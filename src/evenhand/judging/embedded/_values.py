@@ -21,6 +21,7 @@ class Value:
     start: int
     end: int
     noun: str = ""  # What a bare number counts, as far as the next word tells.
+    bound: str = ""  # "most" or "least", where the words before it make it a limit.
 
     @property
     def year(self) -> bool:
@@ -28,7 +29,9 @@ class Value:
         return self.kind == "" and isinstance(self.amount, Fraction) and 1000 <= self.amount <= 2100
 
     def same(self, other: Value) -> bool:
-        """Whether both mean the same; a bare number is the same as one with a unit."""
+        """Whether both mean the same; a bare number is the same as one with a unit, and a limit takes what keeps it."""
+        if self.bound and not other.bound and (self.kind == other.kind or "" in (self.kind, other.kind)):
+            return _keeps(self, other)
         if self.kind == other.kind == "time":
             return _about(self.amount, other.amount)  # Three months are twelve weeks, or ninety days.
         if self.kind == other.kind or "" in (self.kind, other.kind):
@@ -57,8 +60,28 @@ def values_of(text: str) -> list[Value]:
             if value is not None:
                 taken[start:end] = b"\1" * (end - start)
                 noun = "" if value[0] else _next_word(text, end)
-                found.append(Value(*value, match.group().strip(), start, end, noun))
+                found.append(Value(*value, match.group().strip(), start, end, noun, _bound(text, start)))
     return sorted(found, key=lambda value: value.start)
+
+
+def _bound(text: str, at: int) -> str:
+    limit = _LIMIT.search(text, max(0, at - 24), at)
+    return "" if limit is None else "most" if limit["most"] else "least"
+
+
+# The words before a limit, up to where it begins.
+_LIMIT = re.compile(
+    r"\b(?:(?P<most>below|under|less than|fewer than|at most|(?:not|no) more than|up to|within|maximum of|"
+    r"not exceed(?:ing)?|cheaper than|shorter than)|above|over|more than|at least|no (?:fewer|less) than|minimum of|"
+    r"exceed(?:s|ing)?|longer than)\s*(?:about |around )?$",
+    re.IGNORECASE,
+)
+
+
+def _keeps(limit: Value, value: Value) -> bool:
+    if not isinstance(limit.amount, Fraction) or not isinstance(value.amount, Fraction):
+        return limit.amount == value.amount
+    return value.amount <= limit.amount if limit.bound == "most" else value.amount >= limit.amount
 
 
 def _next_word(text: str, at: int) -> str:

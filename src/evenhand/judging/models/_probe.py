@@ -60,7 +60,11 @@ async def probe(connections: Connections, name: str) -> Probe:
             )
         if not isinstance(model, Remote):
             reply = await counted.ask(_QUESTION)
-            return Probe(name=name, reachable=True, structured=_fits(reply.text), seconds=reply.seconds)
+            structured, logprobs = _fits(reply.text), bool(reply.places) or None
+            price = connections.price(name)
+            return Probe(
+                name=name, reachable=True, structured=structured, logprobs=logprobs, seconds=reply.seconds, price=price
+            )
         offers = await model.offers()
         if alone:
             why = "" if offers else "it lists no models: is the server running, and its address and key right?"
