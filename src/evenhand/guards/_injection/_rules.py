@@ -35,7 +35,8 @@ class Rule:
         if found is None:
             return None
         back = max(0, at - _BEHIND)
-        if self.unless and _compiled(rf"(?:{self.unless})\Z").search(text, back, at):
+        line = text.rfind("\n", back, at) + 1 or back  # What stands on another line takes nothing back.
+        if self.unless and _compiled(rf"(?:{self.unless})\Z").search(text, line, at):
             return None
         if not self.after:
             return at, found.end()
