@@ -20,7 +20,7 @@ demo: $(STAMP)
 	@bash scripts/demo
 
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: $(STAMP)
 	$(BIN)/ruff check .
@@ -31,7 +31,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 soak: $(STAMP)
-	$(BIN)/python -m pytest --hypothesis-profile=soak tests/properties
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/runs/chaos
 
 mutants: $(STAMP)
 	$(BIN)/python -m tests.mutants
@@ -43,7 +43,7 @@ format: $(STAMP)
 # Needs uv. The lock names no index: whichever index the machine is set up for serves it.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --no-annotate --extra columns --extra embedded --extra local --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
+	  --no-header --no-annotate --extra embedded --extra local --extra parquet --extra postgres --upgrade pyproject.toml requirements/dev.in -o requirements/dev.txt
 
 clean:
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,10 @@ EvenhandError
 ├── InputError          the input is wrong; trying again does not help
 │   ├── RubricError     a rubric or a method that cannot be right
 │   ├── AnswersError    an answers file that cannot be read
+│   ├── EvalError       an eval file or samples that cannot be right
+│   ├── StoreError      runs that cannot be kept or read: the disk, the database, who holds it
 │   └── JudgeError      a judge that cannot be asked: its name, its key, its record
+├── OutputError         a variant gave no output for a sample
 └── ModelError          a model gave no reply
     ├── BusyError       a later try may help: overloaded, cut off, too slow
     ├── RefusedError    trying again does not help: the request, the key or the model is not accepted
@@ -77,8 +80,20 @@ class AnswersError(InputError):
     """An answers file that cannot be read."""
 
 
+class EvalError(InputError):
+    """An eval file or samples that cannot be right."""
+
+
+class StoreError(InputError):
+    """Runs that cannot be kept or read: the disk, the database, who holds it."""
+
+
 class JudgeError(InputError):
     """A judge that cannot be asked: its name, its key, its record."""
+
+
+class OutputError(EvenhandError):
+    """A variant gave no output for a sample; the message says why."""
 
 
 class ModelError(EvenhandError):

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import click
 
 from evenhand.cli._files import read_outputs
-from evenhand.cli._hidden import hidden, hider
 from evenhand.cli._text import tell_json, while_read
-from evenhand.guards import DONE, GUARDS, look
+from evenhand.guards import DONE, GUARDS, hidden, hider, look
 from evenhand.model import Finding
 
 

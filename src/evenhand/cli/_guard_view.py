@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evenhand.cli._hidden import hider
 from evenhand.cli._screen import Screen
-from evenhand.guards import DONE
+from evenhand.guards import DONE, hider
 from evenhand.model import Finding
 
 

@@ -16,13 +16,12 @@ import click
 
 from evenhand.asking import costs
 from evenhand.cli._files import read_output, read_outputs
-from evenhand.cli._hidden import Hide, hidden, hider_for
 from evenhand.cli._limits import Limits as Floor
 from evenhand.cli._limits import number
 from evenhand.cli._progress import watched
 from evenhand.cli._text import one_line, tell_json, while_read
 from evenhand.errors import Fault, InputError, close_to
-from evenhand.guards import guarded
+from evenhand.guards import Hide, guarded, hidden, hider_for
 from evenhand.judging import (
     EMBEDDED,
     Cascade,

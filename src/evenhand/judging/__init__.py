@@ -1,9 +1,9 @@
 """Evidence from models: what is asked, how replies are read, how a panel is heard."""
 
-from evenhand.judging._contract import judged_json, preferred_json
+from evenhand.judging._contract import finding_json, judged_json, judgment_json, preferred_json, suggestion_json
 from evenhand.judging._driver import Call, Driver
 from evenhand.judging._how import Cascade, How
-from evenhand.judging._judge import judge_sample, prefer_sample
+from evenhand.judging._judge import asked_of, judge_sample, prefer_sample
 from evenhand.judging._judged import Judged, Preferred, Saved, Standing
 from evenhand.judging._opinion import manner_of
 from evenhand.judging._prompts import LANGUAGES, Prompts, load_prompts
@@ -50,11 +50,15 @@ __all__ = [
     "Suggestion",
     "Told",
     "Usage",
+    "asked_of",
+    "finding_json",
     "judge_sample",
     "judged_json",
+    "judgment_json",
     "load_prompts",
     "manner_of",
     "prefer_sample",
     "preferred_json",
+    "suggestion_json",
     "version_of",
 ]

@@ -20,12 +20,12 @@ def judged_json(judged: Judged, spent: Spent) -> Json:
     return {
         **as_json(judged.scores),
         "heuristic": list(judged.heuristic),
-        "judgments": [_judgment(one) for one in judged.judgments],
-        "suggestions": {output: [_suggestion(one) for one in given] for output, given in judged.suggestions.items()},
+        "judgments": [judgment_json(one) for one in judged.judgments],
+        "suggestions": {output: list(map(suggestion_json, given)) for output, given in judged.suggestions.items()},
         "seed": judged.seed,
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
-        "guards": {output: [_finding(one) for one in found] for output, found in judged.findings.items()},
+        "guards": {output: [finding_json(one) for one in found] for output, found in judged.findings.items()},
         "saved": None if judged.saved is None else _saved(judged.saved),
         "calls": _calls(judged.calls),
         "spent": spent_json(spent),
@@ -70,7 +70,8 @@ def spent_json(spent: Spent) -> Json:
     }
 
 
-def _judgment(one: Judgment) -> Json:
+def judgment_json(one: Judgment) -> Json:
+    """What one judge said on one criterion."""
     score = one.score
     return {
         "judge": one.judge,
@@ -90,12 +91,14 @@ def _spread(spread: Spread) -> Json:
     return {"n": spread.n, "sd": spread.sd, "how": spread.how}
 
 
-def _finding(one: Finding) -> Json:
+def finding_json(one: Finding) -> Json:
+    """What a guard found, and where."""
     what: Json = {"guard": one.guard, "rule": one.rule, "says": one.says}
     return {**what, "text": one.text, "start": one.start, "end": one.end}
 
 
-def _suggestion(one: Suggestion) -> Json:
+def suggestion_json(one: Suggestion) -> Json:
+    """Advice for a revision."""
     return {"problem": one.problem, "suggestion": one.suggestion, "severity": one.severity}
 
 

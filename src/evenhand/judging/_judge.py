@@ -29,7 +29,7 @@ async def judge_sample(
 ) -> Judged:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
     drivers = _drivers(models, how)
-    asked = _asked(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
+    asked = asked_of(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
     if how.cascade is not None:
         return await cascade(rubric, sample, drivers, how, asked, price)
     opinions = await together([opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers])
@@ -119,8 +119,8 @@ def _drivers(models: Sequence[Model], how: How) -> list[Driver]:
     return [Driver(model, how.deadline) for model in models]
 
 
-def _asked(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
-    """Who was asked what, for the fingerprint. The seed is in it only where it reaches the models."""
+def asked_of(rubric: Rubric, models: Sequence[Model], how: How) -> Asked:
+    """Who is asked what, for the fingerprint. The seed is in it only where it reaches the models."""
     names = [name for model in models for name in (model.name, version_of(model))]
     return _ASKED.get((rubric, how, *names), lambda: _who_was_asked(rubric, models, how))
 

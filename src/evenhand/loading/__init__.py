@@ -13,7 +13,7 @@ from evenhand.loading._library import (
     rubric_names,
     starter_rubric,
 )
-from evenhand.loading._rubrics import Opened, is_method_file, load_rubric, open_rubric, rubric_source
+from evenhand.loading._rubrics import Opened, is_method_file, load_rubric, open_rubric, read_rubric, rubric_source
 from evenhand.loading._schema import rubric_schema
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "object_of",
     "open_rubric",
     "read_answers",
+    "read_rubric",
     "read_text",
     "read_words",
     "rubric_names",

@@ -14,7 +14,11 @@ LARGEST_RUBRIC = 5_000_000
 
 def read_tree(path: Path) -> Node:
     """The tree of a YAML or JSON file."""
-    text = read_text(path, LARGEST_RUBRIC, RubricError)
+    return parse_tree(path, read_text(path, LARGEST_RUBRIC, RubricError))
+
+
+def parse_tree(path: Path, text: str) -> Node:
+    """The tree of a YAML or JSON text that stands in a file."""
     try:
         tree = parse_json(text) if path.suffix == ".json" else parse_yaml(text)
     except RubricError as error:

@@ -124,15 +124,16 @@ def _opened(tree: Node, file: str, name: str, folder: Path) -> Opened:
     opened_at = (lambda at: f"{file}:{line_of(tree, at)}") if file else errors.dotted
     if not isinstance(tree, Mapping):
         raise RubricError(unexpected(tree, "rubric")).located(opened_at)
-    faults: list[Fault] = []
     try:
-        rubric = _read_rubric(tree, name, folder, faults)
+        rubric = read_rubric(tree, name, folder)
     except RubricError as error:
         raise error.located(opened_at) from None
     return Opened(rubric, tree, file)
 
 
-def _read_rubric(tree: Mapping, name: str, folder: Path, faults: list[Fault]) -> Rubric:
+def read_rubric(tree: Mapping, name: str, folder: Path) -> Rubric:
+    """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
+    faults: list[Fault] = []
     fields = Fields(tree, RUBRIC_FIELDS, faults)
     method = _method(fields, folder, tree)
     if method is None:

@@ -5,6 +5,7 @@ from evenhand.model._criterion import Anchor, Criterion, Gate, Statement
 from evenhand.model._finding import Finding
 from evenhand.model._judgment import Evidence, Judgment, Spread
 from evenhand.model._kept import Kept
+from evenhand.model._made import Made, ToolCall
 from evenhand.model._method import Dialogue, Grade, Method, ScoreScale, Setting, Threshold, TieBreak
 from evenhand.model._numbers import Number, exact, number_for_json, rounded, written
 from evenhand.model._panel_view import Differing, Dissent, Harshness, PanelView
@@ -55,6 +56,7 @@ __all__ = [
     "Judgment",
     "Kept",
     "LayerMean",
+    "Made",
     "Method",
     "Missing",
     "Moved",
@@ -80,6 +82,7 @@ __all__ = [
     "Step",
     "Threshold",
     "TieBreak",
+    "ToolCall",
     "Unscored",
     "Verdict",
     "WeightedMean",

@@ -5,7 +5,7 @@ from evenhand.scoring._contract import as_json, scorecard_json
 from evenhand.scoring._decide import gates_failed, grade_of, verdict_of
 from evenhand.scoring._disagreement import panel_view
 from evenhand.scoring._engine import scorecard
-from evenhand.scoring._fingerprint import fingerprint
+from evenhand.scoring._fingerprint import fingerprint, plain
 from evenhand.scoring._history import Consistency, Past, Strayed, consistency
 from evenhand.scoring._panel import panel_scorecards
 from evenhand.scoring._ranking import asked_ties, equivalents, rank
@@ -27,6 +27,7 @@ __all__ = [
     "grade_of",
     "panel_scorecards",
     "panel_view",
+    "plain",
     "rank",
     "score_outputs",
     "score_reviews",

@@ -39,17 +39,18 @@ def fingerprint(
         "layers": sorted(layers),
         **({"safety_gate": True} if rubric.safety_gate else {}),
     }
-    text = json.dumps(_plain(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    text = json.dumps(plain(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """A value as plain data: exact numbers as fractions, values by their fields."""
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if is_dataclass(value):
-        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
+        return {entry.name: plain(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry) for key, entry in value.items()}
+        return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value

@@ -10,10 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-try:
-    import numpy as np
-except ImportError as error:
-    raise ImportError("columns need NumPy: pip install 'evenhand[columns]'") from error
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand.model import Rubric, Scorecard

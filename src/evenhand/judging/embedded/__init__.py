@@ -5,6 +5,6 @@ from evenhand.judging.embedded._decide import Decision, Weights, decide, weights
 from evenhand.judging.embedded._features import look
 from evenhand.judging.embedded._reply import Replier
 from evenhand.judging.embedded._text import Text
-from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.embedded._vectors import similarity, vectors
 
-__all__ = ["Decision", "Replier", "Text", "Weights", "claim_of", "decide", "look", "vectors", "weights"]
+__all__ = ["Decision", "Replier", "Text", "Weights", "claim_of", "decide", "look", "similarity", "vectors", "weights"]

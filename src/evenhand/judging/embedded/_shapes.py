@@ -126,16 +126,29 @@ def _word_present(asks: str, text: Text) -> Shape | None:
     wanted = _WORD_ASKED.search(asks)
     if wanted is None:
         return None
-    phrase = (wanted[1] or wanted[2]).strip()
-    there = re.search(rf"(?<!\w){re.escape(' '.join(phrase.casefold().split()))}(?!\w)", text.plain) is not None
-    flip = bool(re.search(r"\b(?:not|never|avoids?|avoided|absent|missing|without)\b|n['’]t\b", asks, re.IGNORECASE))
-    return Shape(there != flip, f"“{phrase}” {'occurs' if there else 'does not occur'} in it")
+    phrase = next(filter(None, wanted.groups()))
+    parts = _BETWEEN_WORDS.split(phrase.strip())
+    words, either = parts[::2], "or" in map(str.lower, parts[1::2])
+    there = (any if either else all)(_occurs(word, text) for word in words)
+    around = asks.replace(phrase, "")
+    flip = bool(re.search(r"\b(?:not|never|avoids?|avoided|absent|missing|without)\b|n['’]t\b", around, re.IGNORECASE))
+    named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
+    return Shape(there != flip, f"{named} {'occurs' if there else 'does not occur'} in it")
 
 
+def _occurs(phrase: str, text: Text) -> bool:
+    wanted = " ".join(phrase.casefold().split())
+    before, after = (r"(?<!\w)" if wanted[:1].isalnum() else "", r"(?!\w)" if wanted[-1:].isalnum() else "")
+    return re.search(f"{before}{re.escape(wanted)}{after}", text.plain) is not None
+
+
+# "The word 'X' or 'Y'": one pair of quotation marks ends and the next begins.
+_BETWEEN_WORDS = re.compile(r"[\"”'’`],?\s+(or|and)\s+(?:the \w+ )?[\"“'‘`]", re.IGNORECASE)
 # "Uses the word 'X'", "the phrase 'X' is absent".
 _WORD_ASKED = re.compile(
     r"\b(?:contains?|includes?|mentions?|uses?|has|says?)\s+(?:the )?(?:exact )?"
-    r"(?:word|words|phrase|term|string|sentence)\s+[\"“'‘`]([^\"”’`]+)[\"”'’`]|"
+    r"(?:word|words|phrase|term|string|sentence|text|characters?)\s+[\"“'‘`](.+?)[\"”'’`](?=\W*$|\s+(?!or\b|and\b))|"
+    r"\b(?:contains?|includes?)\s+[\"“'‘`](.+?)[\"”'’`](?=\W*$|\s+(?!or\b|and\b))|"
     r"\bthe (?:word|phrase|term) [\"“'‘`]([^\"”’`]+)[\"”'’`] (?:is |are )?(?:absent|missing|present|used|avoided)",
     re.IGNORECASE,
 )

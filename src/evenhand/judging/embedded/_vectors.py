@@ -38,3 +38,12 @@ class _WordLlama:
         """A matrix, one row of length 1 for each text."""
         # Half of a surrogate pair is no text to the tokenizer.
         return self._model.embed([text.encode("utf-8", "replace").decode() for text in texts], norm=True)
+
+
+def similarity(one: str, other: str) -> float | None:
+    """How near two texts are in meaning, from 0 to 1; None where the vectors are not installed."""
+    known = vectors()
+    if known is None:
+        return None
+    first, second = known.of([one, other])
+    return min(1.0, max(0.0, float(first @ second)))

@@ -1,12 +1,13 @@
 """Access to models: names, keys, limits, budgets, records; the one place that speaks HTTP."""
 
-from evenhand.judging.models._budget import Budget, Spent
+from evenhand.judging.models._budget import Budget, Spent, expected_input
 from evenhand.judging.models._clock import Clock
 from evenhand.judging.models._connections import Connections
 from evenhand.judging.models._limits import Limits
 from evenhand.judging.models._names import default_name, listed, set_up_for_oracle
 from evenhand.judging.models._prices import Price, Prices
 from evenhand.judging.models._probe import Probe, probe
+from evenhand.judging.models._record import reply_from, reply_json
 
 __all__ = [
     "Budget",
@@ -18,7 +19,10 @@ __all__ = [
     "Probe",
     "Spent",
     "default_name",
+    "expected_input",
     "listed",
     "probe",
+    "reply_from",
+    "reply_json",
     "set_up_for_oracle",
 ]

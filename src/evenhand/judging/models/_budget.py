@@ -18,6 +18,8 @@ class Budget:
 
     money: Decimal | None = None
     tokens: int | None = None
+    paid: Decimal = Decimal(0)  # Of it before, in dollars and in tokens.
+    used: int = 0
 
     def __post_init__(self) -> None:
         for name, value in (("money", self.money), ("tokens", self.tokens)):
@@ -167,7 +169,7 @@ class Purse:
         return sum(tally.input + tally.output for tally in self._tallies.values())
 
     def _refuse_beyond(self, budget: Budget, claim: Claim) -> None:
-        money, tokens = self._money(), self._tokens()
+        money, tokens = budget.paid + self._money(), budget.used + self._tokens()
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
             way = f", {_dollars(self._claimed_money)} expected for calls under way" if self._claimed_money else ""
             paid = f"{_dollars(money)} paid{way}"

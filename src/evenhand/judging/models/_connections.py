@@ -13,7 +13,7 @@ from evenhand.judging.models import _names
 from evenhand.judging.models._budget import Budget, Purse, Spent
 from evenhand.judging.models._clock import Clock
 from evenhand.judging.models._embedded import Embedded
-from evenhand.judging.models._function import Function, found
+from evenhand.judging.models._function import Function, found, source_of
 from evenhand.judging.models._gguf import Gguf
 from evenhand.judging.models._limits import Limits, Server, server_of
 from evenhand.judging.models._prices import Price, Prices
@@ -51,6 +51,7 @@ class Connections:
         self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
         self._purse = Purse(prices, budget)
         self._http: Http | None = None
+        self._is_shut = False
         self._servers: dict[str, Server] = {}
         self._models: dict[str, Counted] = {}
         self._records: dict[Path, Record] = {}
@@ -74,6 +75,12 @@ class Connections:
     def open(self, name: str) -> Model:
         """The model of that name, the same object each time; a JudgeError where it cannot be asked."""
         return self.counted(name)
+
+    def shut(self) -> None:
+        """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""
+        self._is_shut = True
+        for server in self._servers.values():
+            server.gate.shut()
 
     @property
     def spent(self) -> Spent:
@@ -103,7 +110,7 @@ class Connections:
             return Replayed(name, self._record(meant.path), strict=False)
         self._purse.admit(name)
         if isinstance(meant, _names.Function):
-            return self._function(name, found(name, meant))
+            return self._function(name, found(name, meant), source_of(meant))
         if isinstance(meant, _names.Rules):
             return Embedded()
         if isinstance(meant, _names.Local):
@@ -130,12 +137,14 @@ class Connections:
             raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
         return Counted(self._function(name, call), self._purse, self._recorder)
 
-    def _function(self, name: str, call: Callable[[Request], object]) -> Function:
-        return Function(name, call, self._server(name), self._limits, self._secrets)
+    def _function(self, name: str, call: Callable[[Request], object], source: str = "") -> Function:
+        return Function(name, call, self._server(name), self._limits, self._secrets, source)
 
     def _server(self, origin: str) -> Server:
         if origin not in self._servers:
             self._servers[origin] = server_of(self._limits, self._clock)
+            if self._is_shut:
+                self._servers[origin].gate.shut()
         return self._servers[origin]
 
     def _record(self, path: Path) -> Record:
@@ -159,6 +168,16 @@ class Counted:
     def version(self) -> str:
         """What its answers depend on beyond its name, where that is known."""
         return version_of(self.model)
+
+    @property
+    def origin(self) -> str:
+        """Where it is asked, where that is a server: one name may be served at several places."""
+        return str(getattr(self.model, "origin", ""))
+
+    @property
+    def source(self) -> str:
+        """A hash of its code, where it is a function in a file: edited, it may answer otherwise."""
+        return str(getattr(self.model, "source", ""))
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib
 import inspect
 import sys
@@ -23,8 +24,11 @@ Call = Callable[[Request], object]
 class Function:
     """A model that is a function: it gets the request and returns the text of the reply, or a Reply."""
 
-    def __init__(self, name: str, call: Call, server: Server, limits: Limits, secrets: Secrets) -> None:
+    def __init__(
+        self, name: str, call: Call, server: Server, limits: Limits, secrets: Secrets, source: str = ""
+    ) -> None:
         self.name = name
+        self.source = source  # A hash of its code, where that is known.
         self._call = call
         self._server = server
         self._limits = limits
@@ -123,3 +127,12 @@ def found(name: str, meant: _names.Function) -> Call:
     if not callable(thing):
         raise JudgeError(Fault(f"{meant.function} is not a function", where=name))
     return thing
+
+
+def source_of(meant: _names.Function) -> str:
+    """A hash of the file that a function which was found is in; empty where there is no such file."""
+    file = getattr(sys.modules.get(meant.module), "__file__", None)
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    except OSError:
+        return ""

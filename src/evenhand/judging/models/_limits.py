@@ -42,6 +42,7 @@ class Gate:
         self._width = float(most)
         self._inside = 0
         self._halvings = 0
+        self._shut = False
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
@@ -51,6 +52,8 @@ class Gate:
 
     async def enter(self, *, again: bool = False) -> int:
         """Wait for a place; whoever comes again stands in front. Returns a mark for `overloaded`."""
+        if self._shut:
+            raise asyncio.CancelledError
         if self._inside < int(self._width) and (again or not self._waiting):
             self._inside += 1
             return self._halvings
@@ -68,6 +71,12 @@ class Gate:
         """Give the place to whoever waits longest."""
         self._inside -= 1
         self._admit()
+
+    def shut(self) -> None:
+        """Let nobody in any more; whoever waits is let go, as if cancelled."""
+        self._shut = True
+        while self._waiting:
+            self._waiting.popleft().cancel()
 
     def overloaded(self, mark: int) -> None:
         """Let in half as many. One burst that meets one overload halves once, not once for every call in it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,16 +36,7 @@ class Recorder:
             "key": request.key(name),
             "model": name,
             "dialogue": request.dialogue,
-            "reply": {
-                "text": reply.text,
-                "stop": reply.stop,
-                "model": reply.model,
-                "usage": asdict(reply.usage),
-                "places": [[place.token, place.likely] for place in reply.places],
-                "request_id": reply.request_id,
-                "attempts": reply.attempts,
-                "seconds": reply.seconds,
-            },
+            "reply": reply_json(reply),
         }
         line = (b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
         try:
@@ -107,7 +97,8 @@ class Record:
             return
         try:
             entry = mapping(json.loads(line))
-            key, model, reply = _typed(entry["key"], str), _typed(entry["model"], str), _reply(mapping(entry["reply"]))
+            key, model = _typed(entry["key"], str), _typed(entry["model"], str)
+            reply = reply_from(mapping(entry["reply"]))
         except json.JSONDecodeError:
             if line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
@@ -148,7 +139,23 @@ class Replayed:
         return reply
 
 
-def _reply(fields: Mapping[str, object]) -> Reply:
+def reply_json(reply: Reply) -> dict[str, object]:
+    """A reply as plain data."""
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "stop": reply.stop,
+        "model": reply.model,
+        "usage": {"input": usage.input, "output": usage.output, "cached": usage.cached, "stored": usage.stored},
+        "places": [[place.token, place.likely] for place in reply.places],
+        "request_id": reply.request_id,
+        "attempts": reply.attempts,
+        "seconds": reply.seconds,
+    }
+
+
+def reply_from(fields: Mapping[str, object]) -> Reply:
+    """A reply out of plain data; it came from a record and costs nothing."""
     usage = mapping(fields.get("usage"))
     return Reply(
         text=_typed(fields["text"], str),

@@ -61,7 +61,7 @@ class Remote:
         self.accepted = Accepted(formats=wire.FORMATS, limits=_limit_names(address))
         self._address = address
         self._line = line
-        self._url = address.base + wire.PATH
+        self._url: str = address.base + wire.PATH
         self._headers = wire.headers(address.key)
         self._make: Callable[[str, Request, Accepted], dict[str, object]] = wire.body
         self._read: Callable[[object, str | None, int, float], Reply | str] = wire.reply
@@ -82,6 +82,11 @@ class Remote:
                 continue
             await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
             course.retries += 1
+
+    @property
+    def origin(self) -> str:
+        """The address that questions go to."""
+        return self._url
 
     @property
     def keeps_to_schemas(self) -> bool:

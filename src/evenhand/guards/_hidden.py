@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 
-from evenhand.guards import masked, personal
+from evenhand.guards._personal import masked, personal
 from evenhand.model import Sample
 
 Hide = Callable[[str], str]
