@@ -1,0 +1,87 @@
+"""The four badges of the methodology audit, each with its number and what would turn it green."""
+
+from __future__ import annotations
+
+from evenhand.compare._decision import Badge, Colour
+from evenhand.compare._facts import Agreed, Facts
+from evenhand.compare._rules import LEAST_AGREEMENT, disagreeing
+from evenhand.compare._words import difference, number, plural, probability
+from evenhand.stats import Agreement
+
+_GREEN_ALPHA, _AMBER_ALPHA = 0.667, 0.4
+_NEARLY = 1e-9
+
+
+def badges(facts: Facts) -> tuple[Badge, ...]:
+    """Judges agree, difference significant, saturated, human-aligned."""
+    return _judges_agree(facts), _significant(facts), _saturated(facts), _human_aligned()
+
+
+def _judges_agree(facts: Facts) -> Badge:
+    """The variant that its judges agree on least speaks for both."""
+    seen = {name: agreed for name, agreed in facts.agreed.items() if isinstance(agreed.pearson, Agreement)}
+    if not seen:
+        why = next((found.pearson for found in facts.agreed.values()), None)
+        says = "fewer than two judges" if why is None or isinstance(why, Agreement) else why.why
+        return _badge("judges agree", "grey", None, says, "Ask a second judge, on outputs that differ.")
+    name, agreed = max(seen.items(), key=lambda one: (_severity(one[1]), -_pearson(one[1])))
+    says = f"mean correlation {number(_pearson(agreed))} of {agreed.judges} judges on {name}"
+    if isinstance(agreed.alpha, Agreement):
+        says += f", Krippendorff's α {number(agreed.alpha.value)}"
+    colours: tuple[Colour, ...] = ("green", "amber", "red")
+    asked = f"a mean correlation of {LEAST_AGREEMENT}" + (f" and an α of {_GREEN_ALPHA}" if agreed.alpha else "")
+    return _badge(
+        "judges agree",
+        colours[_severity(agreed)],
+        _pearson(agreed),
+        says,
+        f"Sharpen the rubric until the judges reach {asked}.",
+    )
+
+
+def _pearson(agreed: Agreed) -> float:
+    assert isinstance(agreed.pearson, Agreement)
+    return agreed.pearson.value
+
+
+def _severity(agreed: Agreed) -> int:
+    """0 green, 1 amber, 2 red."""
+    if disagreeing(agreed):
+        return 2
+    if not isinstance(agreed.alpha, Agreement):
+        return 0
+    alpha = agreed.alpha.value + _NEARLY
+    return 0 if alpha >= _GREEN_ALPHA else 1 if alpha >= _AMBER_ALPHA else 2
+
+
+def _significant(facts: Facts) -> Badge:
+    name = "difference significant"
+    if facts.composite is None or facts.p is None:
+        says = f"{plural(facts.pairs, 'pair')}: nothing to test"
+        return _badge(name, "grey", None, says, "Score the same samples with both variants.")
+    several = f"; {probability(facts.p)} adjusted for {facts.tests} treatments" if facts.tests > 1 else ""
+    says = difference(facts.composite) + several
+    return _badge(name, "green" if facts.significant else "red", facts.p, says, "Add samples, or make a larger change.")
+
+
+def _saturated(facts: Facts) -> Badge:
+    found = facts.saturation
+    if found is None or found.narrowed is None:
+        return _badge("saturated", "grey", None, "too few samples to tell", f"Score at least {facts.needed} samples.")
+    says = f"each of the last three tenths of the samples narrowed the interval by {_percent(found.narrowed)} at most"
+    if found.moved is not None:
+        says += f", all moved the estimate by {_percent(found.moved)} of its half-width"
+    colour: Colour = "red" if found.low_confidence else "green"
+    return _badge("saturated", colour, found.narrowed, says, "Add samples until these are below 10 % and 50 %.")
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
+def _human_aligned() -> Badge:
+    return _badge("human-aligned", "grey", None, "no labels", "Have people score some of the outputs.")
+
+
+def _badge(name: str, colour: Colour, value: float | None, says: str, advice: str) -> Badge:
+    return Badge(name=name, colour=colour, value=value, says=says, advice="" if colour == "green" else advice)

@@ -1,0 +1,153 @@
+"""From columns to facts: pair the rows, count what was lost, test the composite and every layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.compare._column import Column, Scores
+from evenhand.compare._decision import GateState
+from evenhand.compare._facts import NEARLY, Agreed, Facts, LayerFacts
+from evenhand.errors import Fault, InputError, nearest
+from evenhand.stats import (
+    LEAST_NEEDED,
+    Difference,
+    difference_of,
+    holm,
+    krippendorff,
+    mcnemar_worse,
+    mean_pairwise,
+    power_band,
+    saturation,
+    unit_differences,
+)
+
+Floats = NDArray[np.float64]
+Judges = Mapping[str, Sequence[Scores]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What holds for all comparisons of one decision."""
+
+    control: str
+    layers: tuple[str, ...]
+    gates: Mapping[str, tuple[GateState, ...]]
+    agreed: Mapping[str, Agreed]
+    smallest_effect: float
+    seed: int
+    stopped_early: bool
+
+
+def gate_states(
+    column: Column, clusters: Sequence[int], layers: Sequence[str], gates: Mapping[str, float]
+) -> tuple[GateState, ...]:
+    """Each layer's mean over the samples that have it, against its minimum."""
+    states = []
+    for layer in layers:
+        mean = _mean(_array(column.layers[layer]), np.asarray(clusters)) if layer in column.layers else None
+        passed = None if mean is None else mean >= gates[layer] - NEARLY
+        states.append(GateState(gate=layer, min=gates[layer], mean=mean, passed=passed))
+    return tuple(states)
+
+
+def agreement(judges: Judges, variants: Sequence[str], rows: int) -> dict[str, Agreed]:
+    """How far the judges agree on each variant that two or more of them have scored."""
+    found = {}
+    for variant, given in judges.items():
+        if variant not in variants:
+            raise InputError(Fault(f"judges of unknown variant {variant!r}", nearest(variant, variants)))
+        if any(len(row) != rows for row in given):
+            raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
+        if len(given) > 1:
+            alpha = krippendorff(given) if len(given) > 2 else None
+            found[variant] = Agreed(judges=len(given), pearson=mean_pairwise(given), alpha=alpha)
+    return found
+
+
+def measure(columns: Mapping[str, Column], clusters: Sequence[int], setting: Setting) -> list[Facts]:
+    """The facts of every treatment, in order; the p-values of their composites are adjusted over all of them."""
+    units = np.unique(np.asarray(clusters), return_inverse=True)[1] if len(clusters) else np.empty(0, np.int64)
+    treatments = [name for name in columns if name != setting.control]
+    found = [_facts(columns, name, units, setting) for name in treatments]
+    tested = [place for place, facts in enumerate(found) if facts.p is not None]
+    for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
+        found[place] = replace(found[place], p=p, tests=len(tested))
+    return found
+
+
+def _facts(columns: Mapping[str, Column], treatment: str, units: NDArray[np.int64], setting: Setting) -> Facts:
+    ours, theirs = columns[treatment], columns[setting.control]
+    own, other = _array(ours.composite), _array(theirs.composite)
+    both = ~np.isnan(own) & ~np.isnan(other)
+    only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
+    # Per sample: repeats of one sample that fail together are one loss, not several.
+    lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
+    differences = _differences(own, other, units, both)
+    composite = _tested(differences, setting.seed)
+    power = power_band(composite.sd, setting.smallest_effect) if composite else None
+    return Facts(
+        treatment=treatment,
+        control=setting.control,
+        pairs=len(differences),
+        lost=mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())),
+        dropped=int(only_control.sum()),
+        wins=int((differences > 0).sum()),
+        ties=int((differences == 0).sum()),
+        losses=int((differences < 0).sum()),
+        composite=composite,
+        p=composite.p if composite else None,
+        tests=1,
+        layers=_layers(ours, theirs, units, both, treatment, setting),
+        power=power,
+        needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
+        saturation=saturation(differences, rng=np.random.default_rng(setting.seed)) if composite else None,
+        agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
+    )
+
+
+def _layers(
+    ours: Column, theirs: Column, units: NDArray[np.int64], both: NDArray[np.bool_], treatment: str, setting: Setting
+) -> dict[str, LayerFacts]:
+    states = zip(setting.gates[treatment], setting.gates[setting.control], strict=True)
+    found = {}
+    for layer, (own, other) in zip(setting.layers, states, strict=True):
+        difference = None
+        if layer in ours.layers and layer in theirs.layers:
+            pair = _array(ours.layers[layer]), _array(theirs.layers[layer])
+            difference = _tested(_differences(*pair, units, both), setting.seed)
+        found[layer] = LayerFacts(
+            difference=difference,
+            p_held=1.0 if difference is None else difference.p,
+            gate=own.min,
+            control_mean=other.mean,
+            treatment_mean=own.mean,
+        )
+    adjusted = holm([facts.p_held for facts in found.values()]).p
+    return {name: replace(facts, p_held=p) for (name, facts), p in zip(found.items(), adjusted, strict=True)}
+
+
+def _tested(differences: Floats, seed: int) -> Difference | None:
+    """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
+    return difference_of(differences, rng=np.random.default_rng(seed)) if len(differences) > 1 else None
+
+
+def _differences(own: Floats, other: Floats, units: NDArray[np.int64], both: NDArray[np.bool_]) -> Floats:
+    return unit_differences(own[both], other[both], units[both].tolist())
+
+
+def _mean(values: Floats, clusters: NDArray[np.int64]) -> float | None:
+    """Every sample counts once, however often it was repeated."""
+    there = ~np.isnan(values)
+    if not there.any():
+        return None
+    _, unit = np.unique(clusters[there], return_inverse=True)
+    return float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
+
+
+def _array(scores: Scores) -> Floats:
+    """NaN for None, inside this module only: a column refuses NaN at birth."""
+    return np.array(scores, dtype=np.float64)

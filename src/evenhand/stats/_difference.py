@@ -1,0 +1,101 @@
+"""Paired differences: the interval and the p-value come from one test, so they always say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.errors import Fault, InputError
+from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, on_grid, unit_means
+from evenhand.stats._signs import sign_flips
+from evenhand.stats._student import student_quantile, student_tail
+
+# With more different values than this the sign flips of so many differences are a t distribution for all purposes.
+MOST_VALUES = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Treatment minus control. An end is infinite where there are too few pairs for the test to set a bound."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    p: float
+    sd: float
+    method: str
+    n: int
+
+    def __post_init__(self) -> None:
+        if not (self.low <= self.estimate <= self.high and 0 <= self.p <= 1 and self.sd >= 0 and self.n >= 2):
+            raise InputError(Fault(f"not a difference: {self}", "low ≤ estimate ≤ high, 0 ≤ p ≤ 1, n ≥ 2"))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the interval has two ends."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+def paired_difference(
+    treatment: Numbers,
+    control: Numbers,
+    *,
+    rng: np.random.Generator,
+    level: float = 0.95,
+    clusters: Sequence[int] | None = None,
+) -> Difference:
+    """How much higher the treatment scored than the control on the same samples; `n` counts clusters."""
+    return difference_of(unit_differences(treatment, control, clusters), rng=rng, level=level)
+
+
+def unit_differences(treatment: Numbers, control: Numbers, clusters: Sequence[int] | None = None) -> Floats:
+    """Treatment minus control, one number per independent unit: per cluster its mean."""
+    ours, theirs = finite(treatment, "treatment"), finite(control, "control")
+    if len(ours) != len(theirs):
+        what = f"{len(ours)} scores of the treatment for {len(theirs)} of the control"
+        raise InputError(Fault(what, "give the samples that both have, in the same order"))
+    if not len(ours):
+        return ours
+    scale = float(max(np.abs(ours).max(), np.abs(theirs).max()))
+    if scale > 1e150:
+        raise InputError(Fault(f"a score of {scale:g} is too large to compare"))
+    return on_grid(unit_means(ours - theirs, clusters), scale)
+
+
+def difference_of(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Difference:
+    """The same for differences that are already one per independent unit."""
+    alpha = checked_level(level)
+    values, counts = np.unique(finite(differences, "differences"), return_counts=True)
+    n = int(counts.sum())
+    if n < 2:
+        raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "score more samples with both"))
+    estimate = math.fsum(values * counts) / n
+    sd = math.sqrt(math.fsum(counts * (values - estimate) ** 2) / (n - 1))
+    if len(values) <= MOST_VALUES:
+        low, high, p, method = _by_signs(values, counts.astype(np.float64), alpha, rng)
+    else:
+        low, high, p, method = _by_t(estimate, sd, n, alpha)
+    low, high = min(low, estimate), max(high, estimate)  # Sums of binary fractions may end one digit beside the mean.
+    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=n)
+
+
+_Ends = tuple[float, float, float, str]
+
+
+def _by_signs(values: Floats, counts: Floats, alpha: float, rng: np.random.Generator) -> _Ends:
+    mirrored = -values[::-1] + 0.0, counts[::-1]
+    # Of the two ways round always the same one is tested, so that swapping the sides swaps the interval and no more.
+    turned = [mirrored[0].tolist(), mirrored[1].tolist()] < [values.tolist(), counts.tolist()]
+    flips = sign_flips(*(mirrored if turned else (values, counts)), rng)
+    low, high = flips.bounds(alpha)
+    return (-high, -low, flips.p_at_zero(), flips.method) if turned else (low, high, flips.p_at_zero(), flips.method)
+
+
+def _by_t(estimate: float, sd: float, n: int, alpha: float) -> _Ends:
+    error = sd / math.sqrt(n)
+    reach = student_quantile(alpha / 2, n - 1) * error
+    return estimate - reach, estimate + reach, min(1.0, 2 * student_tail(abs(estimate) / error, n - 1)), "paired t"

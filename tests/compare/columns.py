@@ -1,0 +1,36 @@
+"""Columns that are valid by default, so that a test names only what it is about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evenhand.compare import Column, Comparison, Decision, decide
+
+Row = Sequence[float | None]
+
+
+def column(judge: Row, **layers: Row) -> Column:
+    """A variant scored by the judge layer, and by others where named; the composite is their mean."""
+    every = {"judge": judge, **layers}
+    composite = [
+        None if None in row else sum(filter(None, row)) / len(row) for row in zip(*every.values(), strict=True)
+    ]
+    return Column(composite=composite, layers=every)
+
+
+def decided(control: Column, *treatments: Column, **more: Any) -> Decision:
+    """The decision between "old" and "new", "new2", …; every row is a sample of its own unless said otherwise."""
+    names = ["new", *(f"new{place}" for place in range(2, len(treatments) + 1))]
+    columns = {"old": control, **dict(zip(names, treatments, strict=False))}
+    more = {"clusters": range(len(control.composite)), "seed": 1, **more}
+    return decide(columns, control="old", **more)
+
+
+def compared(control: Column, treatment: Column, **more: Any) -> Comparison:
+    """The one comparison between a control and a treatment."""
+    (found,) = decided(control, treatment, **more).comparisons
+    return found
+
+
+def spread(mean: float, n: int = 24) -> list[float]:
+    """Scores around a mean, half a point to either side."""
+    return [mean + (0.5 if place % 2 else -0.5) for place in range(n)]

@@ -1,0 +1,194 @@
+"""The rules in order: one table that reaches every one of them, and what no rule may let through."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.compare import Column
+from tests.compare.columns import column, compared, decided, spread
+
+MAYBE = st.one_of(st.none(), st.integers(1, 5))
+TWO_ROWS = st.integers(1, 30).flatmap(
+    lambda n: st.tuples(st.lists(MAYBE, min_size=n, max_size=n), st.lists(MAYBE, min_size=n, max_size=n))
+)
+
+
+def _up(row: list[float], by: float = 0.4) -> list[float]:
+    """Higher almost everywhere, by amounts that differ."""
+    return [one + by * (1 + 0.1 * (place % 5)) for place, one in enumerate(row)]
+
+
+def _down(row: list[float], by: float = 0.4) -> list[float]:
+    return _up(row, -by)
+
+
+def _crashed(row: list[float], every: int) -> list[float | None]:
+    return [None if place % every == 0 else one for place, one in enumerate(row)]
+
+
+# One late sample that differs, in the random order of seed LATE: the interval has not settled.
+LATE = next(seed for seed in range(99) if np.random.default_rng(seed).permutation(24)[-1] == 23)
+OPPOSED = [spread(4), spread(4)[::-1]]
+HALF = [4.0] * 12 + [3.0] * 12
+
+TABLE: list[tuple[str, str, Column, Column, dict[str, Any]]] = [
+    ("2. the treatment lost outputs", "REGRESS",
+     column(spread(4)), column(_crashed(_up(spread(4)), 2)), {}),
+    ("3. fewer than 5 pairs", "UNDERPOWERED",
+     column(spread(4, 4)), column(_down(spread(4, 4))), {}),
+    ("4. the composite is significantly lower", "REGRESS",
+     column(spread(4)), column(_down(spread(4), 0.8)), {}),
+    ("5. a layer fell below its gate, significantly", "REGRESS",
+     column(spread(3.6), fact=spread(3)), column(_down(spread(3.6)), fact=_up(spread(3), 2)), {}),
+    ("5. a layer fell below its gate, not significantly", "CAUTIOUS",
+     column(HALF), column([*HALF[1:], 3.0]), {}),
+    ("6. the composite does not differ, but a layer is significantly lower", "CAUTIOUS",
+     column(spread(4.4), fact=spread(4)), column(_down(spread(4.4)), fact=_up(spread(4))), {}),
+    ("6. the composite does not differ, and the samples are too few to see it", "UNDERPOWERED",
+     column(spread(4, 12)), column(spread(4, 12)[::-1]), {}),
+    ("6. the composite does not differ, and the interval is not saturated", "UNDERPOWERED",
+     column([4.0] * 24), column([4.0] * 23 + [5.0]), {"seed": LATE}),
+    ("6. the composite does not differ", "NOISE",
+     column(spread(4)), column(spread(4)), {}),
+    ("7. the composite is significantly higher, but a layer is low", "CAUTIOUS",
+     column(spread(2)), column(_up(spread(2))), {}),
+    ("7. the composite is significantly higher, but a layer is low", "CAUTIOUS",
+     column(spread(4.4), fact=spread(3.6)), column(_down(spread(4.4), 0.2), fact=_up(spread(3.6), 1)), {}),
+    ("7. the composite is significantly higher, but the treatment lost outputs", "CAUTIOUS",
+     column(spread(4)), column(_crashed(_up(spread(4)), 24)), {}),
+    ("7. the composite is significantly higher, but the judges disagree", "CAUTIOUS",
+     column(spread(4)), column(_up(spread(4))), {"judges": {"new": OPPOSED}}),
+    ("7. the composite is significantly higher, but the judges disagree", "CAUTIOUS",
+     column(spread(4)), column(_up(spread(4))), {"judges": {"old": OPPOSED}}),
+    ("7. the composite is significantly higher, but the samples are few", "CAUTIOUS",
+     column(spread(4, 12)), column(_up(spread(4, 12))), {}),
+    ("7. the composite is significantly higher, and nothing speaks against it", "PROGRESS",
+     column(spread(4)), column(_up(spread(4))), {"judges": {"old": [spread(4)] * 2}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "verdict", "control", "treatment", "more"), TABLE)
+def test_every_rule_decides_when_its_turn_comes(
+    rule: str, verdict: str, control: Column, treatment: Column, more: dict[str, Any]
+) -> None:
+    """The first rule that fits, its verdict, and words for both."""
+    found = compared(control, treatment, **more)
+
+    assert (found.rule, found.verdict) == (rule, verdict)
+    assert found.headline.startswith(f"{verdict}: ")
+    assert all(sentence.endswith(".") for sentence in (*found.reasons, found.next_step, found.headline, found.sure))
+
+
+def test_one_variant_is_solo() -> None:
+    """Rule 1, with the state of each gate; it passes when all of them do."""
+    passing, failing = decided(column(spread(4))), decided(column(spread(4), fact=spread(3)))
+
+    assert (passing.verdict, passing.exit_code, passing.comparisons) == ("SOLO", 0, ())
+    assert passing.headline == "SOLO: old stands alone. All gates passed: judge."
+    assert (failing.verdict, failing.exit_code) == ("SOLO", 1)
+    assert failing.headline == "SOLO: old stands alone. Below the gate: fact (3.00, 3.50 asked)."
+
+
+def test_one_variant_without_any_score_does_not_pass() -> None:
+    """Nothing scored is not all gates passed."""
+    found = decided(column([None, None, None]))
+
+    assert (found.verdict, found.exit_code) == ("SOLO", 1)
+    assert "Nothing could be scored." in found.headline
+
+
+@pytest.mark.parametrize("n", [6, 12, 20, 40, 100])
+def test_a_treatment_that_crashed_on_half_the_samples_is_no_progress(n: int) -> None:
+    """However much better the other half looks: it lost outputs."""
+    found = compared(column(spread(3.6, n)), column(_crashed([4.9] * n, 2)))
+
+    assert found.verdict != "PROGRESS"
+    assert found.verdict == "REGRESS" or n < 14
+    assert found.lost_by_treatment == n // 2
+
+
+def test_losses_are_counted_by_sample_not_by_repeat() -> None:
+    """Two samples that failed in all five repeats are two losses, not ten: no REGRESS, and no PROGRESS either."""
+    control = spread(4, 100)
+    treatment = [None if place // 5 in (3, 4) else one for place, one in enumerate(_up(control))]
+
+    found = compared(column(control), column(treatment), clusters=[place // 5 for place in range(100)])
+
+    assert (found.lost_by_treatment, found.pairs, found.verdict) == (2, 18, "CAUTIOUS")
+
+
+def test_repeats_do_not_make_a_pair() -> None:
+    """Four samples asked ten times are four pairs."""
+    found = compared(column(spread(4, 40)), column(_up(spread(4, 40))), clusters=[place % 4 for place in range(40)])
+
+    assert (found.pairs, found.verdict) == (4, "UNDERPOWERED")
+
+
+@given(TWO_ROWS)
+def test_who_lost_outputs_never_makes_progress(rows: tuple[list[int | None], list[int | None]]) -> None:
+    """A pair that the treatment alone dropped holds it back, whatever the scores."""
+    control, treatment = rows
+
+    found = decided(column(control), column(treatment), gates={})
+
+    alone = any(ours is None and theirs is not None for theirs, ours in zip(control, treatment, strict=True))
+    assert not (alone and found.verdict == "PROGRESS")
+    assert found.exit_code == (0 if found.verdict == "PROGRESS" else 1)
+
+
+def test_a_layer_that_was_below_its_gate_already_is_not_held_against_the_treatment() -> None:
+    """Unless it wants to ship: equal scores below the gate are NOISE, higher ones still below are CAUTIOUS."""
+    low = spread(2)
+
+    assert compared(column(low), column(low)).verdict == "NOISE"
+    assert compared(column(low), column(_up(low))).verdict == "CAUTIOUS"
+
+
+def test_a_mean_that_is_on_its_gate_on_paper_is_on_it() -> None:
+    """Six times 3.7 have the mean 3.7, which floats miss by a hair."""
+    found = decided(column([3.7] * 6), gates={"judge": 3.7})
+
+    assert found.gates["old"][0].passed is True
+
+
+def test_a_layer_that_is_a_little_lower_by_chance_holds_nothing_back() -> None:
+    """One sample lower in one layer and higher in the other is no sign of anything."""
+    steady = [4.0] * 24
+
+    found = compared(column(steady, fact=steady), column([*steady[1:], 3.0], fact=[*steady[1:], 5.0]))
+
+    assert (found.verdict, found.rule) == ("NOISE", "6. the composite does not differ")
+
+
+def test_layers_are_tested_together_where_they_make_a_regress() -> None:
+    """A fall with p = 0.031 on its own is no REGRESS when it is one of two layers: 0.063 by Holm."""
+    steady, fallen = [3.5] * 24, [3.5 - (place < 6) for place in range(24)]
+
+    alone = compared(column(steady), column(fallen))
+    beside = compared(column(steady, fact=[4.0] * 24), column(fallen, fact=[4.0 + (place > 17) for place in range(24)]))
+
+    assert (alone.verdict, alone.rule[:2]) == ("REGRESS", "4.")
+    assert (beside.verdict, beside.rule) == ("CAUTIOUS", "5. a layer fell below its gate, not significantly")
+
+
+def test_a_run_that_stopped_early_is_held_to_twenty() -> None:
+    """The sequential test has decided already; scattered differences ask for more otherwise."""
+    control, treatment = [2.0, 4.0] * 15, [5.0, 3.9] * 15
+
+    held = compared(column(control), column(treatment), gates={"judge": 1})
+    stopped = compared(column(control), column(treatment), gates={"judge": 1}, stopped_early=True)
+
+    assert held.power is not None
+    assert held.power.needed > 30
+    assert (held.verdict, stopped.verdict) == ("CAUTIOUS", "PROGRESS")
+
+
+def test_judges_without_spread_do_not_disagree() -> None:
+    """Two judges that always say 4 have no correlation; that is no contradiction."""
+    found = compared(column(spread(4)), column(_up(spread(4))), judges={"new": [[4.0] * 24, [4.0] * 24]})
+
+    assert found.verdict == "PROGRESS"
+    assert found.badges[0].colour == "grey"
