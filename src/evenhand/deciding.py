@@ -1,0 +1,208 @@
+"""From the rows of a run to its numbers and its decision: the verdict between variants, and every gate."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from math import isnan
+from typing import Any
+
+from evenhand.compare import Column, Decision, decide, decision_json
+from evenhand.errors import InputError
+from evenhand.report import report_of
+from evenhand.runs import (
+    Frame,
+    Summary,
+    Tally,
+    evaluations,
+    first_positions,
+    frame_from,
+    gate_states,
+    head_of,
+    summarise,
+)
+from evenhand.runs.store import Row, Store
+
+Json = dict[str, Any]
+UNDECIDED = "UNDECIDED"
+
+
+def head_for(store: Store, run: Row) -> Json:
+    """The head of a run's report, worked out from its rows."""
+    setup = json.loads(run["setup"])
+    frame = frame_from(setup["frame"])
+    summary = summarise(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]))
+    ids = store.sample_ids(run["id"], first_positions(summary))
+    head = {
+        "run": _run_json(run, frame, setup, summary.samples),
+        "decision": decision_of(frame, summary),
+        **head_of(frame, summary, ids),
+    }
+    return {**head, "consistency": _consistency(store, run, frame, head)}
+
+
+def report_for(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
+    """The report of a run: as it was when it ended, or, where it has not, as far as it has come."""
+    run = store.run(id)
+    if run["summary"] is not None and run["state"] != "running":
+        return report_of(store, run, json.loads(run["summary"]))
+    state = "running" if store.held(run) else "killed"
+    return report_of(store, run, head_for(store, {**run, "state": state}))
+
+
+def decision_of(frame: Frame, summary: Summary) -> Json:
+    """The decision as plain data. What cannot be compared is not: it says why, and nothing passes."""
+    tallies = summary.tallies
+    layers = _compared_layers(tallies)
+    own = {name: gate_states(tally, frame.gates, but=layers) for name, tally in tallies.items()}
+    try:
+        decision = _with_lead(decision_json(_decided(frame, tallies, layers)))
+    except InputError as error:
+        decision = _undecided(str(error))
+    for name, states in own.items():
+        decision["gates"].setdefault(name, []).extend(states)
+    decision = _with_own_gates(decision, own, frame.shipped)
+    return _without_scores(decision, tallies) if not any(tally.composite.n for tally in tallies.values()) else decision
+
+
+def _decided(frame: Frame, tallies: Mapping[str, Tally], layers: Collection[str]) -> Decision:
+    rows = _common(tallies)
+    return decide(
+        {name: _column(tally, rows[name]) for name, tally in tallies.items()},
+        control=frame.control,
+        clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
+        gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+        judges={name: _by_judge(tally, rows[name]) for name, tally in tallies.items()},
+        smallest_effect=float(frame.smallest_effect),
+        seed=frame.seed,
+    )
+
+
+def _compared_layers(tallies: Mapping[str, Tally]) -> set[str]:
+    """The layers of which some output with a composite has a score: those that variants are compared by."""
+    return {
+        layer
+        for tally in tallies.values()
+        for layer, mean in tally.layers.items()
+        if any(
+            not isnan(value)
+            for value, whole in zip(mean.values, tally.composite.values, strict=True)
+            if not isnan(whole)
+        )
+    }
+
+
+def _common(tallies: Mapping[str, Tally]) -> dict[str, Sequence[int]]:
+    """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
+    first = next(iter(tallies.values())).places
+    if all(tally.places == first for tally in tallies.values()):
+        return dict.fromkeys(tallies, range(len(first)))
+    shared = set.intersection(*(set(tally.places) for tally in tallies.values()))
+    return {name: [row for row, place in enumerate(tally.places) if place in shared] for name, tally in tallies.items()}
+
+
+def _column(tally: Tally, rows: Sequence[int]) -> Column:
+    layers = {name: _values(mean.values, rows) for name, mean in tally.layers.items()}
+    return Column(composite=_values(tally.composite.values, rows), layers=layers)
+
+
+def _by_judge(tally: Tally, rows: Sequence[int]) -> list[tuple[float | None, ...]]:
+    return [_values(mean.values, rows) for mean in tally.judges.values()]
+
+
+def _values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None, ...]:
+    same: dict[float, float] = {}  # An array gives a new number each time it is asked; most of them are equal.
+    return tuple(None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows)
+
+
+def _with_lead(decision: Json) -> Json:
+    """The reasons and the next step of the comparison that gave the headline its verdict."""
+    decision["headline"] = decision["headline"].removeprefix(f"{decision['verdict']}: ")
+    lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
+    if lead is None:
+        step = "Add a second variant to compare with, as in variants: {old: …, new: …}."
+        return {**decision, "reasons": [], "next_step": step}
+    return {**decision, "reasons": list(lead["reasons"]), "next_step": lead["next_step"]}
+
+
+def _with_own_gates(decision: Json, own: Mapping[str, list[Json]], shipped: Sequence[str]) -> Json:
+    """Failed gates beyond the layers: nothing ships, however much better it is."""
+    failed = [(name, state) for name in shipped for state in own[name] if state["passed"] is not True]
+    for name, state in failed:
+        reached = "not known" if state["mean"] is None else f"{state['mean']:.4g}"
+        demand = f"at least {state['min']:g} is asked for"
+        decision["reasons"].append(f"{name}: the gate {state['gate']} is {reached}, {demand}.")
+    if not failed:
+        return decision
+    held = {name for name, _ in failed}
+    for one in decision["comparisons"]:
+        if one["treatment"] in held and one["verdict"] == "PROGRESS":
+            one["verdict"] = "CAUTIOUS"
+    name, state = failed[0]
+    step = f"Find out why {name} misses its gate {state['gate']}, then run it again."
+    if decision["verdict"] == "PROGRESS":
+        decision |= {"verdict": "CAUTIOUS", "next_step": step, "best": None}
+        decision["headline"] = f"{decision['headline'].removesuffix('.')}, but {name} misses its gate {state['gate']}."
+    elif not decision["comparisons"] and decision["verdict"] != UNDECIDED:
+        decision |= {"next_step": step, "headline": f"{name} misses its gate {state['gate']}."}
+    return {**decision, "exit_code": 1}
+
+
+def _without_scores(decision: Json, tallies: Mapping[str, Tally]) -> Json:
+    """Nothing has a score: what to do about that comes before anything else."""
+    reasons: Counter[tuple[str, str]] = Counter()
+    for tally in tallies.values():
+        reasons.update(tally.failures)
+    why = f": {reasons.most_common(1)[0][0][1]}" if reasons else ""
+    return {
+        **decision,
+        "headline": f"No output could be scored{why}".rstrip(".") + ".",
+        "sure": "",
+        "next_step": "Mend what failed (see the failures), then run it again.",
+        "exit_code": 1,
+    }
+
+
+def _undecided(why: str) -> Json:
+    return {
+        "verdict": UNDECIDED,
+        "headline": f"Not decided: {why}",
+        "sure": "",
+        "next_step": "Give every sample the same kinds of checks, or run them as two evals.",
+        "reasons": [],
+        "exit_code": 1,
+        "best": None,
+        "gates": {},
+        "comparisons": [],
+    }
+
+
+def _run_json(run: Row, frame: Frame, setup: Json, samples: int) -> Json:
+    seconds = None
+    if run["ended"] is not None:
+        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
+        seconds = round(spent.total_seconds(), 1)
+    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
+    return {
+        **{name: run[name] for name in kept},
+        "seconds": seconds,
+        "fingerprints": dict(frame.fingerprints),
+        "evenhand": setup["evenhand"],
+        "python": setup["python"],
+        "repeats": frame.repeats,
+        "samples": samples,
+        "planned": setup.get("samples"),
+    }
+
+
+def _consistency(store: Store, run: Row, frame: Frame, head: Json) -> list[Json]:
+    """How each variant stands against its own history; it never changes a score. A part of a run is no evaluation."""
+    if run["state"] != "finished":
+        return []
+    this = {**run, "state": "finished", "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
+    others = [one for one in store.runs(frame.name) if one["id"] < run["id"]]
+    return [
+        {"variant": name, "says": str(evaluations([*others, this], name)[-1].consistency)} for name in frame.variants
+    ]

@@ -1,0 +1,74 @@
+"""Looking at everything an eval will need before anything is paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from evenhand.assertions import AnyAssertion, Assertion, outside, read_plain, unknown_custom
+from evenhand.errors import EvalError, Fault
+from evenhand.runs._asked_of_models import QUESTIONS
+from evenhand.runs._eval import DEFAULT_TAG, Eval
+from evenhand.runs._sample import RunSample
+from evenhand.runs._samples import Counted, checked
+from evenhand.runs.variants import Recorded
+
+
+def checked_samples(eval: Eval) -> Counted:
+    """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
+    own = [Fault(why, where="assertions") for why in _unknown(eval.assertions, eval.folder)]
+    if own:
+        raise EvalError(*own)
+    questions: set[str] = set()
+    counted = checked(eval.samples, lambda sample, faults: _look(eval, sample, faults, questions))
+    _refuse_unknown_variants(eval, counted)
+    return replace(counted, questions=tuple(sorted(questions)))
+
+
+def _look(eval: Eval, sample: RunSample, faults: list[Fault], questions: set[str]) -> None:
+    own: tuple[AnyAssertion, ...] = ()
+    if sample.assertions is not None:
+        told = len(faults)
+        own = read_plain(sample.assertions, eval.folder, faults, ("assertions",))
+        faults += [Fault(why, "", ("assertions",)) for why in _unknown(own, eval.folder)]
+        questions |= {leaf.kind for leaf in outside(own) if leaf.kind in QUESTIONS}
+        if len(faults) > told:
+            return
+    if not own and not eval.assertions and eval.rubric_for(sample.tags) is None:
+        faults.append(_nothing_to_score_by(eval))
+
+
+def _nothing_to_score_by(eval: Eval) -> Fault:
+    if not eval.rubrics:
+        return Fault("nothing to score this sample by", "give it assertions, or the eval a rubric", ("assertions",))
+    tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
+    return Fault(
+        "no rubric fits this sample", f"give it one of the tags {tags}, or the eval a rubric for all", ("tags",)
+    )
+
+
+def _unknown(assertions: Sequence[AnyAssertion], folder: Path) -> list[str]:
+    """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
+    return [why for leaf in outside(assertions) if leaf.kind == "custom" and (why := _known_custom(leaf, folder))]
+
+
+@cache
+def _known_custom(leaf: Assertion, folder: Path) -> str:
+    return unknown_custom(leaf, folder)
+
+
+def _refuse_unknown_variants(eval: Eval, counted: Counted) -> None:
+    """A recorded variant that no sample has an output of is a misspelling."""
+    faults = [
+        Fault(
+            f"no sample has an output of {name!r}",
+            f"outputs in the samples: {', '.join(counted.variants) or 'none'}",
+            where=eval.samples.where,
+        )
+        for name, variant in eval.variants.items()
+        if isinstance(variant, Recorded) and variant.outputs is None and name not in counted.variants
+    ]
+    if faults:
+        raise EvalError(*faults)

@@ -1,0 +1,148 @@
+"""Carrying a plan out: as many pieces at once as the judges take, streamed, until all is done or somebody stops it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.runs._book import Book
+from evenhand.runs._memory import Memory
+from evenhand.runs._sample import RunSample
+from evenhand.runs._samples import SecondPass
+from evenhand.runs._setup import Setup
+from evenhand.runs._unit import Worker, key_of
+from evenhand.runs._work import Work
+from evenhand.runs.store import Row, compact
+
+AHEAD = 2  # Pieces under way for each call that may be: while one is scored, the next is asked about.
+
+Finished = Mapping[tuple[int, str, int], str]  # Keys of results by position, variant and repeat.
+
+
+def _nothing() -> None:
+    """Nobody has to be told."""
+
+
+@dataclass(slots=True)
+class Course:
+    """How far a run has come, in pieces: one sample, one repeat, all variants."""
+
+    total: int
+    outputs: int = 0  # Over all variants.
+    judges: tuple[str, ...] = ()
+    done: int = 0
+    skipped: int = 0  # That an earlier sitting had finished.
+    failed: int = 0  # Results without a score.
+    stopping: bool = False
+    on_stop: Callable[[], None] = _nothing
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.done + self.skipped >= self.total
+
+    def stop(self) -> None:
+        """Start nothing more; what is under way may end."""
+        self.stopping = True
+        self.on_stop()
+
+
+async def execute(
+    setup: Setup, worker: Worker, memory: Memory, book: Book, samples: SecondPass, course: Course
+) -> None:
+    """Work through every sample that is not finished. `course.stop()` leaves early; nothing kept is lost."""
+    finished = await forget(setup, memory, book)  # What a sitting that was killed had no time to.
+    pool = _Pool(AHEAD * setup.eval.limits.concurrency)
+    try:
+        for position, sample in enumerate(samples):
+            if course.stopping or memory.spent is not None:
+                break
+            todo = [
+                repeat
+                for repeat in range(setup.eval.repeats)
+                if not _is_done(setup, sample, position, repeat, finished)
+            ]
+            course.skipped += setup.eval.repeats - len(todo)
+            if todo:
+                book.keep("samples", _sample_row(book, sample, position))  # In the queue before its results are.
+            for repeat in todo:
+                await pool.start(_piece(worker, sample, position, repeat, course))
+        await pool.drain()
+        await memory.settle()
+    finally:
+        await pool.cancel()
+
+
+async def forget(setup: Setup, memory: Memory, book: Book) -> Finished:
+    """Let go of the replies that no result waits for, where they are not to be kept; and say what is finished."""
+    finished = book.store.finished_keys(book.run)
+    if setup.eval.keep != "raw" and finished:
+        await memory.forget_finished(lambda *piece: _has_results(setup, piece, finished), setup.eval.keep)
+    return finished
+
+
+def _is_done(setup: Setup, sample: RunSample, position: int, repeat: int, finished: Finished) -> bool:
+    if not finished:
+        return False
+    works = (Work(position, repeat, name) for name in setup.eval.variants)
+    return all(finished.get((position, work.variant, repeat)) == key_of(setup, sample, work) for work in works)
+
+
+def _has_results(setup: Setup, piece: tuple[int, int], finished: Finished) -> bool:
+    """Whether no variant needs another try; an empty key says that one does."""
+    position, repeat = piece
+    return all(finished.get((position, name, repeat)) for name in setup.eval.variants)
+
+
+def _sample_row(book: Book, sample: RunSample, position: int) -> Row:
+    return {"run": book.run, "position": position, "id": sample.id, "content": compact(sample.content())}
+
+
+async def _piece(worker: Worker, sample: RunSample, position: int, repeat: int, course: Course) -> None:
+    kept = await worker.work(sample, position, repeat)
+    course.failed += kept.count("unscored")
+    course.done += "abandoned" not in kept
+
+
+class _Pool:
+    """So many tasks at once; the first error of one of them stops the rest."""
+
+    def __init__(self, most: int) -> None:
+        self._slots = asyncio.Semaphore(most)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._error: BaseException | None = None
+
+    async def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin a piece once there is room for it."""
+        try:
+            await self._slots.acquire()
+        except BaseException:
+            work.close()
+            raise
+        if self._error is not None:
+            work.close()
+            raise self._error
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    async def drain(self) -> None:
+        """Wait for what is under way."""
+        while self._tasks and self._error is None:
+            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
+        if self._error is not None:
+            raise self._error
+
+    async def cancel(self) -> None:
+        """End what is still under way."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._slots.release()
+        if not task.cancelled() and task.exception() is not None and self._error is None:
+            self._error = task.exception()

@@ -1,0 +1,142 @@
+"""Evenhand in processes of its own, to be watched, signalled and killed."""
+
+import atexit
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from tests.runs.chaos import warm
+
+PATIENCE = 60.0  # Seconds until a process that should have ended is taken to hang.
+KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a process ended and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def head(self) -> Any:
+        """What --json printed."""
+        assert self.out, self.err
+        return json.loads(self.out)
+
+
+class Process:
+    """A process under way."""
+
+    def __init__(self, pid: int, out: Path, err: Path) -> None:
+        self.pid = pid
+        self._out = out
+        self._err = err
+        self._code: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What it wrote to standard error so far."""
+        return self._err.read_text("utf-8")
+
+    def signal(self, number: int) -> None:
+        """Send it a signal; one that has ended is not reaped before we look, so its number is still its own."""
+        if not self.over():
+            os.kill(self.pid, number)
+
+    def over(self) -> bool:
+        """Whether it has ended."""
+        if self._code is None:
+            self._code = _ask(pid=self.pid)
+        return self._code is not None
+
+    def done(self, within: float = PATIENCE) -> Done:
+        """How it ended; it is an error if it has not after so many seconds."""
+        wait_until(self.over, within)
+        assert self._code is not None
+        return Done(self._code, self._out.read_text("utf-8"), self.said)
+
+
+@contextmanager
+def started(
+    folder: Path,
+    *argv: str,
+    environ: dict[str, str] | None = None,
+    largest_file: int | None = None,
+    obeys_permissions: bool = False,
+) -> Iterator[Process]:
+    """`evenhand ARGV` in a folder; it does not outlive the block."""
+    name = uuid4().hex[:8]
+    out, err = folder / f"{name}.out", folder / f"{name}.err"
+    pid = _ask(
+        argv=argv,
+        folder=str(folder),
+        out=str(out),
+        err=str(err),
+        environ={**{name: os.environ[name] for name in KEPT if name in os.environ}, **(environ or {})},
+        largest_file=largest_file,
+        obeys_permissions=obeys_permissions,
+    )
+    process = Process(pid, out, err)
+    try:
+        yield process
+    finally:
+        process.signal(signal.SIGKILL)
+        wait_until(process.over)
+
+
+def run(folder: Path, *argv: str, **options: Any) -> Done:
+    """The same, waited for."""
+    with started(folder, *argv, **options) as process:
+        return process.done()
+
+
+def wait_until(reached: Callable[[], bool], within: float = PATIENCE) -> None:
+    """Look again and again until something is so; it is an error if it is not so in time."""
+    give_up = time.monotonic() + within
+    while not reached():
+        assert time.monotonic() < give_up, f"not reached within {within:g} s"
+        time.sleep(0.005)
+
+
+def _ask(**order: Any) -> Any:
+    parent = _parent()
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    parent.stdin.write(f"{json.dumps(order)}\n")
+    parent.stdin.flush()
+    return json.loads(parent.stdout.readline())
+
+
+@cache
+def _parent() -> "subprocess.Popen[str]":
+    """One for all tests of this process, and gone with it."""
+    parent = subprocess.Popen(
+        [sys.executable, warm.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # A process with threads cannot be forked safely.
+        start_new_session=True,  # Ctrl-C is for the tests.
+    )
+    atexit.register(_end, parent)
+    return parent
+
+
+def _end(parent: "subprocess.Popen[str]") -> None:
+    assert parent.stdin is not None
+    assert parent.stdout is not None
+    parent.stdin.close()
+    parent.wait()
+    parent.stdout.close()

@@ -1,0 +1,138 @@
+"""Real databases for tests: SQLite in a folder, and a PostgreSQL server of its own for every process of tests."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+USER, PASSWORD = "evenhand", "not-a-secret"
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[str]:
+    """The address of a server without a database's name; it is started for these tests and stopped after them."""
+    programs = _programs()
+    if programs is None:
+        pytest.skip("PostgreSQL is not installed (scripts/install-debian installs it): it is not tested")
+    with _server(programs) as address:
+        yield address
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """An empty place for a store: a folder that is not there yet, or the address of a new database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "store")
+        return
+    with new_database(request.getfixturevalue("postgresql_server")) as address:
+        yield address
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """A database on a server, removed afterwards with whoever is still connected."""
+    name = f"test_{uuid4().hex}"
+    told(f"{server}/postgres", f"CREATE DATABASE {name}")
+    try:
+        yield f"{server}/{name}"
+    finally:
+        told(f"{server}/postgres", f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def told(address: str, statement: str) -> None:
+    """Run one statement on a server, past everything that is tested."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return int(held.getsockname()[1])
+
+
+def _programs() -> Path | None:
+    """The folder with the newest initdb and postgres."""
+    found = [Path(path).resolve() for path in (shutil.which("initdb"),) if path]
+    found += Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    return max(found, key=lambda path: path.parts, default=Path()).parent if found else None
+
+
+@contextmanager
+def _server(programs: Path) -> Iterator[str]:
+    # Not in pytest's folder: a server started by root runs as another user, who may not look into it.
+    folder = Path(tempfile.mkdtemp(prefix="evenhand-pg-"))
+    user = _user()
+    if user is not None:
+        shutil.chown(folder, user)
+    try:
+        _initialise(programs, folder, user)
+        port = free_port()
+        settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder,
+                    "fsync": "off", "max_connections": 40, "shared_buffers": "16MB"}  # fmt: skip
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [programs / "postgres", "-D", folder / "data", *options], stdout=log, stderr=log, **_as(user)
+            )
+        try:
+            address = f"postgresql://{USER}:{PASSWORD}@127.0.0.1:{port}"
+            _wait_for(f"{address}/postgres", process, folder / "log")
+            yield address
+        finally:
+            process.send_signal(3)  # SIGQUIT: at once; nothing here is worth saving.
+            process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _user() -> str | None:
+    """PostgreSQL refuses to run as root."""
+    if os.geteuid() != 0:
+        return None
+    known = Path("/etc/passwd").read_text("utf-8")
+    return "postgres" if "\npostgres:" in known else "nobody"
+
+
+def _as(user: str | None) -> dict[str, Any]:
+    return {} if user is None else {"user": user, "group": _group(user), "extra_groups": []}
+
+
+def _group(user: str) -> int:
+    return pwd.getpwnam(user).pw_gid
+
+
+def _initialise(programs: Path, folder: Path, user: str | None) -> None:
+    password = folder / "password"
+    password.write_text(PASSWORD, "utf-8")
+    password.chmod(0o644)
+    options = ("--auth=scram-sha-256", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8")
+    command = (programs / "initdb", "-D", folder / "data", "-U", USER, "--pwfile", password, *options)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, **_as(user))
+    assert done.returncode == 0, done.stderr
+
+
+def _wait_for(address: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    give_up = time.monotonic() + 60
+    while True:
+        try:
+            psycopg.connect(address).close()
+        except psycopg.OperationalError:
+            assert process.poll() is None, log.read_text("utf-8", "replace")
+            assert time.monotonic() < give_up, log.read_text("utf-8", "replace")
+            time.sleep(0.05)
+        else:
+            return

@@ -1,0 +1,47 @@
+"""Rows that a store takes; a test names only what it is about."""
+
+from hashlib import sha256
+from typing import Any
+
+RUN = "20261116-051233-ab12cd"
+Row = dict[str, Any]
+
+
+def run_row(**changed: object) -> Row:
+    return {
+        "id": RUN, "name": "support", "digest": "d1", "state": "running", "started": "2026-11-16T05:12:33+00:00",
+        "ended": None, "seed": 7, "fingerprint": "f1", "keep": "raw", "source": "name: support\n", "setup": '{"a":1}',
+        "summary": None, "taken_from": None, "holder": None, **changed,
+    }  # fmt: skip
+
+
+def sample_row(position: int = 0, **changed: object) -> Row:
+    return {"run": RUN, "position": position, "id": f"s{position}", "content": '{"input":"hé"}', **changed}
+
+
+def result_row(position: int = 0, variant: str = "control", repeat: int = 0, **changed: object) -> Row:
+    return {
+        "run": RUN, "position": position, "variant": variant, "repeat": repeat, "key": key(position, variant, repeat),
+        "state": "scored", "subject": f"s{position}", "score": "7/3", "composite": None, "number": 7 / 3,
+        "content": '{"steps":[]}', "at": "2026-11-16T05:12:40+00:00", **changed,
+    }  # fmt: skip
+
+
+def call_row(position: int = 0, **changed: object) -> Row:
+    return {
+        "run": RUN, "key": key("call", position), "judge": "openai/gpt", "position": position, "variant": "control",
+        "repeat": 0, "reply": '{"text":"7"}', "kept": "raw", "input_tokens": 10, "output_tokens": 2,
+        "cached_tokens": None, "cost": "0.00031", "attempts": 1, "seconds": 0.1, "failed": None, "cached_from": None,
+        "at": "2026-11-16T05:12:39+00:00", **changed,
+    }  # fmt: skip
+
+
+def made_row(position: int = 0, **changed: object) -> Row:
+    return {
+        "run": RUN, "key": key("made", position), "position": position, "variant": "live", "repeat": 0,
+        "content": '{"text":"out"}', "at": "2026-11-16T05:12:38+00:00", **changed,
+    }  # fmt: skip
+
+
+def key(*parts: object) -> str:
+    return sha256(repr(parts).encode()).hexdigest()

@@ -1,0 +1,115 @@
+"""Every schema that was ever released opens, with all that was in it; a newer one is left alone."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Engine, inspect
+
+from evenhand.errors import StoreError
+from evenhand.runs.store import Store
+from evenhand.runs.store._migrate import make_ready, migrate
+from evenhand.runs.store._places import engine_of, place_of, writing
+from evenhand.runs.store._tables import METADATA, VERSION, VERSIONS
+from tests.runs.databases import told
+from tests.runs.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
+
+SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
+
+
+def differences(engine: Engine) -> object:
+    """What the tables have that the code does not know, and the other way round."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"version_table": VERSIONS.name})
+        keys = {name: inspect(connection).get_pk_constraint(name)["constrained_columns"] for name in METADATA.tables}
+        known = {name: [column.name for column in table.primary_key] for name, table in METADATA.tables.items()}
+        return compare_metadata(context, METADATA), {name for name in keys if keys[name] != known[name]}
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
+def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(schema: Path, tmp_path: Path) -> None:
+    """The dump of each is kept as it was on the day of its release."""
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    connection.executescript(schema.read_text("utf-8"))
+    connection.close()
+
+    with Store.open(tmp_path, {}) as store:
+        assert store.run(RUN) == run_row(state="finished", ended="2026-11-16T05:13:00+00:00", summary='{"mean":"7/3"}')
+        assert [*store.samples(RUN)] == [sample_row(0), sample_row(1)]
+        assert [*store.results(RUN)] == [result_row(0), result_row(1, state="failed", score=None, number=None)]
+        assert [*store.calls(RUN)] == [call_row(0), call_row(1, failed="busy", reply=None, kept="none")]
+        assert store.made([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
+
+    engine = engine_of(place_of(tmp_path, {}))
+    assert differences(engine) == ([], set())
+    engine.dispose()
+
+
+def test_the_newest_schema_has_its_dump() -> None:
+    """A release without one could not be tested later."""
+    assert SCHEMAS[-1].stem == VERSION
+
+
+@pytest.mark.parametrize("by_migrations", [True, False])
+def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: Path, by_migrations: bool) -> None:
+    """A new store is made from the code, an old one by the migrations: nobody may see which."""
+    place = place_of(database, {})
+    tmp_path.joinpath("store").mkdir()
+    engine = engine_of(place)
+    if by_migrations:
+        with writing(engine).begin() as connection:
+            migrate(connection)
+    make_ready(engine, place, create=True)
+
+    found = differences(engine)
+
+    with engine.connect() as connection:
+        version = connection.execute(VERSIONS.select()).scalars().all()
+    engine.dispose()
+    assert found == ([], set())
+    assert version == [VERSION]
+
+
+def test_a_store_of_a_newer_evenhand_is_refused(database: str) -> None:
+    """Reading it by old rules could lose what the new ones keep."""
+    Store.open(database, {}).close()
+    _tell(database, "UPDATE evenhand_version SET version_num = '9999'")
+
+    with pytest.raises(StoreError, match=r"was written by a newer Evenhand .schema 9999, this one knows"):
+        Store.open(database, {})
+
+
+def test_a_database_of_something_else_is_left_alone(database: str, tmp_path: Path) -> None:
+    """A table called runs may be anybody's."""
+    tmp_path.joinpath("store").mkdir()
+    _tell(database, "CREATE TABLE runs (id integer)")
+
+    with pytest.raises(StoreError, match="has a table 'runs' that is not of Evenhand"):
+        Store.open(database, {})
+
+
+def test_alembic_is_loaded_for_a_migration_only(tmp_path: Path) -> None:
+    """It takes as long to load as a small run takes to finish."""
+    code = (
+        "import sys\nfrom evenhand.runs.store import Store\n"
+        f"for _ in range(2): Store.open({str(tmp_path)!r}, {{}}).close()\n"
+        "print([name for name in ('alembic', 'psycopg') if name in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
+
+
+def _tell(database: str, statement: str) -> None:
+    if "://" in database:
+        told(database, statement)
+        return
+    connection = sqlite3.connect(Path(database) / "store.sqlite")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()

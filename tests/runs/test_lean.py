@@ -1,0 +1,124 @@
+"""A run does nothing twice that once would do: counted, since time on a busy machine proves nothing."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.running import Options, Ran, run
+from evenhand.runs import _result, _tally, composite, summarise
+from evenhand.runs.store import Store, Writer
+
+SAMPLES = 12
+WORDS = ("sorry", "closed")
+EVAL = """
+name: lean
+samples: samples.jsonl
+rubric: {method: judge-skill, criteria: [{id: kindness, asks: Is it kind?, weight: 1}]}
+judges: [python:lean_judges:kind]
+assertions: [{contains: sorry}]
+"""
+JUDGE = """
+import json
+
+async def kind(request):
+    score = 9 if "sorry" in request.messages[-1].text else 3
+    return json.dumps({"criteria": {"kindness": {"evidence": ["We are"], "reason": "It says so.", "score": score}}})
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An eval whose outputs all come to one of two scores."""
+    lines = [json.dumps({"id": f"s{one}", "output": f"We are {WORDS[one % 2]}, {one}."}) for one in range(SAMPLES)]
+    (tmp_path / "samples.jsonl").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "eval.yaml").write_text(EVAL, "utf-8")
+    (tmp_path / "lean_judges.py").write_text(JUDGE, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def ran(folder: Path) -> Ran:
+    async def within_bounds() -> Ran:
+        async with asyncio.timeout(30):
+            return await run(folder / "eval.yaml", options=Options(place=folder / "store"))
+
+    return asyncio.run(within_bounds())
+
+
+def test_no_sample_waits_until_the_one_before_it_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are committed together; samples that waited for their own would be started one commit at a time."""
+    put = Writer.put
+
+    def put_and_never_tell(self: Writer, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
+        written = put(self, kind, row)
+        return asyncio.get_running_loop().create_future() if kind == "samples" else written
+
+    monkeypatch.setattr(Writer, "put", put_and_never_tell)
+
+    finished = ran(folder)
+
+    assert finished.state == "finished"
+    with Store.open(folder / "store", {}) as store:
+        assert [row["id"] for row in store.samples(finished.id)] == [f"s{one}" for one in range(SAMPLES)]
+
+
+def test_the_store_is_asked_once_for_each_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether something was answered before is one question, asked right before the judge is."""
+    asked: Counter[str] = Counter()
+    cached = Store.cached
+
+    def counted(self: Store, keys: list[str], **of: Any) -> Any:
+        asked.update(keys)
+        return cached(self, keys, **of)
+
+    monkeypatch.setattr(Store, "cached", counted)
+
+    finished = ran(folder)
+
+    assert finished.head["judges"][0]["calls"] == SAMPLES
+    assert sorted(asked.values()) == [1] * SAMPLES
+
+
+def test_a_composite_is_worked_out_once_for_each_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most outputs of a run come to one of a few scores; each still keeps its own steps."""
+    worked_out = []
+
+    def counted(*arguments: Any) -> Any:
+        worked_out.append(arguments)
+        return composite(*arguments)
+
+    monkeypatch.setattr(_result, "composite", counted)
+
+    finished = ran(folder)
+
+    with Store.open(folder / "store", {}) as store:
+        results = list(store.results(finished.id))
+    scores = {(row["score"], row["composite"]) for row in results}
+    assert len(worked_out) == len(scores) == 2
+    assert all(json.loads(row["content"])["composite_steps"] for row in results)
+
+
+def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was made for every result, as long as all before it, took minutes for a hundred thousand."""
+    finished = ran(folder)
+    made = []
+    mean = _tally.Mean
+
+    def counted(**parts: Any) -> Any:
+        made.append(parts)
+        return mean(**parts)
+
+    with Store.open(folder / "store", {}) as store:
+        rows = list(store.results(finished.id))
+    monkeypatch.setattr(_tally, "Mean", counted)
+
+    tally = summarise(["output"], rows, []).tallies["output"]
+
+    columns = len(tally.layers) + len(tally.judges)
+    assert columns
+    assert len([parts for parts in made if parts]) == columns
