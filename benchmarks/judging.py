@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -11,6 +9,7 @@ from contextlib import asynccontextmanager
 from aiohttp import ClientSession, TCPConnector
 
 from benchmarks.figure import Figure
+from benchmarks.loopback import saying, serving
 from evenhand import Connections, Limits, Sample, load_rubric
 from evenhand.judging import Manner, Model, judge_sample, load_prompts
 from evenhand.judging.dialogues import pointwise
@@ -35,12 +34,8 @@ REPLY = {"criteria": dict.fromkeys(("correctness", "safety", "efficiency"), ANSW
 
 def measure_judging() -> list[Figure]:
     """The ratio of CPU time, a judge call to a bare post, best of several rounds each."""
-    with subprocess.Popen(
-        [sys.executable, "-c", _SERVER, json.dumps(REPLY)], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdout is not None
-        port = int(server.stdout.readline())
-        bare, ours = asyncio.run(_measure(f"http://127.0.0.1:{port}/v1"))
+    with serving(saying(REPLY)) as url:
+        bare, ours = asyncio.run(_measure(url))
     shown = f"{1000 * ours / CALLS:.2f} ms ({ours / bare:.1f} ×)"
     return [Figure("CPU of a judge call, and against a bare post", shown, "≤ 3 ×", ours <= 3 * bare)]
 
@@ -91,32 +86,3 @@ async def _posting(url: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
                 assert json.loads((await response.json())["choices"][0]["message"]["content"])
 
         yield call
-
-
-_SERVER = """
-import json, sys
-from aiohttp import web
-
-reply = {"id": "x", "model": "m", "choices": [{"index": 0, "finish_reason": "stop",
-         "message": {"role": "assistant", "content": sys.argv[1]}}],
-         "usage": {"prompt_tokens": 900, "completion_tokens": 120}}
-body = json.dumps(reply).encode()
-
-async def answer(request):
-    await request.read()
-    return web.Response(body=body, content_type="application/json")
-
-async def main():
-    app = web.Application()
-    app.router.add_post("/v1/chat/completions", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    print(site._server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    await runner.cleanup()
-
-import asyncio
-asyncio.run(main())
-"""

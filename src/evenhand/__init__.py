@@ -18,12 +18,15 @@ if TYPE_CHECKING:
         AnswersError,
         BudgetError,
         BusyError,
+        EvalError,
         EvenhandError,
         InputError,
         JudgeError,
         ModelError,
+        OutputError,
         RefusedError,
         RubricError,
+        StoreError,
     )
     from evenhand.judging import How, Judged, Preferred, Settings
     from evenhand.judging.models import Budget, Connections, Limits
@@ -40,13 +43,15 @@ if TYPE_CHECKING:
         Scores,
         Unscored,
     )
+    from evenhand.running import Options, Ran, run
+    from evenhand.runs import Eval, load_eval
 
 _HOMES = {
     "api": ("load_rubric", "score"),
     "asking": ("judge", "prefer"),
     "errors": (
-        "AnswersError", "BudgetError", "BusyError", "EvenhandError", "InputError", "JudgeError", "ModelError",
-        "RefusedError", "RubricError",
+        "AnswersError", "BudgetError", "BusyError", "EvalError", "EvenhandError", "InputError", "JudgeError",
+        "ModelError", "OutputError", "RefusedError", "RubricError", "StoreError",
     ),
     "judging": ("How", "Judged", "Preferred", "Settings"),
     "judging.models": ("Budget", "Connections", "Limits"),
@@ -54,6 +59,8 @@ _HOMES = {
         "Answers", "Criterion", "Method", "Review", "Rubric", "Sample", "Scale", "Scorecard", "Scored", "Scores",
         "Unscored",
     ),
+    "running": ("Options", "Ran", "run"),
+    "runs": ("Eval", "load_eval"),
 }  # fmt: skip
 
 __all__ = [
@@ -64,6 +71,8 @@ __all__ = [
     "BusyError",
     "Connections",
     "Criterion",
+    "Eval",
+    "EvalError",
     "EvenhandError",
     "How",
     "InputError",
@@ -72,7 +81,10 @@ __all__ = [
     "Limits",
     "Method",
     "ModelError",
+    "Options",
+    "OutputError",
     "Preferred",
+    "Ran",
     "RefusedError",
     "Review",
     "Rubric",
@@ -83,11 +95,14 @@ __all__ = [
     "Scored",
     "Scores",
     "Settings",
+    "StoreError",
     "Unscored",
     "__version__",
     "judge",
+    "load_eval",
     "load_rubric",
     "prefer",
+    "run",
     "score",
 ]
 

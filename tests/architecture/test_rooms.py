@@ -18,16 +18,27 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LINES = [
     ["errors", "_version"],
     ["model"],
-    ["scoring", "loading"],
-    ["guards", "judging"],
-    ["api", "asking"],
-    ["cli"],
+    ["scoring", "stats", "loading"],
+    ["assertions", "guards", "judging"],
+    ["runs"],
+    ["compare"],
+    ["report"],
+    ["api", "asking", "deciding"],
+    ["history", "planning", "rescoring", "running"],
+    ["testing"],
+    ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
 ]
 LINE_OF = {unit: number for number, line in enumerate(LINES) for unit in line}
 THIRD_PARTY = {
     "loading": {"yaml"},
     "scoring": {"numpy"},
+    "stats": {"numpy"},
+    "compare": {"numpy"},
+    "assertions": {"jsonschema", "rapidfuzz", "referencing", "regex"},
+    "runs": {"aiohttp", "alembic", "pyarrow", "sqlalchemy"},
+    "report": {"jinja2", "pyarrow"},
+    "pytest_plugin": {"pytest"},
     "judging": {"aiohttp", "wordllama", "yarl"},
     "cli": {"click", "rich"},
 }
@@ -121,10 +132,11 @@ def test_the_public_names_are_these() -> None:
     """Adding or losing a public name is a decision, not an accident."""
     assert [name for name in evenhand.__all__ if getattr(evenhand, name) is None] == []
     assert set(dir(evenhand)) == {
-        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Criterion", "EvenhandError",
-        "How", "InputError", "JudgeError", "Judged", "Limits", "Method", "ModelError", "Preferred", "RefusedError",
-        "Review", "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "Unscored",
-        "__version__", "judge", "load_rubric", "prefer", "score",
+        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Criterion", "Eval",
+        "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits", "Method",
+        "ModelError", "Options", "OutputError", "Preferred", "Ran", "RefusedError", "Review", "Rubric",
+        "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
+        "Unscored", "__version__", "judge", "load_eval", "load_rubric", "prefer", "run", "score",
     }  # fmt: skip
 
 

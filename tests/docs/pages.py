@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -47,6 +47,32 @@ def blocks(page: str) -> list[Block]:
 
 def run_page(page: str, folder: Path) -> Iterator[Ran]:
     """Write the files of a page, run its commands and Python in order, and tell what came out."""
+    steady = Steady()
+    for ran in _run_page(page, folder):
+        yield replace(ran, printed=steady(ran.printed))
+
+
+class Steady:
+    """Puts what differs from run to run in a page's output to what it always shows: ids and times, in their order."""
+
+    _VARYING = re.compile(
+        r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
+        r"(?P<moment>\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?)"
+    )
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        return self._VARYING.sub(self._put, text)
+
+    def _put(self, found: re.Match[str]) -> str:
+        if found["id"]:
+            return self._ids.setdefault(found["id"], f"20261116-090000-{len(self._ids) + 1:06x}")
+        return "2026-11-16T09:00:00.000+00:00"[: len(found[0])].replace("T", found[0][10])
+
+
+def _run_page(page: str, folder: Path) -> Iterator[Ran]:
     before: Ran | None = None
     for block in blocks(page):
         if before and block.language == "text":

@@ -11,12 +11,17 @@ import click
 
 from evenhand._version import __version__
 from evenhand.cli._text import complain, forget_output, while_read
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, close_to
 
 BAD_INPUT = 2
 OUR_FAULT = 3
 
 COMMANDS = {
+    "init": "Write a working eval with data, to begin with.",
+    "run": "Run an eval: outputs, guards, assertions, judges, scores, a decision.",
+    "runs": "List, show, export, import, rescore and delete runs.",
+    "report": "A run as HTML, Markdown, JUnit, JSON, CSV or Parquet.",
+    "history": "How the scores of an eval ran over its runs.",
     "judge": "Ask models to judge outputs; score, decide, rank, and say why.",
     "guard": "Look for injections, unsafe passages and personal data in files.",
     "models": "Which models can be asked, what they support, what they cost.",
@@ -39,6 +44,15 @@ class Commands(click.Group):
         command: click.Command = import_module(f"evenhand.cli._{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; for a misspelt one, the one that is near."""
+        hint = close_to(args[0], COMMANDS) if args[0] not in COMMANDS else ""
+        if hint:
+            raise click.UsageError(f"No such command {args[0]!r}: {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""
         with while_read():
@@ -57,6 +71,8 @@ def app() -> None:
     """Score the work of language models against rubrics, explain every step, and decide.
 
     \b
+    evenhand init && evenhand run eval.yaml
+    evenhand report latest --html -o report.html
     evenhand judge --rubric summary output.md --model openai/NAME
     evenhand score --rubric judge-skill answers.json
     evenhand score --rubric my-rubric.yaml answers.json --explain

@@ -14,6 +14,7 @@ from evenhand.cli._text import one_line
 
 GAP = 2
 NARROWEST = 8
+COMMANDS = ("::", "##[")  # A line of a log that begins so is obeyed by GitHub Actions.
 
 
 class Screen:
@@ -23,6 +24,7 @@ class Screen:
         self._hide = hide  # What every text is put through before it is shown.
         self.width = min(max(20, shutil.get_terminal_size().columns), 1000)
         self._colour = False if os.environ.get("NO_COLOR") else None
+        self._obeyed = os.environ.get("GITHUB_ACTIONS") == "true"
 
     def line(self, text: str, indent: int = 0, **style: object) -> None:
         """Print one cleaned sentence, wrapped to the width."""
@@ -89,6 +91,8 @@ class Screen:
             self._echo(line.rstrip())
 
     def _echo(self, text: str) -> None:
+        if self._obeyed and click.unstyle(text).lstrip().startswith(COMMANDS):
+            text = f"\\{click.unstyle(text).lstrip()}"
         click.echo(text, color=self._colour)
 
 

@@ -1,0 +1,105 @@
+"""evenhand report: a stored run as a page, a comment, a test report or a table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from evenhand.cli._text import clean, tell, while_read
+from evenhand.errors import Fault, InputError
+
+FORMATS = ("html", "markdown", "junit", "json", "csv", "parquet")
+
+
+@click.command("report")
+@click.argument("run", metavar="RUN")
+@click.option("--html", "format", flag_value="html", help="One self-contained page.")
+@click.option("--markdown", "format", flag_value="markdown", help="For a pull request.")
+@click.option("--junit", "format", flag_value="junit", help="JUnit XML, for CI.")
+@click.option("--json", "format", flag_value="json", help="Everything, as data.")
+@click.option("--csv", "format", flag_value="csv", help="One row for each result.")
+@click.option("--parquet", "format", flag_value="parquet", help="One row for each result; needs the extra 'parquet'.")
+@click.option("--output", "-o", metavar="FILE", help="Write it to this file.")
+def command(run: str, format: str | None, output: str | None) -> int:
+    """Report RUN: its id, the beginning of one, "latest" or "latest:NAME".
+
+    Without a format it is shown here as `evenhand run` shows it.
+    """
+    from evenhand.cli._stored import stored  # noqa: PLC0415
+    from evenhand.deciding import report_for  # noqa: PLC0415
+
+    if format is None and output is not None:
+        format = _format_of(output)
+    if format == "html" and output is None and sys.stdout.isatty():
+        raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
+    with stored() as store:
+        head, samples = report_for(store, run)
+        if format is None:
+            from evenhand.cli._run_view import show_run  # noqa: PLC0415
+
+            with while_read():
+                show_run(head)
+            return 0
+        if format == "parquet":
+            _write_parquet(head, samples, output)
+        else:
+            with _opened(output) as stream:
+                _writer(format)(head, samples, stream)
+    if output is not None:
+        tell(f"written: {clean(output)}", err=True)
+    return 0
+
+
+def _format_of(output: str) -> str:
+    endings = {".html": "html", ".htm": "html", ".md": "markdown", ".xml": "junit", ".json": "json", ".csv": "csv"}
+    found = {**endings, ".parquet": "parquet"}.get(Path(output).suffix.lower())
+    if found is None:
+        raise InputError(Fault(f"which format is {output!r}?", f"name one: {', '.join('--' + one for one in FORMATS)}"))
+    return found
+
+
+def _writer(format: str) -> Callable[..., None]:
+    from evenhand import report  # noqa: PLC0415
+
+    writer: Callable[..., None] = getattr(report, f"write_{format}")
+    return writer
+
+
+def _write_parquet(head: object, samples: object, output: str | None) -> None:
+    if output is None:
+        raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
+    _refuse_unwritable(Path(output))
+    _writer("parquet")(head, samples, Path(output))
+
+
+@contextmanager
+def _opened(output: str | None) -> Iterator[TextIO]:
+    if output is None:
+        with while_read():
+            yield sys.stdout
+        return
+    path = Path(output)
+    _refuse_unwritable(path)
+    part = path.with_name(f".{path.name}.part")  # Whoever reads the file meanwhile sees the old one or the new one.
+    try:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as problem:
+        raise _unwritable(output, problem) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _refuse_unwritable(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))
+
+
+def _unwritable(output: str, problem: OSError) -> InputError:
+    return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=output))

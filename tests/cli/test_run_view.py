@@ -1,0 +1,213 @@
+"""A run on a terminal: every number whole at any width, the verdict last, and no text obeyed."""
+
+import io
+import re
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from evenhand.cli._run_view import show_run
+from evenhand.cli._screen import Screen
+from tests.report.example import head, hostile_head
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What is printed of a head at a width."""
+
+    def show(whole: dict[str, Any], width: int = 80) -> str:
+        monkeypatch.setenv("COLUMNS", str(width))
+        show_run(whole)
+        return capsys.readouterr().out
+
+    return show
+
+
+def test_the_verdict_comes_last_with_why_how_sure_and_what_next(shown: Any) -> None:
+    """Where the eye is when the command is done."""
+    last = shown(head(), 160).rstrip().split("\n\n")[-1].splitlines()
+
+    assert last[0].startswith("PROGRESS: new is better than old")
+    assert [line.split(":")[0] for line in last[1:]] == ["  why", "  how sure", "  next"]
+
+
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_no_line_is_wider_than_the_screen_and_no_number_is_cut(shown: Any, width: int) -> None:
+    """What does not fit side by side stands in a table below."""
+    text = shown(head(), width)
+
+    assert max(map(cell_len, text.splitlines())) <= width
+    for number in ("0.60 [0.57, 0.64]", "4.51 [4.35, 4.67]", "+0.17 [−0.20, 0.55]", "$0.0592", "980 ms", "56 of 69"):
+        assert number in text
+
+
+def test_counts_of_one_kind_stay_side_by_side(shown: Any) -> None:
+    """A table is divided between scores, counts and costs, not in the middle of them."""
+    lines = shown(head(), 80).splitlines()
+
+    assert "variant        pass  borderline  fail  assertions    scored  incomplete  failed" in lines
+
+
+def test_what_was_not_measured_has_no_column(shown: Any) -> None:
+    """Assertions only: no score, no verdicts of scorecards, no criteria."""
+    whole = head(judges=[], agreement=[])
+    for variant in whole["variants"]:
+        variant |= {"score": None, "criteria": {}, "verdicts": {"pass": 0, "borderline": 0, "fail": 0}}
+        variant |= {"latency_ms": None, "cost": {"outputs": None, "judges": None}, "incomplete": 0}
+    whole["eval"]["rubrics"] = []
+
+    text = shown(whole, 160)
+
+    header = next(line for line in text.splitlines() if line.startswith("variant"))
+    assert header.split() == ["variant", "composite", "fact", "behavior", "judge", "assertions", "scored", "failed"]
+    assert "criterion" not in text
+    assert "calls" not in text
+
+
+def test_a_criterion_says_what_it_lacks_beyond_the_outputs_without_a_score(shown: Any) -> None:
+    """A mean over fewer than the table says is marked."""
+    whole = head()
+    whole["variants"][0]["criteria"]["tone"]["missing"] = 7
+
+    assert re.search(r"^tone +0\.60 \(7 missing\) +0\.72$", shown(whole), re.MULTILINE)
+
+
+def test_few_gates_are_all_shown_and_of_many_only_those_that_failed(shown: Any) -> None:
+    """Forty lines of passed gates hide the one that failed."""
+    gates = [{"gate": f"g{n}", "min": 3.5, "mean": 4.0, "passed": True} for n in range(20)]
+    gates += [{"gate": "bad", "min": 3.5, "mean": 3.0, "passed": False}]
+    gates += [{"gate": "none", "min": 3.5, "mean": None, "passed": None}]
+
+    few = shown(head())
+    many = shown({**head(), "decision": {**head()["decision"], "gates": {"new": gates}}})
+
+    assert "  new: fact 4.65 passes 3.50\n" in few
+    assert "  new: bad 3.00 is below 3.50\n  new: none was not measured (gate 3.50)\n  20 of 22 passed\n" in many
+
+
+def test_a_run_that_stopped_says_so_in_its_heading(shown: Any) -> None:
+    """Its numbers are not the last word."""
+    assert "stopped before its end" in shown(head(run={**head()["run"], "state": "stopped"}))
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [("stopped", "stopped before its end"), ("killed", "killed before its end"), ("running", "still running")],
+)
+def test_a_run_without_its_end_says_how_far_it_came(shown: Any, state: str, said: str) -> None:
+    """In the first line, and again beside the verdict, where the eye is."""
+    text = shown(head(run={**head()["run"], "state": state, "samples": 7, "planned": 30}), 160)
+
+    assert text.splitlines()[0].startswith("delivery answers · 7 of 30 samples · 2 variants · ")
+    assert text.splitlines()[0].endswith(f" · {said}")
+    assert f"\n  run: {said}, 7 of 30 samples\n" in text
+
+
+def test_a_badge_says_yes_or_no_and_what_would_help(shown: Any) -> None:
+    """Its name alone reads like good news."""
+    lines = shown(head(), 160).split("Audit\n")[1].split("\n\n")[0].splitlines()
+
+    assert lines[1] == "  ✓ difference significant: yes, +0.50, p = 0.005"
+    assert lines[2] == (
+        "  ✗ saturated: no, the last samples narrowed the interval by 15 %. Add samples until this is below 10 %."
+    )
+
+
+def test_what_a_badge_says_of_all_treatments_is_said_once(shown: Any) -> None:
+    """What differs is told apart by the treatments it is about."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    other = {**one, "treatment": "newer", "badges": [*one["badges"][:1], {**one["badges"][1], "says": "+0.70"}]}
+    other["badges"] += one["badges"][2:]
+    whole["decision"]["comparisons"] = [one, other, {**other, "treatment": "newest"}]
+
+    text = shown(whole, 160)
+
+    assert text.count("saturated: no") == text.count("human-aligned: not known") == 1
+    assert "difference significant: yes, +0.50, p = 0.005 (new)\n" in text
+    assert "difference significant: yes, +0.70 (newer, newest)\n" in text
+
+
+def test_a_change_in_history_is_shown_and_its_absence_is_not(shown: Any) -> None:
+    """Nobody wants to read that there is nothing to read."""
+    told = [{"variant": "old", "says": "no history yet"}, {"variant": "new", "says": "0.8 below its last five runs"}]
+
+    assert "History\n  new: 0.8 below its last five runs\n" in shown(head(consistency=told))
+    assert "History" not in shown(head())
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_hostile_texts_are_shown_and_not_obeyed(shown: Any, width: int) -> None:
+    """In names of variants, criteria and columns too."""
+    text = shown(hostile_head(), width)
+
+    assert not set("\x00\x1b\x07\x9b\u202e\u2066\u200b") & set(text)
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("names", [["a" * 300, "a" * 299 + "b"], ["criterion", "variant"], ["版本" * 30, "x\ny"]])
+def test_names_that_are_long_or_alike_keep_their_columns(shown: Any, names: list[str]) -> None:
+    """Two names that begin alike, or one that is also the name of a column."""
+    whole = head()
+    for variant, name in zip(whole["variants"], names, strict=True):
+        variant["name"] = name
+
+    text = shown(whole)
+
+    assert re.search(r"^accuracy +0\.63 +0\.74$", text, re.MULTILINE)
+    assert max(map(cell_len, text.splitlines())) <= 80
+
+
+def test_a_long_name_keeps_its_end(shown: Any) -> None:
+    """Versions stand there."""
+    whole = head()
+    for n, variant in enumerate(whole["variants"]):
+        variant["name"] = f"answers with the longer system prompt, v{n}"
+
+    assert "criterion     answers wit…m prompt, v0  answers wit…m prompt, v1\n" in shown(whole)
+
+
+def test_the_name_above_a_column_is_not_obeyed(shown: Any) -> None:
+    """It is a variant's name, as untrusted as any."""
+    whole = head()
+    whole["variants"][0]["name"] = "a\x1b[2J\nb"
+
+    assert "a\\x1b[2J\\nb   new\n" in shown(whole)
+
+
+def test_many_variants_take_several_tables(shown: Any) -> None:
+    """Twelve columns of criteria do not fit; each comes once."""
+    whole = head()
+    whole["variants"] = [{**whole["variants"][1], "name": f"prompt-{n:02d}"} for n in range(12)]
+
+    text = shown(whole)
+
+    assert max(map(cell_len, text.splitlines())) <= 80
+    headers = " ".join(line for line in text.splitlines() if line.startswith("criterion"))
+    assert re.findall(r"prompt-\d\d", headers) == [f"prompt-{n:02d}" for n in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "exit_code", "code"),
+    [("PROGRESS", 0, 32), ("REGRESS", 1, 31), ("SOLO", 1, 31), ("PROGRESS", 1, 33), ("UNDECIDED", 1, 33)],
+)
+def test_the_verdict_has_its_colour_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, verdict: str, exit_code: int, code: int
+) -> None:
+    """Colours are never the only sign: the word stands there."""
+    whole = {**head(), "decision": {**head()["decision"], "verdict": verdict, "exit_code": exit_code}}
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    plain, coloured = _printed(monkeypatch, whole, terminal=False), _printed(monkeypatch, whole, terminal=True)
+
+    assert "\x1b" not in plain
+    assert f"\x1b[{code}m\x1b[1m{verdict}: " in coloured
+
+
+def _printed(monkeypatch: pytest.MonkeyPatch, whole: dict[str, Any], *, terminal: bool) -> str:
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr("sys.stdout", stream)
+    show_run(whole, screen=Screen())
+    return stream.getvalue()
