@@ -116,7 +116,8 @@ async def _carried_out(store: Store, row: Row, planned: Setup, counted: Counted,
             turns = Turns()
             memory = Memory(book, costs(connections), turns, fresh=fresh)
             async with watch(course, lambda: connections.spent):
-                worker = Worker(setup, book, memory, Outputs(eval.variants, makers, book, turns, line))
+                outputs = Outputs(eval.variants, makers, book, turns, line)
+                worker = Worker(setup, book, memory, outputs, os.environ)
                 try:
                     await execute(setup, worker, memory, book, samples, course)
                 except asyncio.CancelledError:

@@ -93,9 +93,7 @@ def import_run(file: str) -> None:
 @command.command("rescore")
 @click.argument("run", metavar="RUN")
 @click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="The rubric to score by.")
-@click.option(
-    "--tag", default="", metavar="TAG", help="In place of the rubric for this tag; else of the one for all samples."
-)
+@click.option("--tag", default="", metavar="TAG", help="Replace the rubric for this tag; else the one for all samples.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 def rescore(run: str, rubric: str, tag: str, as_data: bool) -> int:
     """Score the stored judgments of RUN by another rubric, as a new run; no judge is asked."""

@@ -110,7 +110,8 @@ async def _rows(
         async with open_makers(eval.variants, connections, os.environ, 1) as makers:
             turns = Turns()
             memory = Memory(book, costs(connections), turns, fresh=True)
-            await Worker(setup, book, memory, Outputs(eval.variants, makers, book, turns, ())).work(sample, 0, 0)
+            outputs = Outputs(eval.variants, makers, book, turns, ())
+            await Worker(setup, book, memory, outputs, os.environ).work(sample, 0, 0)
     frame = cast("Json", setup.described()["frame"])
     return Rows(sample=sample.content(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,9 +43,7 @@ class Looked:
 class Worker:
     """Carries out the pieces of a run."""
 
-    def __init__(
-        self, setup: Setup, book: Book, memory: Memory, outputs: Outputs, environ: Mapping[str, str] = os.environ
-    ) -> None:
+    def __init__(self, setup: Setup, book: Book, memory: Memory, outputs: Outputs, environ: Mapping[str, str]) -> None:
         self._setup = setup
         self._eval = setup.eval
         self._book = book
