@@ -22,7 +22,7 @@ VARIABLE = "EVENHAND_DATABASE_URL"
 FOLDER = ".evenhand"
 FILE = "store.sqlite"
 PATIENCE = 60  # Seconds to wait while another process writes.
-_PRAGMAS = ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-4000", "wal_autocheckpoint=4000")
+_PRAGMAS = ("synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
