@@ -99,6 +99,7 @@ async def plan(file: Path, *, resume: bool = False) -> Json:
             "variants": [_variant(eval, name, counted.samples, round(taken[name] * share)) for name in eval.variants],
             "judges": [_judge(meter, connections, share) for meter in meters],
             "budget": _budget(eval),
+            "note": counted.mixed or None,
         }
 
 

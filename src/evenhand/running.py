@@ -96,7 +96,7 @@ async def _carried_out(store: Store, row: Row, planned: Setup, counted: Counted,
     eval = planned.eval
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    course = Course(total=total, outputs=total * len(eval.variants), judges=judges)
+    course = Course(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
     line = line_of(store, row)
     async with (
         _connections(eval, _budget(eval, store, line)) as connections,

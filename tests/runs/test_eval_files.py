@@ -203,3 +203,13 @@ def test_the_schema_refuses_what_the_reader_refuses(wrong: dict[str, object]) ->
 
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(whole, eval_schema())
+
+
+def test_samples_with_different_layers_are_told_of_before_anything_is_paid(tmp_path: Path) -> None:
+    """Their composites cannot be compared: whoever wants a verdict learns it in time, with two samples by name."""
+    samples = [{"id": "a", "output": "x"}, {"id": "b", "output": "x", "assertions": [{"contains": "x"}]}]
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, samples)), "utf-8")
+
+    counted = checked_samples(eval_of(tmp_path, "samples: s.jsonl\nassertions: [{max_length: 5}]\n"))
+
+    assert counted.mixed.startswith("samples have different layers ('a' has behavior; 'b' has behavior, fact)")

@@ -32,6 +32,8 @@ def show_plan(plan: Data) -> None:
         _show_judges(screen, plan)
     else:
         screen.line("no judge is asked")
+    if plan["note"]:
+        screen.line(f"note: {plan['note']}")
     screen.gap()
     screen.line("nothing was asked; without --plan the run begins", dim=True)
 

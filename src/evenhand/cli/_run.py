@@ -148,7 +148,8 @@ async def _watched(course: Course, spent: Callable[[], Spent]) -> AsyncIterator[
 def _beginning(course: Course) -> str:
     outputs = "1 output" if course.outputs == 1 else f"{course.outputs:,} outputs"
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
-    return f"{outputs} to look at; {judges}"
+    note = f"; note: {course.note}" if course.note else ""
+    return f"{outputs} to look at; {judges}{note}"
 
 
 async def _feed(progress: Any, course: Course, spent: Callable[[], Spent]) -> None:

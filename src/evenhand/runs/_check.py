@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -21,23 +21,40 @@ def checked_samples(eval: Eval) -> Counted:
     own = [Fault(why, where="assertions") for why in _unknown(eval.assertions, eval.folder)]
     if own:
         raise EvalError(*own)
-    questions: set[str] = set()
-    counted = checked(eval.samples, lambda sample, faults: _look(eval, sample, faults, questions))
+    seen = _Seen()
+    counted = checked(eval.samples, lambda sample, faults: _look(eval, sample, faults, seen))
     _refuse_unknown_variants(eval, counted)
-    return replace(counted, questions=tuple(sorted(questions)))
+    return replace(counted, questions=tuple(sorted(seen.questions)), mixed=_mixed(seen.layers))
 
 
-def _look(eval: Eval, sample: RunSample, faults: list[Fault], questions: set[str]) -> None:
+@dataclass(slots=True)
+class _Seen:
+    """What the samples bring: questions for judges, and sets of layers, each with the first sample that has it."""
+
+    questions: set[str] = field(default_factory=set)
+    layers: dict[frozenset[str], str] = field(default_factory=dict)
+
+
+def _mixed(layers: Mapping[frozenset[str], str]) -> str:
+    if len(layers) < 2:
+        return ""
+    told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(layers.items())[:2]]
+    return f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
+
+
+def _look(eval: Eval, sample: RunSample, faults: list[Fault], seen: _Seen) -> None:
     own: tuple[AnyAssertion, ...] = ()
     if sample.assertions is not None:
         told = len(faults)
         own = read_plain(sample.assertions, eval.folder, faults, ("assertions",))
         faults += [Fault(why, "", ("assertions",)) for why in _unknown(own, eval.folder)]
-        questions |= {leaf.kind for leaf in outside(own) if leaf.kind in QUESTIONS}
+        seen.questions |= {leaf.kind for leaf in outside(own) if leaf.kind in QUESTIONS}
         if len(faults) > told:
             return
-    if not own and not eval.assertions and eval.rubric_for(sample.tags) is None:
+    layers = {one.layer for one in (*eval.assertions, *own)} | ({"judge"} if eval.rubric_for(sample.tags) else set())
+    if not layers:
         faults.append(_nothing_to_score_by(eval))
+    seen.layers.setdefault(frozenset(layers), sample.id)
 
 
 def _nothing_to_score_by(eval: Eval) -> Fault:

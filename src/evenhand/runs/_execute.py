@@ -32,6 +32,7 @@ class Course:
     total: int
     outputs: int = 0  # Over all variants.
     judges: tuple[str, ...] = ()
+    note: str = ""  # What should be known before anything is paid for.
     done: int = 0
     skipped: int = 0  # That an earlier sitting had finished.
     failed: int = 0  # Results without a score.

@@ -49,6 +49,7 @@ class Counted:
     variants: Mapping[str, int]
     digest: str
     questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
+    mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
 
 
 def open_samples(node: _tree.Node, folder: Path, faults: list[Fault], path: errors.Path) -> SampleSource:
