@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO
 import click
 
 from evenhand.cli._text import clean, tell, tell_json, while_read
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, StoreError
 
 
 @click.group("runs")
@@ -87,6 +88,10 @@ def import_run(file: str) -> None:
             id = store.import_(stream)
     except OSError as problem:
         raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None
+    except StoreError as error:
+        name = "standard input" if file == "-" else file
+        named = (replace(fault, where=name) if fault.where == "the file" else fault for fault in error.faults)
+        raise StoreError(*named) from None
     tell(f"run {id} is here now: evenhand report {id}")
 
 

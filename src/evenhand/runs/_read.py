@@ -47,7 +47,8 @@ def load_eval(path: Path, environ: AnyMapping[str, str]) -> Eval:
     try:
         tree = parse_tree(path, source)
     except RubricError as error:
-        raise EvalError(*error.faults) from None
+        hints = {"evenhand rubric init writes a starter": "evenhand init writes one"}
+        raise EvalError(*(replace(fault, hint=hints.get(fault.hint, fault.hint)) for fault in error.faults)) from None
     reader = _Reader(tree, path, environ)
     try:
         return replace(reader.eval(), source=source)

@@ -89,7 +89,7 @@ class Purse:
         if price is None and self._budget and self._budget.money is not None:
             raise JudgeError(
                 f"{name}: its price is not known, so a budget of money cannot be kept: "
-                "give a budget of tokens, or a price file that names it"
+                "bound its tokens and not its money, or give a price file that names it"
             )
 
     def claim(self, name: str, request: Request) -> Claim | None:
