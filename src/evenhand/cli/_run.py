@@ -120,6 +120,7 @@ async def _watched(course: Course, spent: Callable[[], Spent]) -> AsyncIterator[
 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     progress = Progress(sys.stderr, loop.time)
+    timers: list[asyncio.TimerHandle] = []
 
     def stop() -> None:
         if task is None:
@@ -129,7 +130,7 @@ async def _watched(course: Course, spent: Callable[[], Spent]) -> AsyncIterator[
             return
         course.stop()
         tell(f"\nstopping: up to {PATIENCE:g} s for the calls under way; Ctrl-C again stops at once", err=True)
-        loop.call_later(PATIENCE, task.cancel)
+        timers.append(loop.call_later(PATIENCE, task.cancel))
 
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
@@ -143,6 +144,8 @@ async def _watched(course: Course, spent: Callable[[], Spent]) -> AsyncIterator[
                 _update(progress, course, spent())
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+        for timer in timers:  # What comes after is summing up, which nobody has to hurry.
+            timer.cancel()
 
 
 def _beginning(course: Course) -> str:
