@@ -109,7 +109,9 @@ def test_every_kind_has_an_example() -> None:
 
 def test_the_schema_is_one() -> None:
     """By the schema of schemas."""
-    Draft202012Validator.check_schema(SCHEMA)
+    schema_of_schemas = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+
+    assert [error.message for error in schema_of_schemas.iter_errors(SCHEMA)] == []
 
 
 @pytest.mark.parametrize("data", GOOD, ids=json.dumps)

@@ -170,11 +170,14 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
 
 def test_a_stream_that_is_gone_does_not_stop_the_run() -> None:
     """Nor does a process without standard error."""
-    for stream in (Closed(), None):
-        progress = Progress(stream, Clock())
+    gone = Closed()
 
+    for stream in (gone, None):
+        progress = Progress(stream, Clock())
         progress.begin("48 calls", total=48)
         progress.end()
+
+    assert gone.getvalue() == ""
 
 
 def test_the_line_is_gone_when_the_work_is_done_or_broken() -> None:

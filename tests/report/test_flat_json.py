@@ -78,5 +78,11 @@ def test_samples_are_written_as_they_come(write: Any) -> None:
 
 def test_a_head_with_hostile_texts_is_written_by_all() -> None:
     """None of them trips over a text in a place where a name was expected."""
+    written = {}
     for write in (write_json, write_csv, write_junit):
-        write(hostile_head(), hostile_samples(), io.StringIO(newline=""))
+        stream = io.StringIO(newline="")
+        write(hostile_head(), hostile_samples(), stream)
+        written[write] = stream.getvalue()
+
+    assert len(json.loads(written[write_json])["samples"]) == len(list(hostile_samples()))
+    assert "\x1b" not in written[write_csv] + written[write_junit]

@@ -187,6 +187,7 @@ def test_a_name_of_a_field_is_not_found_as_a_text(reader: Reader) -> None:
     page.get_by_label("Search").fill("input_tokens")
 
     page.get_by_text("0 of 3 samples", exact=True).wait_for()
+    assert page.get_by_text("0 of 3 samples", exact=True).count() == 1
 
 
 def test_headings_are_in_order_and_controls_have_names(reader: Reader) -> None:

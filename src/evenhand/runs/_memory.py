@@ -82,7 +82,6 @@ class Memory:
                 # Whoever asked has given up; we have not.
         kept = await self._kept(key, work)
         if kept is not None:
-            work.cached += 1
             return kept
         return await self._asked(key, model, request, work)
 
@@ -103,7 +102,6 @@ class Memory:
         began = loop.time()
         try:
             reply = await self._turns.take(lambda: model.ask(request))
-            work.asked += 1
             self._set_forgotten_aside(key)
             await self._book.keep("calls", self._row(key, model.name, work, reply))
         except ModelError as error:

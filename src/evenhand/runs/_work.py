@@ -13,6 +13,4 @@ class Work:
     repeat: int
     variant: str = ""
     keys: list[str] = field(default_factory=list)  # Of the calls that it rests on.
-    asked: int = 0
-    cached: int = 0
     unanswered: int = 0  # Calls that failed and may go well another time.

@@ -267,23 +267,6 @@ def test_many_keys_are_looked_up_at_once(store: Store) -> None:
     assert store.made([key("made", 0)], [OTHER]) == {}
 
 
-def test_history_is_told_oldest_first_with_its_fingerprints(store: Store) -> None:
-    """Consistency compares only what has the same fingerprint."""
-    store.begin(run_row(started="2026-11-18T00:00:00+00:00"))
-    store.begin(run_row(id=OTHER, started="2026-11-17T00:00:00+00:00", fingerprint="f0", name="old"))
-    store.write(
-        Batch(results=[result_row(0), result_row(0, "b"), result_row(3, run=OTHER, subject="s0"), result_row(1)])
-    )
-
-    told = store.history("s0", "control")
-
-    assert [(row["run"], row["fingerprint"], row["name"], row["position"]) for row in told] == [
-        (OTHER, "f0", "old", 3), (RUN, "f1", "support", 0),
-    ]  # fmt: skip
-    assert told[1] == {**result_row(0), "name": "support", "started": "2026-11-18T00:00:00+00:00", "fingerprint": "f1"}
-    assert len(store.history("s0")) == 3
-
-
 def test_a_deleted_run_leaves_nothing_behind(store: Store) -> None:
     """And another run keeps what is its own."""
     for id in (RUN, OTHER):

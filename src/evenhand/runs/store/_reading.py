@@ -137,16 +137,5 @@ def made_outputs(connection: Connection, keys: Sequence[str], runs: Sequence[str
     return found
 
 
-def history_query(subject: str, variant: str | None) -> Select[Any]:
-    """All results of a subject, oldest first, with the run's name, start and fingerprint."""
-    query = (
-        select(RESULTS, RUNS.c.name, RUNS.c.started, RUNS.c.fingerprint)
-        .join(RUNS, RUNS.c.id == RESULTS.c.run)
-        .where(RESULTS.c.subject == storable(subject))
-        .order_by(RUNS.c.started, RESULTS.c.run, RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
-    )
-    return query if variant is None else query.where(RESULTS.c.variant == variant)
-
-
 def _parts(keys: Sequence[str]) -> Iterable[Sequence[str]]:
     return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))

@@ -26,7 +26,6 @@ from evenhand.runs.store._reading import (
     calls_by_key_query,
     calls_query,
     first,
-    history_query,
     made_outputs,
     made_query,
     one_run,
@@ -183,10 +182,6 @@ class Store:
     def made_in(self, run: str) -> Iterator[Row]:
         """All outputs of live variants that a run has, made or taken over."""
         return self._stream(made_query(run))
-
-    def history(self, subject: str, variant: str | None = None) -> list[Row]:
-        """All results of a subject, oldest first, with the run's name, start and fingerprint."""
-        return list(self._stream(history_query(subject, variant)))
 
     def export(self, run: str, stream: BinaryIO) -> None:
         """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""
