@@ -1,7 +1,7 @@
 """Rules on the words of an output."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.assertions._text import find
@@ -95,6 +95,8 @@ def test_what_is_there_is_found_in_any_case(before: str, text: str, after: str) 
 
 
 @given(st.text(alphabet="aAßẞsSİiﬁf"), st.text(alphabet="aAßẞsSİiﬁf", min_size=1))
+@example("ßA", "SA")
+@example("Aß", "AS")
 def test_starts_and_ends_agree_with_folding(output: str, text: str) -> None:
     """The definition, written the short way."""
     starts = checked({"starts_with": text, "ignore_case": True}, output)

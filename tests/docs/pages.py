@@ -107,7 +107,9 @@ def _run_python(block: Block, folder: Path) -> Ran:
 
 
 def _environment() -> dict[str, str]:
+    """What a user at a terminal has: no settings of ours, no build server whose presence changes what tools print."""
     ours = ("LLM_COUNCIL_", "EVENHAND_", "OPENAI_", "ANTHROPIC_", "ORACLE_", "OLLAMA_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    builds = ("CI", "BUILD_NUMBER", "GITHUB_", "PYTEST_", "PY_COLORS", "FORCE_COLOR")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours + builds)}
     binaries = str(Path(sys.executable).parent)
     return {**kept, "PATH": f"{binaries}:{kept['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}

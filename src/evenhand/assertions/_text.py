@@ -57,9 +57,10 @@ def starts_with(facts: Facts, *, text: str, ignore_case: bool) -> Found:
     """The output begins with the text, white space before it aside."""
     output = facts.made.text
     start = len(output) - len(output.lstrip())
-    span = find(output[start:], text.lstrip(), ignore_case)
-    passed = span is not None and span[0] == 0
-    end = start + (span[1] if passed and span else len(text.lstrip()))
+    wanted, fold = text.lstrip(), str.casefold if ignore_case else str
+    passed = fold(output[start:]).startswith(fold(wanted))
+    span = find(output[start:], wanted, ignore_case) if passed else None
+    end = start + (span[1] if span else len(wanted))
     return Found(passed=passed, found=_end_of(output[start:end]), span=_within(output, start, end))
 
 
