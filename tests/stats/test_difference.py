@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
 from evenhand.stats import Difference, difference_of, paired_difference
@@ -44,6 +45,37 @@ def test_five_pairs_have_an_interval_of_a_lower_level() -> None:
     found = _compared([(5, 1), (5, 2), (4, 1), (5, 3), (4, 2)], level=0.90)
 
     assert (found.low, found.high) == (2.0, 4.0)
+
+
+def test_five_different_differences_are_held_against_students_t() -> None:
+    """1, 2, 3, 4, 6: mean 3.2, variance 3.7, so t = 3.2/√0.74 = 3.72 of 4 degrees of freedom, whose 2.5 % is 2.776."""
+    found = difference_of([1.0, 2.0, 3.0, 4.0, 6.0], rng=np.random.default_rng(1))
+
+    assert found.method == "paired t"
+    assert found.p == pytest.approx(0.02047, abs=1e-5)
+    assert (found.low, found.high) == pytest.approx(
+        (3.2 - 2.7764 * math.sqrt(0.74), 3.2 + 2.7764 * math.sqrt(0.74)), 1e-4
+    )
+
+
+def test_equal_differences_are_rejected_only_by_both_tests() -> None:
+    """Seven 1s and a 0: sign flips say 2 of 128, as the 0 has no sign; t = 7 says 0.0002. The larger counts."""
+    found = difference_of([1.0] * 7 + [0.0], rng=np.random.default_rng(1))
+
+    assert found.method == "sign flips, exact, and t"
+    assert found.p == 2 / 128
+
+
+def test_where_most_differences_are_nothing_the_interval_reaches_as_far_as_students() -> None:
+    """Nine 0s, a −1 and two −2: sign flips end at 0, since no subset has a mean above it; t goes beyond."""
+    differences = [0.0] * 9 + [-1.0, -2.0, -2.0]
+    t = scipy_stats.t.interval(0.95, 11, np.mean(differences), scipy_stats.sem(differences))
+
+    found = difference_of(differences, rng=np.random.default_rng(1))
+
+    assert found.high == pytest.approx(max(0.0, t[1]))
+    assert found.low == pytest.approx(t[0], abs=0.2)
+    assert found.p >= 0.05
 
 
 def test_a_worked_example_by_all_sign_flips() -> None:
@@ -239,5 +271,5 @@ def test_a_hundred_thousand_pairs_are_worked_on_as_counts(distinct: int) -> None
 
     found = difference_of(differences, rng=np.random.default_rng(2))
 
-    assert found.method == ("sign flips, 9,999 drawn" if distinct == 9 else "paired t")
+    assert found.method == ("sign flips, 9,999 drawn, and t" if distinct == 9 else "paired t")
     assert found.high - found.low == pytest.approx(2 * 1.96 * found.sd / math.sqrt(100_000), rel=0.05)

@@ -133,24 +133,37 @@ def test_ever_equal_samples_are_saturated() -> None:
 def test_many_samples_are_saturated_and_few_are_not_known_to_be() -> None:
     """Each tenth of 5,000 samples narrows the interval by what the square root of n does; five have no interval."""
     many = saturation(np.random.default_rng(2).normal(0, 1, 5000), rng=np.random.default_rng(1))
-    few = saturation([1.0, 2.0, 3.0, 4.0, 5.0], rng=np.random.default_rng(1))
+    few = saturation([1.0, 2.0, 2.0, 4.0, 5.0], rng=np.random.default_rng(1))
 
     assert many.saturated
-    assert many.narrowed == pytest.approx(1 - math.sqrt(7 / 8), abs=0.02)
-    assert [n for n, _ in many.curve] == [2500, 3500, 4000, 4500, 5000]
-    assert (few.saturated, few.narrowed, few.moved) == (False, None, None)
+    assert many.changed == pytest.approx(1 - math.sqrt(7 / 8), abs=0.02)
+    assert [one.n for one in many.curve] == list(range(500, 5001, 500))
+    assert [one.half_width for one in few.curve] == [math.inf] * 10
+    assert (few.saturated, few.changed, few.moved) == (False, None, None)
 
 
 def test_a_late_turn_is_not_saturated() -> None:
-    """One outlier among the last samples moves the estimate by more than half of what the interval spans."""
+    """One outlier among the last samples makes the interval a hundred times as wide."""
     differences = [*np.linspace(-0.1, 0.1, 29), 40.0]
     late = next(seed for seed in range(99) if np.random.default_rng(seed).permutation(30)[-1] == 29)
 
     found = saturation(differences, rng=np.random.default_rng(late))
 
     assert not found.saturated
-    assert found.moved is not None
-    assert found.moved > 0.5
+    assert found.changed is not None
+    assert found.changed > 100
+
+
+def test_a_late_drift_is_not_saturated() -> None:
+    """The last third lies a point higher: the width hardly changes, the estimate moves by more than half of it."""
+    order = np.argsort(np.random.default_rng(3).permutation(60))
+    differences = np.where(order >= 42, 1.0, 0.0) + np.linspace(-0.05, 0.05, 60)
+    turned = [saturation(np.sort(differences), rng=np.random.default_rng(seed)) for seed in range(300)]
+
+    moved = [one for one in turned if one.moved is not None and one.moved > 0.5]
+
+    assert moved
+    assert not any(one.saturated for one in moved)
 
 
 @given(st.lists(st.integers(-4, 4), min_size=2, max_size=30))

@@ -1,40 +1,72 @@
-"""How far several raters agree: Pearson's correlation, its mean over pairs, Krippendorff's α."""
+"""What a measure of agreement comes to: a value with its interval, or the reason why there is none."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-
-import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats, Numbers, finite
 
-Ratings = Sequence[Sequence[float | None]]
 
-_CONSTANT = 1e-12  # Spread below this share of the largest rating is rounding, not spread.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """An interval and how it was found; without ends, why there is none."""
+
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    interval: str = ""
+    no_interval: str = ""
+
+    def __post_init__(self) -> None:
+        given = [end is not None for end in (self.low, self.high, self.level)]
+        if all(given) == any(given) and bool(self.no_interval) is not all(given):
+            return
+        raise InputError(Fault(f"not an interval: {self}", "low, high and level together, or why there are none"))
+
+    def around(self, value: float) -> Ends:
+        """The same ends, moved to the value where rounding left it a digit outside."""
+        if self.low is None or self.high is None:
+            return self
+        low, high = min(self.low, value), max(self.high, value)
+        return Ends(low=low, high=high, level=self.level, interval=self.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """How far two rise and fall together: -1 to 1."""
+    """How far two rise and fall together: -1 to 1.
+
+    `low`, `high` and `level` are None where there is no interval, and `no_interval` says why; `interval` names how it
+    was found.
+    """
 
     value: float
     method: str
     n: int
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    interval: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far several raters agree; `n` counts what at least two of them rated, `pairs` the pairs that were used."""
+    """How far several raters agree; `n` counts the units that were used, `pairs` the pairs of raters.
+
+    `skipped` names what was left out. `low`, `high` and `level` are None where there is no interval, and `no_interval`
+    says why; `interval` names how it was found.
+    """
 
     value: float
     method: str
     n: int
     pairs: int
     skipped: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    level: float | None = None
+    interval: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,74 +78,44 @@ class Undefined:
     n: int
 
 
-def pearson(x: Numbers, y: Numbers) -> Correlation | Undefined:
-    """Pearson's correlation; undefined for constant ratings and for fewer than three."""
-    first, second = finite(x, "x"), finite(y, "y")
-    if len(first) != len(second):
-        raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
-    n = len(first)
-    if n < 3:
-        return Undefined(why=f"{n} ratings in common are too few: it takes 3", method="Pearson", n=n)
-    for name, values in (("first", first), ("second", second)):
-        if np.ptp(values) <= _CONSTANT * np.abs(values).max():
-            return Undefined(why=f"the {name} gave the same rating throughout", method="Pearson", n=n)
-    first, second = _standard(first), _standard(second)
-    return Correlation(value=min(1.0, max(-1.0, math.fsum(first * second))), method="Pearson", n=n)
-
-
-def mean_pairwise(raters: Ratings) -> Agreement | Undefined:
-    """The mean of Pearson's correlation over all pairs of raters, each over what both rated."""
-    table = _table(raters)
-    rated = ~np.isnan(table)
-    n = int((rated.sum(axis=0) > 1).sum())
-    values, skipped = [], []
-    for one, other in combinations(range(len(table)), 2):
-        both = rated[one] & rated[other]
-        found = pearson(table[one][both], table[other][both])
-        if isinstance(found, Correlation):
-            values.append(found.value)
-        else:
-            skipped.append(f"raters {one + 1} and {other + 1}: {found.why}")
-    method = "mean pairwise Pearson"
-    if not values:
-        return Undefined(why=skipped[0] if skipped else "it takes two raters", method=method, n=n)
-    return Agreement(
-        value=math.fsum(values) / len(values), method=method, n=n, pairs=len(values), skipped=tuple(skipped)
+def correlation(value: float, ends: Ends, *, method: str, n: int) -> Correlation:
+    """A correlation with its interval, kept between -1 and 1."""
+    value = min(1.0, max(-1.0, value))
+    ends = ends.around(value)
+    return Correlation(
+        value=value,
+        method=method,
+        n=n,
+        low=ends.low,
+        high=ends.high,
+        level=ends.level,
+        interval=ends.interval,
+        no_interval=ends.no_interval,
     )
 
 
-def krippendorff(raters: Ratings) -> Agreement | Undefined:
-    """Krippendorff's α for ratings on an interval scale, with missing ratings (Krippendorff 2011)."""
-    table, method = _table(raters), "Krippendorff's α, interval"
-    rated = ~np.isnan(table)
-    often = rated.sum(axis=0)
-    table, rated, often = table[:, often > 1], rated[:, often > 1], often[often > 1]
-    units, ratings = len(often), int(often.sum())
-    if not units:
-        return Undefined(why="nothing was rated by two raters", method=method, n=0)
-    centred = np.where(rated, table - table[rated].mean(), 0.0)
-    squares, sums = (centred**2).sum(axis=0), centred.sum(axis=0)
-    within = math.fsum((2 * often * squares - 2 * sums**2) / (often - 1)) / ratings
-    between = (2 * ratings * squares.sum() - 2 * sums.sum() ** 2) / (ratings * (ratings - 1))
-    if between <= _CONSTANT * np.abs(table[rated]).max() ** 2:
-        return Undefined(why="all ratings are the same", method=method, n=units)
-    pairs = len(table) * (len(table) - 1) // 2
-    return Agreement(value=float(1 - within / between), method=method, n=units, pairs=pairs)
-
-
-def _standard(values: Floats) -> Floats:
-    centred = values - math.fsum(values) / len(values)
-    scaled = centred / np.abs(centred).max()  # First to size 1, so that tiny ratings do not vanish when squared.
-    standard: Floats = scaled / math.sqrt(math.fsum(scaled**2))
-    return standard
-
-
-def _table(raters: Ratings) -> Floats:
-    """Raters by rated, NaN where a rater said nothing; it does not leave this module."""
-    if len({len(row) for row in raters}) > 1:
-        raise InputError(Fault("the raters have rows of different length", "one entry per output, None where missing"))
-    rows = [np.array(row, dtype=np.float64) for row in raters]
-    for number, (row, given) in enumerate(zip(rows, raters, strict=True), 1):
-        if int(np.isnan(row).sum()) != sum(value is None for value in given) or np.isinf(row).any():
-            raise InputError(Fault(f"rater {number} has a rating that is no finite number", "None where missing"))
-    return np.array(rows) if rows else np.empty((0, 0))
+def agreement(
+    value: float,
+    ends: Ends,
+    *,
+    method: str,
+    n: int,
+    raters: int,
+    pairs: int | None = None,
+    skipped: tuple[str, ...] = (),
+) -> Agreement:
+    """An agreement with its interval, kept to 1 at most; all pairs of raters unless told how many."""
+    value = min(1.0, value)
+    ends = ends.around(value)
+    return Agreement(
+        value=value,
+        method=method,
+        n=n,
+        pairs=raters * (raters - 1) // 2 if pairs is None else pairs,
+        skipped=skipped,
+        low=ends.low,
+        high=ends.high,
+        level=ends.level,
+        interval=ends.interval,
+        no_interval=ends.no_interval,
+    )

@@ -15,6 +15,8 @@ from evenhand.stats._student import student_quantile, student_tail
 
 # With more different values than this the sign flips of so many differences are a t distribution for all purposes.
 MOST_VALUES = 256
+# With five pairs even five equal signs come up in 1 of 16 comparisons: sign flips alone could not reject at 5 %.
+SMALLEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,21 +71,57 @@ def unit_differences(treatment: Numbers, control: Numbers, clusters: Sequence[in
 def difference_of(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Difference:
     """The same for differences that are already one per independent unit."""
     alpha = checked_level(level)
-    values, counts = np.unique(finite(differences, "differences"), return_counts=True)
-    n = int(counts.sum())
-    if n < 2:
-        raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "score more samples with both"))
-    estimate = math.fsum(values * counts) / n
-    sd = math.sqrt(math.fsum(counts * (values - estimate) ** 2) / (n - 1))
-    if len(values) <= MOST_VALUES:
-        low, high, p, method = _by_signs(values, counts.astype(np.float64), alpha, rng)
-    else:
-        low, high, p, method = _by_t(estimate, sd, n, alpha)
+    pairs = _Pairs.of(finite(differences, "differences"))
+    low, high, p, method = _tested(pairs, alpha, rng)
+    estimate = pairs.mean
     low, high = min(low, estimate), max(high, estimate)  # Sums of binary fractions may end one digit beside the mean.
-    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=n)
+    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=pairs.sd, method=method, n=pairs.n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The different differences in order, how often each was seen, and what they come to."""
+
+    values: Floats
+    counts: Floats
+    n: int
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, differences: Floats) -> _Pairs:
+        n = len(differences)
+        if n < 2:
+            raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "score more samples with both"))
+        values, counts = np.unique(differences, return_counts=True)
+        mean = math.fsum(values * counts) / n
+        sd = math.sqrt(math.fsum(counts * (values - mean) ** 2) / (n - 1))
+        return cls(values, counts.astype(np.float64), n, mean, sd)
+
+    @property
+    def untied(self) -> bool:
+        """No two differences have the same size."""
+        return len(np.unique(np.abs(self.values))) == self.n
 
 
 _Ends = tuple[float, float, float, str]
+
+
+def _tested(pairs: _Pairs, alpha: float, rng: np.random.Generator) -> _Ends:
+    """Sign flips, Student's t, or, where differences are equal, what neither of the two rejects.
+
+    Sign flips need no bell curve, but take zeros for certainty: where most differences are 0, as at the top of a scale,
+    their interval is too short. Student's is not, but on a handful of equal differences it rejects too soon.
+    """
+    if len(pairs.values) > MOST_VALUES or (pairs.n == SMALLEST and pairs.untied):
+        return _by_t(pairs, alpha)
+    by_signs = _by_signs(pairs.values, pairs.counts, alpha, rng)
+    return by_signs if pairs.sd == 0 or pairs.untied else _by_both(by_signs, _by_t(pairs, alpha))
+
+
+def _by_both(signs: _Ends, t: _Ends) -> _Ends:
+    """Rejected is what both reject: of two tests that hold their level this one does."""
+    return min(signs[0], t[0]), max(signs[1], t[1]), max(signs[2], t[2]), f"{signs[3]}, and t"
 
 
 def _by_signs(values: Floats, counts: Floats, alpha: float, rng: np.random.Generator) -> _Ends:
@@ -95,7 +133,8 @@ def _by_signs(values: Floats, counts: Floats, alpha: float, rng: np.random.Gener
     return (-high, -low, flips.p_at_zero(), flips.method) if turned else (low, high, flips.p_at_zero(), flips.method)
 
 
-def _by_t(estimate: float, sd: float, n: int, alpha: float) -> _Ends:
-    error = sd / math.sqrt(n)
-    reach = student_quantile(alpha / 2, n - 1) * error
-    return estimate - reach, estimate + reach, min(1.0, 2 * student_tail(abs(estimate) / error, n - 1)), "paired t"
+def _by_t(pairs: _Pairs, alpha: float) -> _Ends:
+    error, df = pairs.sd / math.sqrt(pairs.n), pairs.n - 1
+    reach = student_quantile(alpha / 2, df) * error
+    p = min(1.0, 2 * student_tail(abs(pairs.mean) / error, df))
+    return pairs.mean - reach, pairs.mean + reach, p, "paired t"

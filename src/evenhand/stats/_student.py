@@ -1,8 +1,10 @@
-"""Student's t and the binomial tail, both from the incomplete beta function."""
+"""Student's t, F and the binomial tail, all from the incomplete beta function."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
 
 _MOST_TERMS = 20_000
 _TINY = 1e-300
@@ -14,19 +16,36 @@ def student_tail(t: float, df: int) -> float:
     return 0.5 * _beta(df / 2, 0.5, df / (df + square), square / (df + square))
 
 
+@lru_cache(1024)
 def student_quantile(tail: float, df: int) -> float:
     """The t above which this share of the distribution lies, for a share of at most one half."""
-    low, high = 0.0, 1.0
-    while student_tail(high, df) > tail:
-        low, high = high, high * 2
-    while (middle := (low + high) / 2) not in (low, high) and high - low > 1e-14 * high:
-        low, high = (middle, high) if student_tail(middle, df) > tail else (low, middle)
-    return (low + high) / 2
+    return _quantile(lambda t: student_tail(t, df), tail)
+
+
+def f_tail(f: float, above: float, below: float) -> float:
+    """The chance of a ratio of variances above f; the degrees of freedom of its upper and its lower part."""
+    ratio = above * f
+    return _beta(below / 2, above / 2, below / (below + ratio), ratio / (below + ratio))
+
+
+def f_quantile(tail: float, above: float, below: float) -> float:
+    """The ratio of variances above which this share of the distribution lies."""
+    return _quantile(lambda f: f_tail(f, above, below), tail)
 
 
 def fair_coin_tail(heads: int, tosses: int) -> float:
     """The chance of at least this many heads."""
     return 1.0 if heads <= 0 else _beta(heads, tosses - heads + 1, 0.5, 0.5)
+
+
+def _quantile(tail_of: Callable[[float], float], tail: float) -> float:
+    """Where a tail that falls from 0 on reaches this share, by halving."""
+    low, high = 0.0, 1.0
+    while tail_of(high) > tail:
+        low, high = high, high * 2
+    while (middle := (low + high) / 2) not in (low, high) and high - low > 1e-14 * high:
+        low, high = (middle, high) if tail_of(middle) > tail else (low, middle)
+    return (low + high) / 2
 
 
 def _beta(a: float, b: float, x: float, y: float) -> float:

@@ -12,8 +12,8 @@ from pathlib import Path
 from tests.runs.chaos.evals import LIVE, REPEATS, Kept, timeless_head
 from tests.runs.chaos.judges import NAMES, Asked, Judges
 from tests.runs.chaos.processes import Done, run, started, wait_until
+from tests.soak import SOAK
 
-SOAK = bool(os.environ.get("EVENHAND_SOAK"))
 SAMPLES = 60 if SOAK else 12
 KILLS = 50 if SOAK else 5
 FEW_KILLS = 20 if SOAK else 2
