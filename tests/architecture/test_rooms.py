@@ -21,10 +21,10 @@ LINES = [
     ["scoring", "stats", "loading"],
     ["assertions", "guards", "judging"],
     ["runs"],
-    ["compare"],
+    ["calibrate", "compare"],
     ["report"],
     ["api", "asking", "deciding"],
-    ["history", "planning", "rescoring", "running"],
+    ["auditing", "calibrating", "comparing", "history", "planning", "reporting", "rescoring", "running"],
     ["testing"],
     ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
@@ -35,8 +35,9 @@ THIRD_PARTY = {
     "scoring": {"numpy"},
     "stats": {"numpy"},
     "compare": {"numpy"},
+    "calibrate": {"numpy"},
     "assertions": {"jsonschema", "rapidfuzz", "referencing", "regex"},
-    "runs": {"aiohttp", "alembic", "pyarrow", "sqlalchemy"},
+    "runs": {"aiohttp", "alembic", "numpy", "pyarrow", "sqlalchemy"},
     "report": {"jinja2", "pyarrow"},
     "pytest_plugin": {"pytest"},
     "judging": {"aiohttp", "wordllama", "yarl"},
@@ -136,7 +137,7 @@ def test_the_public_names_are_these() -> None:
         "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits", "Method",
         "ModelError", "Options", "OutputError", "Preferred", "Ran", "RefusedError", "Review", "Rubric",
         "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
-        "Unscored", "__version__", "judge", "load_eval", "load_rubric", "prefer", "run", "score",
+        "Unscored", "__version__", "compare_runs", "judge", "load_eval", "load_rubric", "prefer", "run", "score",
     }  # fmt: skip
 
 

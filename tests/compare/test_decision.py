@@ -51,7 +51,7 @@ def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
 
     assert found.sure == (
         "If the two were equal, a difference this large would come up in 1 of 32 comparisons (p = 0.031); "
-        "95 % interval +0.08 to +0.44 points."
+        "95 % interval +0.06 to +0.44 points."
     )
 
 
@@ -171,8 +171,8 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
     assert list(found) == ["verdict", "exit_code", "headline", "sure", "control", "best", "gates", "comparisons"]
     assert list(found["comparisons"][0]) == [
         "treatment", "control", "verdict", "headline", "sure", "rule", "reasons", "next_step", "composite", "p",
-        "layers", "pairs", "lost_by_treatment", "lost_by_control", "wins", "ties", "losses", "power", "saturation",
-        "badges",
+        "layers", "layer_verdicts", "criteria", "distribution", "not_worse", "pairs", "lost_by_treatment",
+        "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges",
     ]  # fmt: skip
     assert found["gates"]["old"] == [{"gate": "judge", "min": 3.5, "mean": 4.0, "passed": True}]
     assert found["comparisons"][0]["composite"]["p"] == 0.03125

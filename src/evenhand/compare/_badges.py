@@ -6,15 +6,16 @@ from evenhand.compare._decision import Badge, Colour
 from evenhand.compare._facts import Agreed, Facts
 from evenhand.compare._rules import LEAST_AGREEMENT, disagreeing
 from evenhand.compare._words import difference, number, plural, probability
-from evenhand.stats import Agreement
+from evenhand.stats import Agreement, Undefined
 
 _GREEN_ALPHA, _AMBER_ALPHA = 0.667, 0.4
 _NEARLY = 1e-9
+_COLOURS: tuple[Colour, ...] = ("green", "amber", "red")
 
 
 def badges(facts: Facts) -> tuple[Badge, ...]:
     """Judges agree, difference significant, saturated, human-aligned."""
-    return _judges_agree(facts), _significant(facts), _saturated(facts), _human_aligned()
+    return _judges_agree(facts), _significant(facts), _saturated(facts), human_aligned(facts.aligned)
 
 
 def _judges_agree(facts: Facts) -> Badge:
@@ -28,11 +29,10 @@ def _judges_agree(facts: Facts) -> Badge:
     says = f"mean correlation {number(_pearson(agreed))} of {agreed.judges} judges on {name}"
     if isinstance(agreed.alpha, Agreement):
         says += f", Krippendorff's α {number(agreed.alpha.value)}"
-    colours: tuple[Colour, ...] = ("green", "amber", "red")
     asked = f"a mean correlation of {LEAST_AGREEMENT}" + (f" and an α of {_GREEN_ALPHA}" if agreed.alpha else "")
     return _badge(
         "judges agree",
-        colours[_severity(agreed)],
+        _COLOURS[_severity(agreed)],
         _pearson(agreed),
         says,
         f"Sharpen the rubric until the judges reach {asked}.",
@@ -50,8 +50,11 @@ def _severity(agreed: Agreed) -> int:
         return 2
     if not isinstance(agreed.alpha, Agreement):
         return 0
-    alpha = agreed.alpha.value + _NEARLY
-    return 0 if alpha >= _GREEN_ALPHA else 1 if alpha >= _AMBER_ALPHA else 2
+    return _band(agreed.alpha.value)
+
+
+def _band(alpha: float) -> int:
+    return 0 if alpha >= _GREEN_ALPHA - _NEARLY else 1 if alpha >= _AMBER_ALPHA - _NEARLY else 2
 
 
 def _significant(facts: Facts) -> Badge:
@@ -66,21 +69,31 @@ def _significant(facts: Facts) -> Badge:
 
 def _saturated(facts: Facts) -> Badge:
     found = facts.saturation
-    if found is None or found.narrowed is None:
+    if found is None or found.changed is None:
         return _badge("saturated", "grey", None, "too few samples to tell", f"Score at least {facts.needed} samples.")
-    says = f"each of the last three tenths of the samples narrowed the interval by {_percent(found.narrowed)} at most"
+    width = _percent(found.changed)
+    says = f"each of the last three tenths of the samples changed the interval's width by {width} at most"
     if found.moved is not None:
         says += f", all moved the estimate by {_percent(found.moved)} of its half-width"
     colour: Colour = "red" if found.low_confidence else "green"
-    return _badge("saturated", colour, found.narrowed, says, "Add samples until these are below 10 % and 50 %.")
+    return _badge("saturated", colour, found.changed, says, "Add samples until these are below 10 % and 50 %.")
 
 
 def _percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
-def _human_aligned() -> Badge:
-    return _badge("human-aligned", "grey", None, "no labels", "Have people score some of the outputs.")
+def human_aligned(found: Agreement | Undefined | None) -> Badge:
+    """How far panel and people agree; grey where there are no labels."""
+    name = "human-aligned"
+    if found is None:
+        step = "Have people score some of the outputs: evenhand calibrate labels.jsonl RUN."
+        return _badge(name, "grey", None, "no labels", step)
+    if isinstance(found, Undefined):
+        return _badge(name, "grey", None, found.why, "Have people score more of the outputs.")
+    says = f"Krippendorff's α {number(found.value)} between panel and people, on {plural(found.n, 'output')}"
+    advice = f"Sharpen the rubric, or choose judges by evenhand calibrate, until α reaches {_GREEN_ALPHA}."
+    return _badge(name, _COLOURS[_band(found.value)], found.value, says, advice)
 
 
 def _badge(name: str, colour: Colour, value: float | None, says: str, advice: str) -> Badge:

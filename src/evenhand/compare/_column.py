@@ -17,14 +17,18 @@ class Column:
 
     composite: Scores
     layers: Mapping[str, Scores] = field(default_factory=dict)
+    criteria: Mapping[str, Scores] = field(default_factory=dict)  # Shown beside the layers; no rule looks at them.
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "composite", _scores(self.composite, "composite"))
-        object.__setattr__(self, "layers", {name: _scores(row, f"layer {name!r}") for name, row in self.layers.items()})
-        for name, row in self.layers.items():
-            if len(row) != len(self.composite):
-                what = f"{len(row)} rows of layer {name!r} for {len(self.composite)} of the composite"
-                raise InputError(Fault(what, "one row per sample and repeat, None where there is no score"))
+        for kind, rows in (("layer", self.layers), ("criterion", self.criteria)):
+            field_name = "layers" if kind == "layer" else "criteria"
+            checked = {name: _scores(row, f"{kind} {name!r}") for name, row in rows.items()}
+            object.__setattr__(self, field_name, checked)
+            for name, row in checked.items():
+                if len(row) != len(self.composite):
+                    what = f"{len(row)} rows of {kind} {name!r} for {len(self.composite)} of the composite"
+                    raise InputError(Fault(what, "one row per sample and repeat, None where there is no score"))
 
 
 def check_columns(columns: Mapping[str, Column], control: str, clusters: Sequence[int]) -> tuple[str, ...]:
@@ -51,6 +55,12 @@ def check_gates(gates: Mapping[str, float], layers: Sequence[str]) -> None:
             raise InputError(Fault(f"gate on unknown layer {name!r}", nearest(name, layers)))
         if not isfinite(least):
             raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
+
+
+def check_margin(by: float | None) -> None:
+    """Refuse a margin that nothing could be held against."""
+    if by is not None and not (isfinite(by) and by > 0):
+        raise InputError(Fault(f"not worse by {by} points", "a margin above 0, such as 0.2"))
 
 
 def _scores(row: Scores, what: str) -> tuple[float | None, ...]:

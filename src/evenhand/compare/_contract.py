@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand.compare._decision import Badge, Comparison, Decision
 
 if TYPE_CHECKING:
-    from evenhand.stats import Difference, PowerBand, Saturation
+    from evenhand.compare._facts import NotWorse, Spread
+    from evenhand.stats import Agreement, Difference, PowerBand, Saturation, Undefined
 
 
 def decision_json(decision: Decision) -> dict[str, Any]:
@@ -42,6 +43,12 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "composite": _difference(comparison.composite),
         "p": _significant(comparison.p),
         "layers": {name: _difference(found) for name, found in comparison.layers.items()},
+        "layer_verdicts": {
+            name: {**asdict(found), "reasons": list(found.reasons)} for name, found in comparison.layer_verdicts.items()
+        },
+        "criteria": {name: _difference(found) for name, found in comparison.criteria.items()},
+        "distribution": _spread(comparison.spread),
+        "not_worse": _not_worse(comparison.not_worse),
         "pairs": comparison.pairs,
         "lost_by_treatment": comparison.lost_by_treatment,
         "lost_by_control": comparison.lost_by_control,
@@ -52,6 +59,13 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "saturation": _saturation(comparison.saturation),
         "badges": [_badge(badge) for badge in comparison.badges],
     }
+
+
+def aligned_badge(found: Agreement | Undefined | None) -> dict[str, Any]:
+    """The badge of people alone, for a run that was labelled after it was decided."""
+    from evenhand.compare._badges import human_aligned  # noqa: PLC0415 - the statistics behind it need NumPy
+
+    return _badge(human_aligned(found))
 
 
 def _badge(badge: Badge) -> dict[str, Any]:
@@ -86,8 +100,21 @@ def _power(found: PowerBand | None) -> dict[str, Any] | None:
 def _saturation(found: Saturation | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    curve = [{"n": n, "half_width": _rounded(width)} for n, width in found.curve]
-    return {**asdict(found), "narrowed": _rounded(found.narrowed), "moved": _rounded(found.moved), "curve": curve}
+    curve = [
+        {"n": one.n, "estimate": _rounded(one.estimate), "half_width": _rounded(one.half_width)} for one in found.curve
+    ]
+    return {**asdict(found), "changed": _rounded(found.changed), "moved": _rounded(found.moved), "curve": curve}
+
+
+def _spread(found: Spread | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    edges = [_rounded(edge) for edge in found.edges]
+    return {"edges": edges, "counts": list(found.counts), "mean": _rounded(found.mean)}
+
+
+def _not_worse(found: NotWorse | None) -> dict[str, Any] | None:
+    return None if found is None else {**asdict(found), "low": _rounded(found.low)}
 
 
 def _rounded(value: float | None) -> float | None:

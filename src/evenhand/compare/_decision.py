@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # Whoever shows a decision needs no NumPy.
+    from evenhand.compare._facts import NotWorse, Spread
     from evenhand.stats import Difference, PowerBand, Saturation
 
 Verdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO"]
@@ -37,6 +38,16 @@ class Badge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayerVerdict:
+    """What the rules say of one layer alone."""
+
+    verdict: Verdict
+    rule: str
+    reasons: tuple[str, ...]
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A treatment against the control.
 
@@ -55,6 +66,10 @@ class Comparison:
     composite: Difference | None
     p: float | None
     layers: Mapping[str, Difference | None]
+    layer_verdicts: Mapping[str, LayerVerdict]
+    criteria: Mapping[str, Difference | None]
+    spread: Spread | None
+    not_worse: NotWorse | None
     pairs: int
     lost_by_treatment: int
     lost_by_control: int
@@ -64,6 +79,11 @@ class Comparison:
     power: PowerBand | None
     saturation: Saturation | None
     badges: tuple[Badge, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the treatment may be shipped: it is better, or surely not worse by more than was asked."""
+        return self.verdict == "PROGRESS" or (self.not_worse is not None and self.not_worse.holds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evenhand.stats import Agreement, Difference, Mcnemar, PowerBand, Saturation, Undefined
+from evenhand.stats import LEAST_NEEDED, Agreement, Difference, Mcnemar, PowerBand, Saturation, Undefined
 
 ALPHA = 0.05
+JUDGED = "judge"  # The layer that judges fill.
 NEARLY = 1e-9  # A mean that is on its gate on paper is on it.
 
 
@@ -20,6 +21,9 @@ class LayerFacts:
     gate: float
     control_mean: float | None
     treatment_mean: float | None
+    power: PowerBand | None = None
+    needed: int = LEAST_NEEDED
+    saturation: Saturation | None = None
 
     @property
     def worse(self) -> bool:
@@ -52,9 +56,29 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotWorse:
+    """Whether the treatment is not worse by more than `by`: the interval, one-sided at 5 %, lies wholly above −`by`."""
+
+    by: float
+    low: float
+    level: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How the differences are spread: bars between edges, and the mean of them all."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """One treatment against the control, measured. `dropped` counts rows that the treatment alone has no score for."""
 
+    what: str  # The composite, or the layer that stands alone.
     treatment: str
     control: str
     pairs: int
@@ -71,6 +95,30 @@ class Facts:
     needed: int
     saturation: Saturation | None
     agreed: Mapping[str, Agreed]
+    aligned: Agreement | Undefined | None
+    criteria: Mapping[str, Difference | None]
+    spread: Spread | None
+    not_worse: NotWorse | None
+
+    def of_layer(self, name: str) -> Facts:
+        """The same for one layer alone, its p adjusted as one of several that are looked at."""
+        layer = self.layers[name]
+        if layer.difference:
+            layer = replace(layer, difference=replace(layer.difference, p=layer.p_held))
+        return replace(
+            self,
+            what=f"layer {name}",
+            pairs=layer.difference.n if layer.difference else 0,
+            composite=layer.difference,
+            p=layer.p_held if layer.difference else None,
+            tests=1,
+            layers={name: layer},
+            power=layer.power,
+            needed=layer.needed,
+            saturation=layer.saturation,
+            agreed=self.agreed if name == JUDGED else {},
+            not_worse=None,
+        )
 
     @property
     def significant(self) -> bool:

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare._column import Column, Scores
 from evenhand.compare._decision import GateState
-from evenhand.compare._facts import NEARLY, Agreed, Facts, LayerFacts
+from evenhand.compare._facts import NEARLY, Agreed, Facts, LayerFacts, NotWorse, Spread
 from evenhand.errors import Fault, InputError, nearest
 from evenhand.stats import (
     LEAST_NEEDED,
+    Agreement,
     Difference,
+    Looks,
+    Mcnemar,
+    PowerBand,
+    Saturation,
+    Undefined,
     difference_of,
     holm,
     krippendorff,
     mcnemar_worse,
     mean_pairwise,
+    p_over_looks,
     power_band,
     saturation,
+    sequential_difference,
     unit_differences,
 )
 
@@ -37,9 +46,13 @@ class Setting:
     layers: tuple[str, ...]
     gates: Mapping[str, tuple[GateState, ...]]
     agreed: Mapping[str, Agreed]
+    aligned: Agreement | Undefined | None
     smallest_effect: float
+    not_worse_by: float | None
+    treatments: int
     seed: int
     stopped_early: bool
+    looks: Looks | None = None  # Of a run that was looked at while it came in.
 
 
 def gate_states(
@@ -87,13 +100,14 @@ def _facts(columns: Mapping[str, Column], treatment: str, units: NDArray[np.int6
     # Per sample: repeats of one sample that fail together are one loss, not several.
     lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
     differences = _differences(own, other, units, both)
-    composite = _tested(differences, setting.seed)
-    power = power_band(composite.sd, setting.smallest_effect) if composite else None
+    composite = _tested(differences, setting)
+    power = _power(composite, setting)
     return Facts(
+        what="composite",
         treatment=treatment,
         control=setting.control,
         pairs=len(differences),
-        lost=mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())),
+        lost=lost_over_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
         dropped=int(only_control.sum()),
         wins=int((differences > 0).sum()),
         ties=int((differences == 0).sum()),
@@ -103,9 +117,13 @@ def _facts(columns: Mapping[str, Column], treatment: str, units: NDArray[np.int6
         tests=1,
         layers=_layers(ours, theirs, units, both, treatment, setting),
         power=power,
-        needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
-        saturation=saturation(differences, rng=np.random.default_rng(setting.seed)) if composite else None,
+        needed=_needed(power, setting),
+        saturation=_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
+        aligned=setting.aligned,
+        criteria=_criteria(ours, theirs, units, setting),
+        spread=_spread(differences),
+        not_worse=_not_worse(differences, setting),
     )
 
 
@@ -115,24 +133,93 @@ def _layers(
     states = zip(setting.gates[treatment], setting.gates[setting.control], strict=True)
     found = {}
     for layer, (own, other) in zip(setting.layers, states, strict=True):
-        difference = None
+        differences = np.empty(0)
         if layer in ours.layers and layer in theirs.layers:
-            pair = _array(ours.layers[layer]), _array(theirs.layers[layer])
-            difference = _tested(_differences(*pair, units, both), setting.seed)
+            differences = _differences(_array(ours.layers[layer]), _array(theirs.layers[layer]), units, both)
+        difference = _tested(differences, setting)
+        power = _power(difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
             gate=own.min,
             control_mean=other.mean,
             treatment_mean=own.mean,
+            power=power,
+            needed=_needed(power, setting),
+            saturation=_saturation(differences, setting),
         )
     adjusted = holm([facts.p_held for facts in found.values()]).p
     return {name: replace(facts, p_held=p) for (name, facts), p in zip(found.items(), adjusted, strict=True)}
 
 
-def _tested(differences: Floats, seed: int) -> Difference | None:
+def _criteria(ours: Column, theirs: Column, units: NDArray[np.int64], setting: Setting) -> dict[str, Difference | None]:
+    """Each criterion that both have, over the samples that both have it for."""
+    found = {}
+    for name in ours.criteria:
+        if name in theirs.criteria:
+            own, other = _array(ours.criteria[name]), _array(theirs.criteria[name])
+            both = ~np.isnan(own) & ~np.isnan(other)
+            found[name] = _tested(_differences(own, other, units, both), setting)
+    return found
+
+
+def _power(found: Difference | None, setting: Setting) -> PowerBand | None:
+    return power_band(found.sd, setting.smallest_effect) if found else None
+
+
+def _needed(power: PowerBand | None, setting: Setting) -> int:
+    return LEAST_NEEDED if power is None or setting.stopped_early else power.needed
+
+
+def _saturation(differences: Floats, setting: Setting) -> Saturation | None:
+    return _settled(differences.tobytes(), setting.seed) if len(differences) > 1 else None
+
+
+@lru_cache(2)  # Where there is one layer, its differences are those of the composite.
+def _settled(differences: bytes, seed: int) -> Saturation:
+    return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
+
+
+def _not_worse(differences: Floats, setting: Setting) -> NotWorse | None:
+    """Each treatment has its share of the 5 % by which one of them may pass wrongly."""
+    if setting.not_worse_by is None or len(differences) < 2:
+        return None
+    level = 1 - 0.10 / setting.treatments
+    low = difference_of(differences, rng=np.random.default_rng(setting.seed), level=level).low
+    return NotWorse(by=setting.not_worse_by, low=low, level=level, holds=low > -setting.not_worse_by)
+
+
+_MOST_BARS = 24
+
+
+def _spread(differences: Floats) -> Spread | None:
+    """Differences in steps get a bar each, others bars of equal width."""
+    if not len(differences):
+        return None
+    values = np.unique(differences)
+    gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
+    low, high = float(values[0]), float(values[-1])
+    bars = round((high - low) / gap) + 1
+    edges = low + gap * (np.arange(bars + 1) - 0.5) if bars <= _MOST_BARS else np.linspace(low, high, _MOST_BARS + 1)
+    counts, edges = np.histogram(differences, bins=edges)
+    return Spread(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=float(differences.mean()))
+
+
+def _tested(differences: Floats, setting: Setting) -> Difference | None:
     """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
-    return difference_of(differences, rng=np.random.default_rng(seed)) if len(differences) > 1 else None
+    if len(differences) < 2:
+        return None
+    rng = np.random.default_rng(setting.seed)
+    if setting.looks is None:
+        return difference_of(differences, rng=rng)
+    return sequential_difference(differences, looks=setting.looks, rng=rng)
+
+
+def lost_over_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
+    """The same for lost outputs: their p-value holds at whichever look a run was stopped."""
+    if looks is None:
+        return lost
+    return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
 
 
 def _differences(own: Floats, other: Floats, units: NDArray[np.int64], both: NDArray[np.bool_]) -> Floats:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isinf
 
 from evenhand.compare._decision import Verdict
 from evenhand.compare._facts import Agreed, Facts
-from evenhand.compare._words import chance, difference, how_often, listed, number, plural, points, probability
-from evenhand.stats import LEAST_NEEDED, Agreement
+from evenhand.compare._words import chance, difference, how_often, listed, number, plural, points, probability, signed
+from evenhand.stats import LEAST_NEEDED, Agreement, Difference
 
 FEWEST_PAIRS = 5
 LOST_ALPHA = 0.01
 LEAST_AGREEMENT = 0.4
+UNDECIDED: tuple[Verdict, ...] = ("NOISE", "UNDERPOWERED")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,23 @@ def ruling(facts: Facts) -> Ruling:
     """The first rule that fits."""
     rules: tuple[Callable[[Facts], Ruling | None], ...] = (_lost, _too_few, _lower, _fell, _no_difference)
     return next(filter(None, (rule(facts) for rule in rules)), None) or _higher(facts)
+
+
+def with_margin(facts: Facts, found: Ruling) -> Ruling:
+    """A treatment that cannot be told from the control may still be shown not to be worse by more than was asked."""
+    asked = facts.not_worse
+    if asked is None or found.verdict not in UNDECIDED:
+        return found
+    level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else signed(asked.low)
+    if not asked.holds:
+        why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
+        return replace(found, why=(*found.why, why))
+    return replace(
+        found,
+        says=f"{found.says}, and is not worse by more than {asked.by:g} points",
+        why=(*found.why, f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}."),
+        next_step=f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
+    )
 
 
 def disagreeing(agreed: Agreed) -> bool:
@@ -73,9 +92,9 @@ def _lower(facts: Facts) -> Ruling | None:
         return None
     return Ruling(
         verdict="REGRESS",
-        rule="4. the composite is significantly lower",
+        rule=f"4. the {facts.what} is significantly lower",
         says=f"{facts.treatment} is worse than {facts.control} ({points(facts.composite)})",
-        why=("The composite is significantly lower.",),
+        why=(f"The {facts.what} is significantly lower.",),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
@@ -118,15 +137,23 @@ def _no_difference(facts: Facts) -> Ruling | None:
         return _too_small(facts) or _unsettled(facts) or _noise(facts)
     return Ruling(
         verdict="CAUTIOUS",
-        rule="6. the composite does not differ, but a layer is significantly lower",
+        rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
         says=f"{facts.treatment} is lower than {facts.control} in {listed(worse)}",
-        why=(_SAME, *(f"Layer {name} is significantly lower: {difference(found)}." for name, found in worse.items())),
+        why=(
+            _same(facts),
+            *(f"Layer {name} is significantly lower: {difference(found)}." for name, found in worse.items()),
+        ),
         next_step=f"Look at what {facts.treatment} lost in {listed(worse)} before shipping.",
         sure=chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
     )
 
 
-_SAME = "The composite does not differ significantly."
+def _lower_layer(name: str, found: Difference | None) -> str:
+    return f"Layer {name} is significantly lower: {difference(found)}."
+
+
+def _same(facts: Facts) -> str:
+    return f"The {facts.what} does not differ significantly."
 
 
 def _too_small(facts: Facts) -> Ruling | None:
@@ -134,10 +161,10 @@ def _too_small(facts: Facts) -> Ruling | None:
         return None
     return Ruling(
         verdict="UNDERPOWERED",
-        rule="6. the composite does not differ, and the samples are too few to see it",
+        rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
         says=f"{plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
         f"({points(facts.composite)})",
-        why=(_SAME, _band(facts)),
+        why=(_same(facts), _band(facts)),
         next_step=f"Score {plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
     )
 
@@ -147,17 +174,17 @@ def _unsettled(facts: Facts) -> Ruling | None:
     if found is None or not found.low_confidence:
         return None
     why = "There are too few samples to see whether the interval has settled."
-    if found.narrowed is not None and found.moved is not None:
+    if found.changed is not None and found.moved is not None:
         why = (
-            f"Of the last three tenths of the samples one still narrowed the interval by {found.narrowed * 100:.0f} %, "
-            f"and together they moved the estimate by {found.moved * 100:.0f} % of its half-width; settled is below "
-            "10 % and below 50 %."
+            "Of the last three tenths of the samples one still changed the interval's width by "
+            f"{found.changed * 100:.0f} %, and together they moved the estimate by {found.moved * 100:.0f} % of its "
+            "half-width; settled is below 10 % and below 50 %."
         )
     return Ruling(
         verdict="UNDERPOWERED",
-        rule="6. the composite does not differ, and the interval is not saturated",
+        rule=f"6. the {facts.what} does not differ, and the interval is not saturated",
         says=f"{facts.treatment} cannot yet be told from {facts.control} ({points(facts.composite)})",
-        why=(_SAME, why),
+        why=(_same(facts), why),
         next_step="Add samples until the interval settles, or keep the cheaper of the two.",
     )
 
@@ -165,9 +192,9 @@ def _unsettled(facts: Facts) -> Ruling | None:
 def _noise(facts: Facts) -> Ruling:
     return Ruling(
         verdict="NOISE",
-        rule="6. the composite does not differ",
+        rule=f"6. the {facts.what} does not differ",
         says=f"{facts.treatment} cannot be told from {facts.control} ({points(facts.composite)})",
-        why=(_SAME,),
+        why=(_same(facts),),
         next_step=f"Keep the cheaper of the two: more samples like these will hardly tell {facts.treatment} from "
         f"{facts.control}.",
     )
@@ -175,20 +202,20 @@ def _noise(facts: Facts) -> Ruling:
 
 def _higher(facts: Facts) -> Ruling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
-    why = "The composite is significantly higher."
+    why = f"The {facts.what} is significantly higher."
     says = f"{facts.treatment} is better than {facts.control} ({points(facts.composite)})"
     held = [one for one in (_layer_low(facts), _dropped(facts), _judges_differ(facts), _small(facts)) if one]
     if not held:
         return Ruling(
             verdict="PROGRESS",
-            rule="7. the composite is significantly higher, and nothing speaks against it",
+            rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
             says=says,
             why=(why,),
             next_step=f"Ship {facts.treatment}.",
         )
     return Ruling(
         verdict="CAUTIOUS",
-        rule=f"7. the composite is significantly higher, but {held[0].what}",
+        rule=f"7. the {facts.what} is significantly higher, but {held[0].what}",
         says=f"{says}, but {held[0].what}",
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
@@ -211,7 +238,7 @@ def _layer_low(facts: Facts) -> _Held | None:
     reasons = tuple(
         f"Layer {name} is below its gate: {number(layer.treatment_mean)}, and {number(layer.gate)} is asked."
         if layer.below
-        else f"Layer {name} is significantly lower: {difference(layer.difference)}."
+        else _lower_layer(name, layer.difference)
         for name, layer in low.items()
     )
     return _Held(what="a layer is low", reasons=reasons, next_step=f"Bring {listed(low)} up before shipping.")

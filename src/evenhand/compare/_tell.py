@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from evenhand.compare._badges import badges
 from evenhand.compare._column import Column
-from evenhand.compare._decision import WORST_FIRST, Comparison, Decision, GateState
+from evenhand.compare._decision import WORST_FIRST, Comparison, Decision, GateState, LayerVerdict
 from evenhand.compare._facts import Facts
 from evenhand.compare._measure import Setting
-from evenhand.compare._rules import ruling
+from evenhand.compare._rules import UNDECIDED, ruling, with_margin
 from evenhand.compare._words import chance, difference, listed, number, plural, points, probability
 from evenhand.stats import mean_interval
 
@@ -30,7 +30,7 @@ def told(facts: Sequence[Facts], setting: Setting) -> Decision:
         comparisons=comparisons,
         gates=setting.gates,
         best=best.treatment if best else None,
-        exit_code=0 if worst.verdict == "PROGRESS" else 1,
+        exit_code=0 if all(one.passed for one in comparisons) else 1,
     )
 
 
@@ -73,7 +73,7 @@ def _gates(states: Sequence[GateState], scored: int) -> str:
 
 
 def _comparison(facts: Facts) -> Comparison:
-    found = ruling(facts)
+    found = with_margin(facts, ruling(facts))
     return Comparison(
         treatment=facts.treatment,
         control=facts.control,
@@ -86,6 +86,10 @@ def _comparison(facts: Facts) -> Comparison:
         composite=facts.composite,
         p=facts.p,
         layers={name: layer.difference for name, layer in facts.layers.items()},
+        layer_verdicts={name: _of_layer(facts.of_layer(name)) for name in facts.layers},
+        criteria=facts.criteria,
+        spread=facts.spread,
+        not_worse=facts.not_worse if found.verdict in UNDECIDED else None,
         pairs=facts.pairs,
         lost_by_treatment=facts.lost.lost_by_treatment,
         lost_by_control=facts.lost.lost_by_control,
@@ -98,6 +102,12 @@ def _comparison(facts: Facts) -> Comparison:
     )
 
 
+def _of_layer(facts: Facts) -> LayerVerdict:
+    found = ruling(facts)
+    reasons = (*_measured(facts), *found.why)
+    return LayerVerdict(verdict=found.verdict, rule=found.rule, reasons=reasons, next_step=found.next_step)
+
+
 def _counted(facts: Facts) -> str:
     return (
         f"{plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, equal in "
@@ -108,7 +118,8 @@ def _counted(facts: Facts) -> str:
 def _measured(facts: Facts) -> tuple[str, ...]:
     if facts.composite is None:
         return ()
-    return (f"Composite difference {difference(facts.composite)}{_adjusted(facts)}.",)
+    what = facts.what[0].upper() + facts.what[1:]
+    return (f"{what} difference {difference(facts.composite)}{_adjusted(facts)}.",)
 
 
 def _adjusted(facts: Facts) -> str:

@@ -1,0 +1,148 @@
+"""Not worse by more than a margin, a verdict for every layer, and what a decision shows beside its verdict."""
+
+import pytest
+
+from evenhand.compare import Column, decision_json
+from evenhand.errors import InputError
+from evenhand.stats import Agreement, Undefined
+from tests.compare.columns import column, compared, decided, spread
+
+SAME = spread(4, 40)
+
+
+def _jittered(row: list[float], by: float, size: float = 0.1) -> list[float]:
+    """Moved by `by` on the whole, to and fro by `size`."""
+    return [one + by + (size if place % 3 else -2 * size) for place, one in enumerate(row)]
+
+
+def test_a_treatment_that_is_surely_not_much_worse_passes() -> None:
+    """Equal within a tenth of a point: what someone who swaps in a cheaper model asks for."""
+    decision = decided(column(SAME), column(_jittered(SAME, 0.0)), not_worse_by=0.2)
+    (found,) = decision.comparisons
+
+    assert found.verdict in ("NOISE", "UNDERPOWERED")
+    assert decision.exit_code == 0
+    assert found.not_worse is not None
+    assert found.not_worse.holds
+    assert "is not worse by more than 0.2 points" in found.headline
+    assert found.next_step.startswith("Ship new if it is cheaper")
+
+
+def test_without_a_margin_the_same_treatment_does_not_pass() -> None:
+    """Nothing is taken for equal unless somebody says how much is little."""
+    decision = decided(column(SAME), column(_jittered(SAME, 0.0)))
+
+    assert decision.exit_code == 1
+    assert decision.comparisons[0].not_worse is None
+
+
+def test_a_treatment_that_may_be_worse_does_not_pass() -> None:
+    """Six samples that scatter by a point say nothing about two tenths."""
+    row = spread(4, 6)
+    decision = decided(column(row), column(_jittered(row, 0.0, 0.5)), not_worse_by=0.2)
+
+    assert decision.exit_code == 1
+    assert any("may be worse by more than 0.2" in reason for reason in decision.comparisons[0].reasons)
+
+
+def test_a_worse_treatment_is_not_excused_by_a_wide_margin() -> None:
+    """REGRESS stays REGRESS: the margin is for what cannot be told apart."""
+    decision = decided(column(SAME), column(_jittered(SAME, -0.3)), not_worse_by=2.0)
+
+    assert (decision.verdict, decision.exit_code) == ("REGRESS", 1)
+    assert decision.comparisons[0].not_worse is None
+
+
+def test_several_treatments_share_the_risk() -> None:
+    """Each of two gets half of the 5 % by which one may pass wrongly."""
+    first, second = decided(
+        column(SAME), column(_jittered(SAME, 0.0)), column(_jittered(SAME, 0.0)), not_worse_by=0.2
+    ).comparisons
+
+    assert first.not_worse is not None
+    assert first.not_worse.level == pytest.approx(0.95)
+    assert second.not_worse is not None
+
+
+@pytest.mark.parametrize("by", [0.0, -0.2, float("nan")])
+def test_a_margin_that_is_none_is_refused(by: float) -> None:
+    """Nothing is not worse by nothing."""
+    with pytest.raises(InputError, match="above 0"):
+        decided(column(SAME), column(SAME), not_worse_by=by)
+
+
+def test_every_layer_has_its_own_verdict() -> None:
+    """Facts fell by a point, the judge rose by two: the mean rose, and each layer says its own."""
+    found = compared(
+        column(spread(3.6), fact=spread(4.5)),
+        column([one + 1.2 for one in spread(3.6)], fact=_jittered(spread(4.5), -0.5)),
+    )
+
+    assert found.layer_verdicts["fact"].verdict == "REGRESS"
+    assert found.layer_verdicts["fact"].rule == "4. the layer fact is significantly lower"
+    assert found.layer_verdicts["judge"].verdict == "PROGRESS"
+    assert found.verdict == "CAUTIOUS"
+
+
+def test_a_layer_that_lost_nothing_is_noise_of_its_own() -> None:
+    """The rules are the same; only the words say which layer is meant."""
+    found = compared(column(SAME, fact=SAME), column(SAME, fact=SAME))
+
+    assert found.layer_verdicts["fact"].verdict == "NOISE"
+    assert found.layer_verdicts["fact"].reasons[-1] == "The layer fact does not differ significantly."
+
+
+def test_criteria_are_told_beside_the_layers() -> None:
+    """Each over the samples that both have it for; none decides anything."""
+    old = Column(
+        composite=SAME, layers={"judge": SAME}, criteria={"tone": SAME, "length": [None, *SAME[1:]], "gone": SAME}
+    )
+    new = Column(composite=SAME, layers={"judge": SAME}, criteria={"tone": _jittered(SAME, 1.0), "length": SAME})
+
+    found = compared(old, new)
+
+    assert found.criteria["tone"] is not None
+    assert found.criteria["tone"].estimate == pytest.approx(1.0, abs=0.01)
+    assert found.criteria["length"] is not None
+    assert found.criteria["length"].n == 39
+    assert list(found.criteria) == ["tone", "length"]
+    assert found.verdict == "NOISE"
+
+
+def test_the_spread_of_differences_in_steps_has_a_bar_for_each() -> None:
+    """−1, 0, 0, 1, 1, 1: three bars around whole points."""
+    found = compared(column([3.0] * 6), column([2.0, 3.0, 3.0, 4.0, 4.0, 4.0]))
+
+    assert found.spread is not None
+    assert found.spread.edges == (-1.5, -0.5, 0.5, 1.5)
+    assert found.spread.counts == (1, 2, 3)
+    assert found.spread.mean == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("aligned", "colour", "says"),
+    [
+        (None, "grey", "no labels"),
+        (Undefined(why="all ratings are the same", method="α", n=4), "grey", "all ratings are the same"),
+        (Agreement(value=0.7, method="α", n=30, pairs=1), "green", "α 0.70 between panel and people, on 30 outputs"),
+        (Agreement(value=0.667, method="α", n=30, pairs=1), "green", "α 0.67"),
+        (Agreement(value=0.5, method="α", n=30, pairs=1), "amber", "α 0.50"),
+        (Agreement(value=0.1, method="α", n=30, pairs=1), "red", "α 0.10"),
+    ],
+)
+def test_the_badge_of_people_follows_the_bands(aligned: Agreement | Undefined | None, colour: str, says: str) -> None:
+    """Without labels nobody knows; with them the bands are those of the judges among each other."""
+    badge = compared(column(SAME), column(SAME), aligned=aligned).badges[-1]
+
+    assert (badge.name, badge.colour) == ("human-aligned", colour)
+    assert says in badge.says
+
+
+def test_all_of_it_is_plain_data() -> None:
+    """Files and programs read the same."""
+    (found,) = decision_json(decided(column(SAME), column(_jittered(SAME, 0.0)), not_worse_by=0.2))["comparisons"]
+
+    assert found["not_worse"]["holds"] is True
+    assert found["layer_verdicts"]["judge"]["verdict"] in ("NOISE", "UNDERPOWERED")
+    assert len(found["distribution"]["counts"]) + 1 == len(found["distribution"]["edges"])
+    assert [one["n"] for one in found["saturation"]["curve"]] == list(range(4, 41, 4))

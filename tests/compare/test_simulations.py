@@ -1,0 +1,104 @@
+"""How often decisions are wrong where the truth is known: a few tries here, thousands in `make soak`."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from evenhand.compare import Column, decide
+from evenhand.stats import difference_of, paired_difference, power_of, step_of
+from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
+from tests.soak import at_least, at_most, often
+
+SIZES = (5, 8, 12, 20, 50, 200)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("n", SIZES)
+def test_equal_variants_seldom_differ_significantly(n: int, name: str, repeats: int) -> None:
+    """Below 5 %, and so below 2.5 % to either side, on few samples and on scores full of ties."""
+    rng, tries = np.random.default_rng([n, len(name), repeats]), often(150 if n < 50 else 50, 10_000)
+    clusters = np.repeat(np.arange(n), repeats).tolist()
+
+    signs: Counter[float] = Counter()
+    for _ in range(tries):
+        one, other = scores(name, rng, n, repeats).ravel(), scores(name, rng, n, repeats).ravel()
+        found = paired_difference(one, other, rng=rng, clusters=clusters)
+        signs[np.sign(found.estimate) if found.p < 0.05 else 0.0] += 1
+
+    assert (signs[1.0] + signs[-1.0]) / tries <= at_most(0.05, tries)
+    assert signs[1.0] / tries <= at_most(0.025, tries)
+    assert signs[-1.0] / tries <= at_most(0.025, tries)
+
+
+@pytest.mark.parametrize("repeats", [1, 3])
+@pytest.mark.parametrize("n", SIZES)
+def test_equal_variants_seldom_get_a_verdict(n: int, repeats: int) -> None:
+    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5 %, REGRESS ≤ 5 %."""
+    rng, tries = np.random.default_rng([n, repeats]), often(30 if n < 50 else 10, 3_000)
+    clusters = np.repeat(np.arange(n), repeats).tolist()
+    names = list(SHARES)
+
+    verdicts = Counter(_verdict(rng, names[try_ % len(names)], n, repeats, clusters) for try_ in range(tries))
+
+    assert verdicts["PROGRESS"] / tries <= at_most(0.025, tries), verdicts
+    assert verdicts["REGRESS"] / tries <= at_most(0.05, tries), verdicts
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("n", SIZES)
+def test_intervals_of_continuous_differences_cover_what_they_say(n: int, name: str) -> None:
+    """Not too short, and not longer than they have to be."""
+    rng, tries = np.random.default_rng([n, len(name)]), often(150 if n < 50 else 50, 10_000)
+
+    covered = sum(_covers(row, 0.0, rng) for row in CONTINUOUS[name](rng, (tries, n))) / tries
+
+    assert covered >= at_least(0.94, tries)
+    assert covered <= at_most(0.97, tries) or (name == "long-tailed" and covered <= at_most(0.98, tries))
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("n", SIZES)
+def test_intervals_cover_a_true_difference(n: int, name: str) -> None:
+    """Also where the treatment is truly worse and the scores are tied, and so the differences lopsided."""
+    rng, tries = np.random.default_rng([n, len(name)]), often(150 if n < 50 else 50, 10_000)
+    truth = float(half_a_deviation_worse(name, np.random.default_rng(0), (1, 4_000_000)).mean())
+
+    covered = sum(_covers(row, truth, rng) for row in half_a_deviation_worse(name, rng, (tries, n))) / tries
+
+    assert covered >= at_least(0.94, tries)
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("n", [12, 20, 50, 200])
+def test_power_is_near_students_and_near_what_was_predicted(n: int, name: str) -> None:
+    """A true difference of half a standard deviation: within 10 points of the paired t-test, 5 of the prediction."""
+    rng, tries = np.random.default_rng([n, len(name)]), often(150 if n < 50 else 50, 10_000)
+    differences = half_a_deviation_worse(name, rng, (tries, n))
+    sample = half_a_deviation_worse(name, np.random.default_rng(0), (1, 100_000)).ravel()
+
+    seen = sum(difference_of(row, rng=rng).p < 0.05 for row in differences) / tries
+    by_t = float((scipy_stats.ttest_1samp(differences, 0, axis=1).pvalue < 0.05).mean())
+    predicted = power_of(n, float(sample.mean()), float(sample.std()), step=step_of(sample)).power
+
+    error = at_most(0.5, tries) - 0.5
+    assert abs(seen - by_t) <= 0.10 + error / 2
+    assert abs(seen - predicted) <= 0.05 + error
+
+
+def _verdict(rng: np.random.Generator, name: str, n: int, repeats: int, clusters: list[int]) -> str:
+    columns = {}
+    for variant in ("old", "new"):
+        judge, fact = scores(name, rng, n, repeats).ravel(), scores("skewed", rng, n, repeats).ravel()
+        layers = {"judge": judge.tolist(), "fact": fact.tolist()}
+        columns[variant] = Column(composite=((judge + fact) / 2).tolist(), layers=layers)
+    return decide(columns, control="old", clusters=clusters, seed=int(rng.integers(1 << 30))).verdict
+
+
+def _covers(
+    differences: "np.ndarray[tuple[int], np.dtype[np.float64]]", truth: float, rng: np.random.Generator
+) -> bool:
+    found = difference_of(differences, rng=rng)
+    return found.low - 1e-9 <= truth <= found.high + 1e-9

@@ -1,0 +1,267 @@
+"""The stopping rule: what it waits for, when it is content, and how seldom it is wrong."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.compare import Column, Decision, Settled, Stopping, decide
+from evenhand.stats import looks_after, planned_looks
+from tests.compare.drawing import SHARES, scores
+from tests.soak import at_most, often
+
+PLANNED = 50
+BETTER = [4.0 + place % 2 for place in range(PLANNED)]  # Half a point more than EQUAL, and as scattered.
+EQUAL = [4.0 + (place % 3 - 1) for place in range(PLANNED)]
+FLAT = [4.0] * PLANNED
+Row = Sequence[float | None]
+
+
+def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> Stopping:
+    return Stopping(
+        order=range(planned), looks=planned_looks(planned), variants=variants, control="old", repeats=repeats, seed=1
+    )
+
+
+def told(columns: Mapping[str, Row], positions: Iterable[int] | None = None) -> Settled | None:
+    """What the rule says once it was told all, in the order of the positions."""
+    planned = len(columns["old"])
+    stopping = rule(planned, tuple(columns))
+    for position in range(planned) if positions is None else positions:
+        stopping.take(position, 0, {name: row[position] for name, row in columns.items()})
+    return stopping.settled
+
+
+def test_a_clear_difference_is_settled_at_the_first_look() -> None:
+    """Twenty samples, never fewer, however clear it is."""
+    settled = told({"old": FLAT, "new": BETTER})
+
+    assert settled is not None
+    assert (settled.used, settled.looks.planned, settled.why) == (20, PLANNED, "new is better")
+
+
+def test_a_difference_to_the_worse_is_told_as_such() -> None:
+    """What settles it is said in a few words."""
+    settled = told({"old": BETTER, "new": FLAT})
+
+    assert settled is not None
+    assert settled.why == "new is worse"
+
+
+def test_no_difference_is_never_settled() -> None:
+    """Then all samples are asked about."""
+    assert told({"old": FLAT, "new": EQUAL}) is None
+
+
+def test_nothing_is_said_before_the_first_look() -> None:
+    """Nineteen equal signs are not enough to stop."""
+    stopping = rule()
+
+    said = [stopping.take(position, 0, {"old": 1.0, "new": 5.0}) for position in range(20)]
+
+    assert said == [""] * 19 + ["new is better"]
+
+
+@given(st.permutations(range(24)))
+def test_what_comes_first_by_chance_changes_nothing(positions: list[int]) -> None:
+    """Quick samples may be easy ones: a look waits for the first so many of the order, and counts no others."""
+    columns = {"old": FLAT[:24], "new": [3.0 if place >= 20 else 4.0 + place % 2 for place in range(24)]}
+
+    assert told(columns, positions) == told(columns)
+
+
+def test_samples_without_a_pair_do_not_count_towards_the_twenty() -> None:
+    """Twenty asked about, nineteen with both scores: the next look is the first that can settle it."""
+    control = [None, *FLAT[1:]]
+
+    settled = told({"old": control, "new": BETTER})
+
+    assert settled is not None
+    assert settled.used == planned_looks(PLANNED)[1]
+
+
+def test_all_treatments_have_to_be_settled_at_one_look() -> None:
+    """One clear treatment does not end the questions about another."""
+    late = [4.0 + (place > 16) for place in range(PLANNED)]
+
+    clear, unclear = told({"old": FLAT, "new": BETTER}), told({"old": FLAT, "new": BETTER, "newer": late})
+
+    assert clear is not None
+    assert unclear is not None
+    assert clear.used < unclear.used < PLANNED
+    assert unclear.why == "new is better and newer is better"
+    assert told({"old": FLAT, "new": BETTER, "newer": EQUAL}) is None
+
+
+def test_repeats_of_a_sample_are_waited_for_and_count_once() -> None:
+    """Three repeats of ten samples are no thirty samples."""
+    stopping = rule(repeats=3)
+
+    for position in range(20):
+        for repeat in range(3):
+            assert stopping.settled is None
+            stopping.take(position, repeat, {"old": 2.0, "new": 3.0 + position % 2})
+
+    assert stopping.settled is not None
+    assert stopping.settled.used == 20
+
+
+def test_samples_of_one_cluster_count_once() -> None:
+    """Two questions about one document are one unit: twenty-four samples are twelve."""
+    stopping = rule()
+
+    for position in range(24):
+        stopping.take(position, 0, {"old": 2.0, "new": 3.0 + position % 2}, cluster=f"document {position // 2}")
+
+    assert stopping.settled is None
+
+
+def test_lost_outputs_settle_it_too() -> None:
+    """A treatment that fails on half the samples regresses, whatever the others scored."""
+    halves = [None if place % 2 else 4.0 for place in range(200)]
+
+    settled = told({"old": [4.0] * 200, "new": halves})
+
+    assert settled is not None
+    assert settled.why == "new lost outputs"
+    assert settled.used < 200
+    assert decided({"old": [4.0] * 200, "new": halves}, settled).verdict == "REGRESS"
+
+
+@given(st.integers(0, 2**32))
+def test_what_the_rule_settles_the_decision_says(seed: int) -> None:
+    """Both look at the same samples by the same test, so a run never stops for a verdict that it does not give."""
+    rng = np.random.default_rng(seed)
+    columns = {"old": rng.integers(1, 5, PLANNED).tolist(), "new": rng.integers(2, 6, PLANNED).tolist()}
+
+    settled = told(columns)
+    decision = decided(columns, settled)
+
+    assert (settled is not None) == (decision.comparisons[0].p is not None and decision.comparisons[0].p < 0.05)
+
+
+def test_the_interval_and_p_of_a_stopped_run_are_those_of_its_look() -> None:
+    """They say so, and they are wider than if nobody had looked before."""
+    columns = {"old": FLAT, "new": [4.0 + (place % 4 > 0) for place in range(PLANNED)]}
+    settled = told(columns)
+    assert settled is not None
+
+    stopped = decided(columns, settled).comparisons[0].composite
+    plain = decided({name: row[: settled.used] for name, row in columns.items()}, None, looked=False)
+
+    assert stopped is not None
+    assert (plain_found := plain.comparisons[0].composite) is not None
+    assert "alpha spending" in stopped.method
+    assert stopped.low < plain_found.low
+    assert stopped.p > plain_found.p
+
+
+def test_layers_of_a_stopped_run_are_held_to_its_look() -> None:
+    """A layer that makes a REGRESS must be sure although it was looked at several times."""
+    columns = {"old": FLAT, "new": BETTER}
+    settled = told(columns)
+
+    layer = decided(columns, settled).comparisons[0].layers["judge"]
+
+    assert layer is not None
+    assert "alpha spending" in layer.method
+
+
+def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
+    """The power band is for those who fix their number beforehand."""
+    scattered = [5.0 if place % 5 else 1.0 for place in range(PLANNED)]
+    columns = {"old": [1.0] * PLANNED, "new": scattered}
+    settled = told(columns)
+    assert settled is not None
+
+    stopped = decided(columns, settled)
+    plain = decided({name: row[: settled.used] for name, row in columns.items()}, None, looked=False)
+
+    assert plain.verdict == "CAUTIOUS"
+    assert stopped.verdict == "PROGRESS"
+
+
+@pytest.mark.parametrize("name", SHARES)
+@pytest.mark.parametrize("planned", [20, 50, 200])
+def test_equal_variants_are_seldom_settled(planned: int, name: str) -> None:
+    """Over all looks and the last: 2.5 % to either side, as if there had been one."""
+    tries = often(200 if planned < 200 else 80, 10_000)
+    rng = np.random.default_rng([planned, len(name)])
+
+    ends = Counter(_end(rng, name, planned) for _ in range(tries))
+
+    assert ends["new is better"] / tries <= at_most(0.025, tries), ends
+    assert ends["new is worse"] / tries <= at_most(0.025, tries), ends
+
+
+@pytest.mark.parametrize("planned", [20, 50, 200])
+def test_equal_variants_seldom_get_a_verdict(planned: int) -> None:
+    """All rules together, two layers and their gates included: PROGRESS ≤ 2.5 %, REGRESS ≤ 5 %."""
+    tries = often(12, 2_000)
+    rng = np.random.default_rng(planned)
+    names = list(SHARES)
+
+    verdicts = Counter(_verdict(rng, names[place % len(names)], planned) for place in range(tries))
+
+    assert verdicts["PROGRESS"] / tries <= at_most(0.025, tries), verdicts
+    assert verdicts["REGRESS"] / tries <= at_most(0.05, tries), verdicts
+
+
+@pytest.mark.parametrize("planned", [50, 200])
+def test_three_treatments_share_the_chance_of_a_false_alarm(planned: int) -> None:
+    """Each is tested as one of three: none of them is wrongly settled in more than 5 % of runs."""
+    tries = often(8, 1_000)
+    rng = np.random.default_rng(planned)
+
+    alarms = sum(_any_alarm(rng, planned) for _ in range(tries)) / tries
+
+    assert alarms <= at_most(0.05, tries)
+
+
+def decided(columns: Mapping[str, Row], settled: Settled | None, *, looked: bool = True) -> Decision:
+    """The decision where the rule ended it: on the samples up to its look, or on all."""
+    planned = len(columns["old"])
+    used = settled.used if settled else planned
+    found = {name: Column(composite=row[:used], layers={"judge": row[:used]}) for name, row in columns.items()}
+    looks = looks_after(used, planned_looks(planned)) if looked else None
+    early = looked and used < planned
+    return decide(
+        found, control="old", clusters=range(used), seed=1, gates={"judge": 1.0}, looks=looks, stopped_early=early
+    )
+
+
+def _end(rng: np.random.Generator, name: str, planned: int) -> str:
+    old, new = (scores(name, rng, planned).ravel().tolist() for _ in range(2))
+    settled = told({"old": old, "new": new})
+    return settled.why if settled else ""
+
+
+def _verdict(rng: np.random.Generator, name: str, planned: int) -> str:
+    layers = {
+        variant: {layer: scores(name, rng, planned).ravel() for layer in ("judge", "fact")}
+        for variant in ("old", "new")
+    }
+    composites = {name: ((one["judge"] + one["fact"]) / 2).tolist() for name, one in layers.items()}
+    settled = told(composites)
+    used = settled.used if settled else planned
+    columns = {
+        name: Column(
+            composite=composites[name][:used],
+            layers={layer: row[:used].tolist() for layer, row in layers[name].items()},
+        )
+        for name in layers
+    }
+    looks = looks_after(used, planned_looks(planned))
+    return decide(
+        columns, control="old", clusters=range(used), seed=1, looks=looks, stopped_early=used < planned
+    ).verdict
+
+
+def _any_alarm(rng: np.random.Generator, planned: int) -> bool:
+    """Whether some treatment is significant, at the look that settled all of them or at the last one."""
+    columns = {name: scores("skewed", rng, planned).ravel().tolist() for name in ("old", "one", "two", "three")}
+    found = decided(columns, told(columns))
+    return any(one.p is not None and one.p < 0.05 for one in found.comparisons)
