@@ -28,7 +28,7 @@ assertions: [{contains: four}, {max_length: 400}]
 
 @dataclass(frozen=True, kw_only=True)
 class Sitting:
-    """One `evenhand run` from the command line."""
+    """One call of `evenhand` from the command line."""
 
     peak: int  # Kilobytes that were resident at most.
     cpu: float
@@ -58,8 +58,13 @@ def _prepared(folder: Path, count: int) -> Path:
 
 
 def _run(folder: Path, *options: str) -> Sitting:
+    return sitting(folder, "run", "eval.yaml", *options)
+
+
+def sitting(folder: Path, *arguments: str) -> Sitting:
+    """One command in its own process."""
     began = time.perf_counter()
-    command = [sys.executable, "-c", _SITTING, "run", "eval.yaml", *options]
+    command = [sys.executable, "-c", _SITTING, *arguments]
     done = subprocess.run(command, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
     wall = time.perf_counter() - began
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # Type checkers read it as true; the module of that name 
 if TYPE_CHECKING:
     from evenhand.api import load_rubric, score
     from evenhand.asking import judge, prefer
+    from evenhand.comparing import compare_runs
     from evenhand.errors import (
         AnswersError,
         BudgetError,
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "api": ("load_rubric", "score"),
     "asking": ("judge", "prefer"),
+    "comparing": ("compare_runs",),
     "errors": (
         "AnswersError", "BudgetError", "BusyError", "EvalError", "EvenhandError", "InputError", "JudgeError",
         "ModelError", "OutputError", "RefusedError", "RubricError", "StoreError",
@@ -98,6 +100,7 @@ __all__ = [
     "StoreError",
     "Unscored",
     "__version__",
+    "compare_runs",
     "judge",
     "load_eval",
     "load_rubric",

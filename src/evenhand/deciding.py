@@ -11,8 +11,8 @@ from typing import Any
 
 from evenhand.compare import Column, Decision, decide, decision_json
 from evenhand.errors import InputError
-from evenhand.report import report_of
 from evenhand.runs import (
+    Columns,
     Frame,
     Summary,
     Tally,
@@ -21,23 +21,32 @@ from evenhand.runs import (
     frame_from,
     gate_states,
     head_of,
+    keep_table,
     summarise,
 )
 from evenhand.runs.store import Row, Store
+from evenhand.stats import Looks, looks_after
 
 Json = dict[str, Any]
 UNDECIDED = "UNDECIDED"
 
 
 def head_for(store: Store, run: Row) -> Json:
-    """The head of a run's report, worked out from its rows."""
+    """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
     setup = json.loads(run["setup"])
     frame = frame_from(setup["frame"])
-    summary = summarise(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]))
+    columns = Columns(list(frame.variants)) if run["state"] == "finished" else None
+    summary = summarise(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
+    if columns is not None:
+        keep_table(store, run, columns)
+        del columns  # A large run has many, and deciding takes room too.
     ids = store.sample_ids(run["id"], first_positions(summary))
+    looks = looks_of(setup, summary.samples)
+    early = looks is not None and looks.taken[-1] < looks.planned and _settled(run, setup)
     head = {
         "run": _run_json(run, frame, setup, summary.samples),
-        "decision": decision_of(frame, summary),
+        "stopping": _stopping_json(looks, early=early),
+        "decision": decision_of(frame, summary, looks, stopped_early=early),
         **head_of(frame, summary, ids),
     }
     return {**head, "consistency": _consistency(store, run, frame, head)}
@@ -45,6 +54,8 @@ def head_for(store: Store, run: Row) -> Json:
 
 def report_for(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
     """The report of a run: as it was when it ended, or, where it has not, as far as it has come."""
+    from evenhand.report import report_of  # noqa: PLC0415 - whoever decides only shows no texts
+
     run = store.run(id)
     if run["summary"] is not None and run["state"] != "running":
         return report_of(store, run, json.loads(run["summary"]))
@@ -52,22 +63,36 @@ def report_for(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
     return report_of(store, run, head_for(store, {**run, "state": state}))
 
 
-def decision_of(frame: Frame, summary: Summary) -> Json:
+def looks_of(setup: Json, samples: int) -> Looks | None:
+    """The looks that a run of so many samples has had by its setup; None where it was to end with its last sample."""
+    until = setup.get("until_decided")
+    return looks_after(samples, until["looks"]) if until and samples else None
+
+
+def _settled(run: Row, setup: Json) -> bool:
+    """Whether a run that has not asked about all its samples came to its end; one scored anew was settled by others."""
+    return run["state"] == "finished" and "rescored_from" not in setup
+
+
+def decision_of(frame: Frame, summary: Summary, looks: Looks | None = None, *, stopped_early: bool = False) -> Json:
     """The decision as plain data. What cannot be compared is not: it says why, and nothing passes."""
     tallies = summary.tallies
     layers = _compared_layers(tallies)
     own = {name: gate_states(tally, frame.gates, but=layers) for name, tally in tallies.items()}
     try:
-        decision = _with_lead(decision_json(_decided(frame, tallies, layers)))
+        decided = _decided(frame, tallies, layers, looks, stopped_early=stopped_early)
+        decision = _with_looks(with_lead(decision_json(decided)), looks, early=stopped_early)
     except InputError as error:
         decision = _undecided(str(error))
     for name, states in own.items():
         decision["gates"].setdefault(name, []).extend(states)
-    decision = _with_own_gates(decision, own, frame.shipped)
+    decision = with_own_gates(decision, own, frame.shipped)
     return _without_scores(decision, tallies) if not any(tally.composite.n for tally in tallies.values()) else decision
 
 
-def _decided(frame: Frame, tallies: Mapping[str, Tally], layers: Collection[str]) -> Decision:
+def _decided(
+    frame: Frame, tallies: Mapping[str, Tally], layers: Collection[str], looks: Looks | None, *, stopped_early: bool
+) -> Decision:
     rows = _common(tallies)
     return decide(
         {name: _column(tally, rows[name]) for name, tally in tallies.items()},
@@ -77,6 +102,8 @@ def _decided(frame: Frame, tallies: Mapping[str, Tally], layers: Collection[str]
         judges={name: _by_judge(tally, rows[name]) for name, tally in tallies.items()},
         smallest_effect=float(frame.smallest_effect),
         seed=frame.seed,
+        stopped_early=stopped_early,
+        looks=looks,
     )
 
 
@@ -105,7 +132,8 @@ def _common(tallies: Mapping[str, Tally]) -> dict[str, Sequence[int]]:
 
 def _column(tally: Tally, rows: Sequence[int]) -> Column:
     layers = {name: _values(mean.values, rows) for name, mean in tally.layers.items()}
-    return Column(composite=_values(tally.composite.values, rows), layers=layers)
+    criteria = {id: _values(mean.values, rows) for id, mean in tally.criteria.items()}
+    return Column(composite=_values(tally.composite.values, rows), layers=layers, criteria=criteria)
 
 
 def _by_judge(tally: Tally, rows: Sequence[int]) -> list[tuple[float | None, ...]]:
@@ -117,7 +145,7 @@ def _values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None,
     return tuple(None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows)
 
 
-def _with_lead(decision: Json) -> Json:
+def with_lead(decision: Json) -> Json:
     """The reasons and the next step of the comparison that gave the headline its verdict."""
     decision["headline"] = decision["headline"].removeprefix(f"{decision['verdict']}: ")
     lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
@@ -127,7 +155,34 @@ def _with_lead(decision: Json) -> Json:
     return {**decision, "reasons": list(lead["reasons"]), "next_step": lead["next_step"]}
 
 
-def _with_own_gates(decision: Json, own: Mapping[str, list[Json]], shipped: Sequence[str]) -> Json:
+def _with_looks(decision: Json, looks: Looks | None, *, early: bool) -> Json:
+    """Say that the run was looked at while it came in, and where that ended it."""
+    if looks is None or not decision["comparisons"]:
+        return decision
+    used, planned = looks.taken[-1], looks.planned
+    if early:
+        decision["headline"] += f" Stopped after {used:,} of {planned:,} samples: settled."
+    times = "once," if len(looks.taken) == 1 else f"{len(looks.taken)} times, last"
+    decision["reasons"].append(
+        f"The run was looked at {times} after {used:,} of {planned:,} samples; intervals and p allow for that."
+    )
+    return decision
+
+
+def _stopping_json(looks: Looks | None, *, early: bool) -> Json | None:
+    """How a run came to its end that could be stopped before it."""
+    if looks is None:
+        return None
+    return {
+        "planned": looks.planned,
+        "used": looks.taken[-1],
+        "look": len(looks.taken),
+        "looks": list(looks.taken),
+        "settled_early": early,
+    }
+
+
+def with_own_gates(decision: Json, own: Mapping[str, list[Json]], shipped: Sequence[str]) -> Json:
     """Failed gates beyond the layers: nothing ships, however much better it is."""
     failed = [(name, state) for name in shipped for state in own[name] if state["passed"] is not True]
     for name, state in failed:
@@ -142,9 +197,11 @@ def _with_own_gates(decision: Json, own: Mapping[str, list[Json]], shipped: Sequ
             one["verdict"] = "CAUTIOUS"
     name, state = failed[0]
     step = f"Find out why {name} misses its gate {state['gate']}, then run it again."
-    if decision["verdict"] == "PROGRESS":
-        decision |= {"verdict": "CAUTIOUS", "next_step": step, "best": None}
+    if decision["comparisons"] and decision["exit_code"] == 0:  # Better, or not worse by what was asked.
         decision["headline"] = f"{decision['headline'].removesuffix('.')}, but {name} misses its gate {state['gate']}."
+        decision["next_step"] = step
+        if decision["verdict"] == "PROGRESS":
+            decision |= {"verdict": "CAUTIOUS", "best": None}
     elif not decision["comparisons"] and decision["verdict"] != UNDECIDED:
         decision |= {"next_step": step, "headline": f"{name} misses its gate {state['gate']}."}
     return {**decision, "exit_code": 1}

@@ -115,13 +115,14 @@ def rescore(run: str, rubric: str, tag: str, as_data: bool) -> int:
 
 @command.command("delete")
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
-def delete(runs: tuple[str, ...]) -> None:
+@click.option("--baseline", is_flag=True, help="Also a run that is a baseline; its name goes with it.")
+def delete(runs: tuple[str, ...], baseline: bool) -> None:
     """Remove runs with all that belongs to them."""
     from evenhand.cli._stored import stored  # noqa: PLC0415
 
     with stored() as store:
         for id in [store.run(run)["id"] for run in runs]:
-            store.delete(id)
+            store.delete(id, pinned=baseline)
             tell(f"run {id} is gone")
 
 
@@ -135,7 +136,8 @@ def gc(days: int) -> None:
         collected = store.gc(timedelta(days=days))
     count = len(collected.runs)
     runs = "1 unfinished run" if count == 1 else f"{count:,} unfinished runs"
-    tell(f"{runs} removed, {collected.freed:,} bytes given back")
+    freed = "" if collected.freed is None else f", {collected.freed:,} bytes given back"  # Only a file can tell.
+    tell(f"{runs} removed{freed}")
 
 
 def _target(output: str | None) -> Any:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.runs._book import Book
     from evenhand.runs._check import checked_samples
+    from evenhand.runs._columns import SAMPLE_PARTS, Columns
     from evenhand.runs._consistency import Evaluation, evaluations
+    from evenhand.runs._ending import AtTheEnd, OnceDecided, shuffled_order
     from evenhand.runs._eval import Eval
     from evenhand.runs._execute import Course, execute, forget
     from evenhand.runs._frame import Frame, frame_from, rubric_json
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.runs._layers import composite, layers_on_scale
     from evenhand.runs._memory import Memory, key_of_call
     from evenhand.runs._outputs import Outputs, key_of_output, made_from
+    from evenhand.runs._pairing import Member, Paired, Shared, paired, shared
     from evenhand.runs._read import load_eval
     from evenhand.runs._result import criteria_json
     from evenhand.runs._resuming import line_of, run_to_resume
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from evenhand.runs._schema import eval_schema
     from evenhand.runs._setup import Setup, prepare
     from evenhand.runs._summary import Summary, summarise
+    from evenhand.runs._table import Table, keep_table, table_of
     from evenhand.runs._tally import Tally
     from evenhand.runs._turns import Turns
     from evenhand.runs._unit import Worker
@@ -34,7 +38,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "_book": ("Book",),
     "_check": ("checked_samples",),
+    "_columns": ("SAMPLE_PARTS", "Columns"),
     "_consistency": ("Evaluation", "evaluations"),
+    "_ending": ("AtTheEnd", "OnceDecided", "shuffled_order"),
     "_eval": ("Eval",),
     "_execute": ("Course", "execute", "forget"),
     "_frame": ("Frame", "frame_from", "rubric_json"),
@@ -43,6 +49,7 @@ _HOMES = {
     "_layers": ("composite", "layers_on_scale"),
     "_memory": ("Memory", "key_of_call"),
     "_outputs": ("Outputs", "key_of_output", "made_from"),
+    "_pairing": ("Member", "Paired", "Shared", "paired", "shared"),
     "_read": ("load_eval",),
     "_result": ("criteria_json",),
     "_resuming": ("line_of", "run_to_resume"),
@@ -52,24 +59,33 @@ _HOMES = {
     "_schema": ("eval_schema",),
     "_setup": ("Setup", "prepare"),
     "_summary": ("Summary", "summarise"),
+    "_table": ("Table", "keep_table", "table_of"),
     "_tally": ("Tally",),
     "_turns": ("Turns",),
     "_unit": ("Worker",),
 }
 
 __all__ = [
+    "SAMPLE_PARTS",
+    "AtTheEnd",
     "Book",
+    "Columns",
     "Counted",
     "Course",
     "Eval",
     "Evaluation",
     "Frame",
+    "Member",
     "Memory",
+    "OnceDecided",
     "Outputs",
+    "Paired",
     "RunSample",
     "SecondPass",
     "Setup",
+    "Shared",
     "Summary",
+    "Table",
     "Tally",
     "Turns",
     "Worker",
@@ -84,17 +100,22 @@ __all__ = [
     "frame_from",
     "gate_states",
     "head_of",
+    "keep_table",
     "key_of_call",
     "key_of_output",
     "layers_on_scale",
     "line_of",
     "load_eval",
     "made_from",
+    "paired",
     "prepare",
     "rubric_json",
     "run_id",
     "run_to_resume",
+    "shared",
+    "shuffled_order",
     "summarise",
+    "table_of",
 ]
 
 

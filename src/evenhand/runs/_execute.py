@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evenhand.runs._book import Book
 from evenhand.runs._memory import Memory
 from evenhand.runs._sample import RunSample
-from evenhand.runs._samples import SecondPass
 from evenhand.runs._setup import Setup
 from evenhand.runs._unit import Worker, key_of
 from evenhand.runs._work import Work
@@ -19,10 +18,17 @@ from evenhand.runs.store import Row, compact
 AHEAD = 2  # Pieces under way for each call that may be: while one is scored, the next is asked about.
 
 Finished = Mapping[tuple[int, str, int], str]  # Keys of results by position, variant and repeat.
+Stages = Iterable[Iterable[tuple[int, RunSample]]]  # Samples with positions; a stage is done before the next begins.
+StopWhen = Callable[[int, int], str]  # Told a position and a repeat whose results are kept: why to stop, or "".
 
 
 def _nothing() -> None:
     """Nobody has to be told."""
+
+
+def never(_position: int, _repeat: int) -> str:
+    """Go on to the last sample."""
+    return ""
 
 
 @dataclass(slots=True)
@@ -33,9 +39,11 @@ class Course:
     outputs: int = 0  # Over all variants.
     judges: tuple[str, ...] = ()
     note: str = ""  # What should be known before anything is paid for.
+    until: str = ""  # What ends it before all is done, where something may.
     done: int = 0
     skipped: int = 0  # That an earlier sitting had finished.
     failed: int = 0  # Results without a score.
+    settled: str = ""  # Why nothing more needs to be asked.
     stopping: bool = False
     on_stop: Callable[[], None] = _nothing
 
@@ -51,26 +59,37 @@ class Course:
 
 
 async def execute(
-    setup: Setup, worker: Worker, memory: Memory, book: Book, samples: SecondPass, course: Course
+    setup: Setup,
+    worker: Worker,
+    memory: Memory,
+    book: Book,
+    stages: Stages,
+    course: Course,
+    stop_when: StopWhen = never,
 ) -> None:
-    """Work through every sample that is not finished. `course.stop()` leaves early; nothing kept is lost."""
+    """Work through every sample that is not finished, stage by stage, until all is done or `stop_when` gives a reason.
+
+    `course.stop()` leaves early; nothing kept is lost.
+    """
     finished = await forget(setup, memory, book)  # What a sitting that was killed had no time to.
     pool = _Pool(AHEAD * setup.eval.limits.concurrency)
     try:
-        for position, sample in enumerate(samples):
-            if course.stopping or memory.spent is not None:
+        for samples in stages:
+            for position, sample in samples:
+                if course.stopping or memory.spent is not None:
+                    break
+                done = {one for one in range(setup.eval.repeats) if _is_done(setup, sample, position, one, finished)}
+                course.skipped += len(done)
+                for repeat in done:
+                    course.settled = course.settled or stop_when(position, repeat)
+                if len(done) < setup.eval.repeats:
+                    book.keep("samples", _sample_row(book, sample, position))  # In the queue before its results are.
+                for repeat in range(setup.eval.repeats):
+                    if repeat not in done:
+                        await pool.start(_piece(worker, sample, position, repeat, course, stop_when))
+            await pool.drain()
+            if course.settled:
                 break
-            todo = [
-                repeat
-                for repeat in range(setup.eval.repeats)
-                if not _is_done(setup, sample, position, repeat, finished)
-            ]
-            course.skipped += setup.eval.repeats - len(todo)
-            if todo:
-                book.keep("samples", _sample_row(book, sample, position))  # In the queue before its results are.
-            for repeat in todo:
-                await pool.start(_piece(worker, sample, position, repeat, course))
-        await pool.drain()
         await memory.settle()
     finally:
         await pool.cancel()
@@ -101,10 +120,14 @@ def _sample_row(book: Book, sample: RunSample, position: int) -> Row:
     return {"run": book.run, "position": position, "id": sample.id, "content": compact(sample.content())}
 
 
-async def _piece(worker: Worker, sample: RunSample, position: int, repeat: int, course: Course) -> None:
+async def _piece(
+    worker: Worker, sample: RunSample, position: int, repeat: int, course: Course, stop_when: StopWhen
+) -> None:
     kept = await worker.work(sample, position, repeat)
     course.failed += kept.count("unscored")
-    course.done += "abandoned" not in kept
+    if "abandoned" not in kept:
+        course.done += 1
+        course.settled = course.settled or stop_when(position, repeat)
 
 
 class _Pool:

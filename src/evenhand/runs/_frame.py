@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evenhand.model import Criterion, Rubric
-from evenhand.runs._eval import Eval
+if TYPE_CHECKING:  # Whoever reads a stored run needs no judges, guards or assertions.
+    from evenhand.model import Criterion, Rubric
+    from evenhand.runs._eval import Eval
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.judging import EMBEDDED
 from evenhand.runs._frame import Frame
+from evenhand.runs._lengths import lengths_json
 from evenhand.runs._summary import Summary, agreement_json, judge_json, variant_json
 
 Json = dict[str, Any]
@@ -14,6 +14,8 @@ Json = dict[str, Any]
 
 def head_of(frame: Frame, summary: Summary, ids: Mapping[int, str]) -> Json:
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
+    from evenhand.judging import EMBEDDED  # noqa: PLC0415 - whoever reads what was kept asks no judge
+
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
     variants = []
     for name in summary.tallies:
@@ -34,6 +36,7 @@ def head_of(frame: Frame, summary: Summary, ids: Mapping[int, str]) -> Json:
         "variants": variants,
         "judges": judges,
         "agreement": agreement_json(summary.tallies),
+        "lengths": lengths_json(summary.tallies),
         "failures": _failures(summary, ids),
         "flags": _flags(summary, ids),
         "cost": _cost(variants, judges),

@@ -15,7 +15,7 @@ from evenhand import errors
 from evenhand.assertions import AnyAssertion, read_assertions
 from evenhand.errors import EvalError, Fault, InputError, RubricError, nearest
 from evenhand.guards import GUARDS
-from evenhand.judging import EMBEDDED, LANGUAGES, Cascade, How, Settings
+from evenhand.judging import LANGUAGES, Cascade, How, Settings
 from evenhand.judging.models import Budget, Limits
 from evenhand.loading import load_rubric, read_rubric, read_text, with_environment
 from evenhand.loading._fields import Fields, described, number_in
@@ -23,6 +23,7 @@ from evenhand.loading._files import LARGEST_RUBRIC, parse_tree
 from evenhand.loading._tree import Mapping, Node, Scalar, line_of
 from evenhand.model import Rubric
 from evenhand.runs._eval import DEFAULT_TAG, KEEPS, LAYERS, Eval
+from evenhand.runs._read_judges import read_judges
 from evenhand.runs._sample import SINGLE
 from evenhand.runs._samples import SampleSource, open_samples
 from evenhand.runs.variants import Recorded, Variant, read_variants
@@ -80,14 +81,15 @@ class _Reader:
         assertions = self._assertions()
         how, bounds = self._how()
         guards, refuse = self._guards()
-        judges = self._judges(how)
+        judges = read_judges(self.fields, self.tree, self.path)
+        how |= {"weights": judges.weights} if judges.weights else {}
         asked = self._made(lambda: How(**how, refuse=refuse), "how")
         limits = self._made(lambda: Limits(**bounds), "concurrency" if "concurrency" in self.fields else "how")
         parts: dict[str, Any] = {
             "name": self.fields.text("name") or self.path.stem,
             "control": self._control(variants),
-            "judges": judges,
-            "judge_places": self._judge_places(judges),
+            "judges": judges.names,
+            "judge_places": judges.places,
             "repeats": self._repeats(),
             "gates": self._gates(rubrics),
             "smallest_effect": self._smallest_effect(),
@@ -166,34 +168,6 @@ class _Reader:
     def _assertions(self) -> tuple[AnyAssertion, ...]:
         node = self.fields.node("assertions")
         return () if node is None else read_assertions(node, self.folder, self.faults, ("assertions",))
-
-    def _judges(self, how: dict[str, Any]) -> tuple[str, ...]:
-        """Names, or names with weights."""
-        node = self.fields.node("judges")
-        if isinstance(node, Scalar):
-            return (node.text,)
-        if isinstance(node, Mapping):
-            how["weights"] = {name: self._weight(name, entry) for name, entry, _ in self.fields.pairs("judges")}
-            return tuple(how["weights"])
-        names = []
-        for entry, path in self.fields.items("judges"):
-            if isinstance(entry, Scalar) and entry.text.strip():
-                names.append(entry.text)
-            else:
-                self.faults.append(Fault(f"a judge is a name, got {described(entry)}", "as in openai/NAME", path))
-        return tuple(names) or (EMBEDDED,)
-
-    def _judge_places(self, judges: tuple[str, ...]) -> tuple[str, ...]:
-        node = self.fields.node("judges")
-        keys = judges if isinstance(node, Mapping) else range(len(judges))
-        return tuple(f"{self.path}:{line_of(self.tree, ('judges', key))}" for key in keys) if node is not None else ()
-
-    def _weight(self, name: str, node: Node) -> Fraction:
-        value = number_in(node)
-        if isinstance(value, str):
-            self.fields.fault(f"the weight of {name} {value}", "", "judges", name)
-            return Fraction(1)
-        return value
 
     def _how(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """How judges are asked, and within which limits."""

@@ -117,6 +117,7 @@ def _content(result: Result, card: Scorecard | None, whole: _Whole | None, why: 
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
         "criteria": criteria_json(result.rubric, card),
+        "seats": _seats(judged, variant),
         "calls": list(dict.fromkeys(result.work.keys)),
     }
 
@@ -126,6 +127,12 @@ def criteria_json(rubric: Rubric | None, card: Scorecard | None) -> dict[str, st
     scores = card.criteria if card else {}
     leaves = [id for id, leaf in rubric.leaves.items() if leaf.judged] if rubric else []
     return {id: _exact(score.value if isinstance(score := scores.get(id), Scored) else None) for id in leaves}
+
+
+def _seats(judged: Judged | None, variant: str) -> dict[str, int]:
+    """At which place each judge that saw several outputs at once was shown this one: 1 is first."""
+    orders = judged.orders if judged else {}
+    return {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order}
 
 
 def _judgment(one: Judgment) -> Json:

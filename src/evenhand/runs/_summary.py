@@ -13,6 +13,7 @@ from math import isnan
 from typing import Any
 
 from evenhand.model import written
+from evenhand.runs._columns import Columns
 from evenhand.runs._tally import EDGES, Mean, Tally
 from evenhand.stats import Correlation, mean_interval, pearson
 
@@ -63,9 +64,12 @@ class CallTally:
 
 
 def summarise(
-    variants: Sequence[str], rows: Iterable[Mapping[str, Any]], calls: Iterable[Mapping[str, Any]]
+    variants: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    calls: Iterable[Mapping[str, Any]],
+    columns: Columns | None = None,
 ) -> Summary:
-    """Count every result and every call, one at a time."""
+    """Count every result and every call, one at a time; `columns` take the same results on the way."""
     summary = Summary({name: Tally() for name in variants})
     named: dict[str, int] = {}
     last = -1
@@ -77,6 +81,8 @@ def summarise(
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster)
+            if columns is not None:
+                columns.add(row, content)
     for row in calls:
         summary.calls.setdefault(row["judge"], CallTally()).add(row)
         summary.asked_about.setdefault(row["variant"], CallTally()).add(row)
@@ -189,7 +195,7 @@ def _mean_json(mean: Mean, clusters: Sequence[int], scale: Sequence[float]) -> J
 
 def _present(mean: Mean, clusters: Sequence[int]) -> tuple[Sequence[float], Sequence[int]]:
     """The values that there are and their clusters, packed: a run may have a hundred thousand."""
-    if not mean.missing:
+    if mean.n == len(mean.values):
         return mean.values, clusters
     values = array("d", (value for value in mean.values if not isnan(value)))
     return values, array("q", (one for value, one in zip(mean.values, clusters, strict=True) if not isnan(value)))

@@ -27,6 +27,7 @@ class Mean:
 
     values: array[float] = field(default_factory=lambda: array("d"))
     missing: int = 0
+    absent: int = 0  # Nobody was asked: neither there nor missing.
     sums: dict[int, int] = field(default_factory=dict)  # Of numerators, by denominator: far quicker than fractions.
     units: int = 0
     open: tuple[int, Fraction, int] | None = None  # The sample that is being added to: repeats come one after another.
@@ -48,10 +49,15 @@ class Mean:
             self._close()
             self.open = cluster, value, 1
 
+    def skip(self, rows: int = 1) -> None:
+        """Count rows that this is not asked about, so that all columns have the same rows."""
+        self.absent += rows
+        self.values.extend([nan] * rows)
+
     @property
     def n(self) -> int:
         """How many there are."""
-        return len(self.values) - self.missing
+        return len(self.values) - self.missing - self.absent
 
     @property
     def exact(self) -> Fraction | None:
@@ -86,6 +92,7 @@ class Tally:
     judges: dict[str, Mean] = field(default_factory=dict)
     assertions: dict[str, Counter[str]] = field(default_factory=dict)
     assertion_layers: dict[str, str] = field(default_factory=dict)
+    lengths: array[float] = field(default_factory=lambda: array("d"))  # Of outputs, in characters; NaN without one.
     latency: array[float] = field(default_factory=lambda: array("d"))
     cost: Decimal = Decimal(0)
     costed: int = 0
@@ -125,8 +132,16 @@ class Tally:
             self.verdicts[verdict] += 1
         # Where a method gives no verdict, whatever has a score passes.
         self.passed += verdict in PASSING if verdict is not None else row["state"] == "scored"
-        for id, text in content["criteria"].items():
-            self.criteria.setdefault(id, Mean()).add(exact(text), self.clusters[-1])
+        asked = content["criteria"]
+        for id in asked:
+            if id not in self.criteria:
+                self.criteria[id] = Mean()
+                self.criteria[id].skip(len(self.clusters) - 1)
+        for id, mean in self.criteria.items():
+            if id in asked:
+                mean.add(exact(asked[id]), self.clusters[-1])
+            else:
+                mean.skip()
 
     def _add_assertions(self, checked: list[Mapping[str, Any]]) -> None:
         for one in checked:
@@ -135,6 +150,7 @@ class Tally:
             self.assertion_layers[one["name"]] = one["layer"]
 
     def _add_output(self, output: Mapping[str, Any] | None) -> None:
+        self.lengths.append(nan if output is None else len(output["text"]))
         if output is None:
             return
         if output["latency_ms"] is not None:

@@ -24,6 +24,7 @@ from evenhand.runs._sample import RunSample
 from evenhand.runs._sample_assertions import assertions_of
 from evenhand.runs._setup import Setup
 from evenhand.runs._work import Work
+from evenhand.runs.store import Row
 from evenhand.runs.variants import Endpoint, Variant
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -40,15 +41,29 @@ class Looked:
     checked: tuple[Checked, ...]
 
 
-class Worker:
-    """Carries out the pieces of a run."""
+def _unheard(_row: Row) -> None:
+    """Nobody wants to know."""
 
-    def __init__(self, setup: Setup, book: Book, memory: Memory, outputs: Outputs, environ: Mapping[str, str]) -> None:
+
+class Worker:
+    """Carries out the pieces of a run; `tell` is told every result as it is kept."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        book: Book,
+        memory: Memory,
+        outputs: Outputs,
+        environ: Mapping[str, str],
+        *,
+        tell: Callable[[Row], None] = _unheard,
+    ) -> None:
         self._setup = setup
         self._eval = setup.eval
         self._book = book
         self._memory = memory
         self._outputs = outputs
+        self._tell = tell
         self._hide = _hiding(setup.eval.variants.values(), environ)
 
     async def work(self, sample: RunSample, position: int, repeat: int) -> list[Kept]:
@@ -158,6 +173,7 @@ class Worker:
         )
         row = result_row(result, self._eval.name, self._book)
         await self._book.keep("results", row)
+        self._tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
 
 

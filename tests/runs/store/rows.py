@@ -43,5 +43,12 @@ def made_row(position: int = 0, **changed: object) -> Row:
     }  # fmt: skip
 
 
+def label_row(sample: str = "s0", rater: str = "ann", **changed: object) -> Row:
+    return {
+        "run": RUN, "sample": sample, "variant": "control", "criterion": "accuracy", "rater": rater, "score": "4/1",
+        "at": "2026-11-16T06:00:00+00:00", **changed,
+    }  # fmt: skip
+
+
 def key(*parts: object) -> str:
     return sha256(repr(parts).encode()).hexdigest()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import StoreError
 from evenhand.runs.store import Batch, Store
-from tests.runs.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
+from tests.runs.store.rows import RUN, call_row, key, label_row, made_row, result_row, run_row, sample_row
 
 Lines = list[str]
 
@@ -64,6 +64,28 @@ def test_a_run_arrives_as_it_left(store: Store, exported: bytes, tmp_path: Path)
         assert content_of(store) == content_of(source)
     assert id == RUN
     assert file_of(store) == exported
+
+
+def test_a_run_brings_its_labels(store: Store, tmp_path: Path) -> None:
+    """They belong to its outputs; the names it is pinned under belong to the store."""
+    with Store.open(tmp_path / "source", {}) as source:
+        filled(source)
+        source.keep_labels(RUN, [label_row("s0"), label_row("s1", variant="", score="7/3")])
+        source.set_baseline("main", RUN)
+        labelled = file_of(source)
+    store.import_(io.BytesIO(labelled))
+
+    assert [*store.labels(RUN)] == [label_row("s0"), label_row("s1", variant="", score="7/3")]
+    assert store.baselines() == []
+    assert file_of(store) == labelled
+
+
+def test_a_run_without_labels_is_written_as_before_there_were_any(exported: bytes) -> None:
+    """An Evenhand that knows no labels takes it in."""
+    first = json.loads(gzip.decompress(exported).splitlines()[0])
+
+    assert first["format"] == 1
+    assert sorted(first["counts"]) == ["calls", "made", "results", "samples"]
 
 
 def test_nobody_holds_a_run_that_arrives(store: Store, tmp_path: Path) -> None:
@@ -146,7 +168,9 @@ def _with(line: int, *path: str, to: object) -> Callable[[Lines], Lines]:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (_with(0, "format", to=2), "written by a newer Evenhand .format 2, this one knows 1"),
+        (_with(0, "format", to=3), "written by a newer Evenhand .format 3, this one knows 2"),
+        (_with(0, "format", to=True), "written by a newer Evenhand .format True"),
+        (_with(0, "format", to=2), "does not say what is in it"),
         (_with(0, "evenhand", to="rubric"), "is not a run that Evenhand exported"),
         (_with(0, "counts", "calls", to=-1), "does not say what is in it"),
         (_with(0, "counts", "calls", to=1), "has no 'made' where they should be"),

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, inspect
+from sqlalchemy import Engine, insert, inspect
 
 from evenhand.errors import StoreError
 from evenhand.runs.store import Store
 from evenhand.runs.store._migrate import make_ready, migrate
 from evenhand.runs.store._places import engine_of, place_of, writing
-from evenhand.runs.store._tables import METADATA, VERSION, VERSIONS
+from evenhand.runs.store._tables import METADATA, RESULTS, RUNS, VERSION, VERSIONS
 from tests.runs.databases import told
-from tests.runs.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
+from tests.runs.store.rows import RUN, call_row, key, label_row, made_row, result_row, run_row, sample_row
 
 SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
 
@@ -30,14 +30,17 @@ def differences(engine: Engine) -> object:
         return compare_metadata(context, METADATA), {name for name in keys if keys[name] != known[name]}
 
 
+@pytest.mark.parametrize("create", [True, False])
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
-def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(schema: Path, tmp_path: Path) -> None:
-    """The dump of each is kept as it was on the day of its release."""
+def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(
+    schema: Path, tmp_path: Path, create: bool
+) -> None:
+    """The dump of each is kept as it was on the day of its release; a command that only reads upgrades it too."""
     connection = sqlite3.connect(tmp_path / "store.sqlite")
     connection.executescript(schema.read_text("utf-8"))
     connection.close()
 
-    with Store.open(tmp_path, {}) as store:
+    with Store.open(tmp_path, {}, create=create) as store:
         assert store.run(RUN) == run_row(state="finished", ended="2026-11-16T05:13:00+00:00", summary='{"mean":"7/3"}')
         assert [*store.samples(RUN)] == [sample_row(0), sample_row(1)]
         assert [*store.results(RUN)] == [result_row(0), result_row(1, state="failed", score=None, number=None)]
@@ -45,6 +48,40 @@ def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(schema: Pat
         assert store.made([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
 
     engine = engine_of(place_of(tmp_path, {}))
+    assert differences(engine) == ([], set())
+    engine.dispose()
+
+
+def test_what_is_kept_beside_a_run_is_in_the_dump_of_its_schema(tmp_path: Path) -> None:
+    """0002 brought labels, columns and baselines."""
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    connection.executescript(SCHEMAS[1].read_text("utf-8"))
+    connection.close()
+
+    with Store.open(tmp_path, {}) as store:
+        assert [*store.labels(RUN)] == [label_row(), label_row("s1", variant="")]
+        assert store.columns(RUN) == b"\x00columns\xff"
+        assert store.baselines() == [{"name": "main", "run": RUN, "at": "2026-11-16T06:01:00+00:00"}]
+
+
+def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:
+    """A server has no file to keep a dump of: its first tables are made by the first migration and filled."""
+    tmp_path.joinpath("store").mkdir()
+    engine = engine_of(place_of(database, {}))
+    with writing(engine).begin() as connection:
+        migrate(connection, "0001")
+        connection.execute(insert(RUNS), [run_row(state="finished")])
+        connection.execute(insert(RESULTS), [result_row(0), result_row(1)])
+    engine.dispose()
+
+    with Store.open(database, {}, create=False) as store:
+        store.set_baseline("main", RUN)
+        store.keep_labels(RUN, [label_row()])
+
+        assert store.run("baseline:main") == run_row(state="finished")
+        assert [*store.results(RUN)] == [result_row(0), result_row(1)]
+        assert [*store.labels(RUN)] == [label_row()]
+    engine = engine_of(place_of(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 

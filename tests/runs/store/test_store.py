@@ -8,6 +8,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.runs.store import Batch, Store, compact
+from tests.cli.command import evenhand
 from tests.runs.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
 
 OTHER = "20261117-101010-ffffff"
@@ -294,6 +295,16 @@ def test_what_was_left_long_ago_is_collected_and_nothing_else(store: Store) -> N
 
     assert collected.runs == ("killed", "stopped")
     assert sorted(row["id"] for row in store.runs()) == ["finished", "resumed"]
+
+
+def test_collecting_from_the_command_line_says_what_can_be_told(database: str) -> None:
+    """A server does not say how much room it got back."""
+    Store.open(database, {}).close()
+
+    done = evenhand("runs", "gc", EVENHAND_DATABASE_URL=database)
+
+    told = "0 unfinished runs removed" + ("" if "://" in database else ", 0 bytes given back")
+    assert (done.returncode, done.stdout.strip()) == (0, told)
 
 
 def test_collecting_gives_back_the_room_of_a_file(database: str) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, select
 
 from evenhand.errors import Fault, StoreError
+from evenhand.runs.store._beside import names_of
 from evenhand.runs.store._holding import is_held, last_seen
 from evenhand.runs.store._reading import stream
-from evenhand.runs.store._tables import METADATA, RUNS
+from evenhand.runs.store._tables import BASELINES, METADATA, RUNS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +25,14 @@ class Collected:
     freed: int | None
 
 
-def delete_run(connection: Connection, run: Mapping[str, Any], now: datetime, where: str) -> None:
-    """Remove a run; its samples, results, calls and outputs go with it."""
+def delete_run(
+    connection: Connection, run: Mapping[str, Any], now: datetime, where: str, *, pinned: bool = False
+) -> None:
+    """Remove a run; all that belongs to it goes with it, the names it is pinned under only where `pinned` says so."""
+    names = [] if pinned else names_of(connection, run["id"])
+    if names:
+        hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
+        raise StoreError(Fault(f"run {run['id']} is the baseline {' and '.join(names)}", hint, where=where))
     if is_held(connection, run, now):
         hint = f"stop it first ({run['holder']})"
         raise StoreError(Fault(f"a process is at work on run {run['id']}", hint, where=where))
@@ -33,8 +40,10 @@ def delete_run(connection: Connection, run: Mapping[str, Any], now: datetime, wh
 
 
 def collect(connection: Connection, keep: timedelta, now: datetime) -> tuple[str, ...]:
-    """Remove the runs that never finished, that nobody holds and that have not moved for as long as `keep`."""
-    left = list(stream(connection, select(RUNS).where(RUNS.c.state != "finished").order_by(RUNS.c.id)))
+    """Remove the runs that never finished, that nobody holds or pinned and that have not moved for `keep`."""
+    pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
+    open = (RUNS.c.state != "finished") & RUNS.c.id.not_in(pinned)
+    left = list(stream(connection, select(RUNS).where(open).order_by(RUNS.c.id)))
     old = [run["id"] for run in left if not is_held(connection, run, now) and now - last_seen(connection, run) > keep]
     for id in old:
         connection.execute(delete(RUNS).where(RUNS.c.id == id))

@@ -34,14 +34,14 @@ def make_ready(engine: Engine, place: Place, *, create: bool) -> None:
             migrate(connection)
 
 
-def migrate(connection: Connection) -> None:
+def migrate(connection: Connection, to: str = "head") -> None:
     """Run the migrations that a store lacks, inside the transaction that is open."""
     from alembic import command  # noqa: PLC0415 - half a second, for what happens once in the life of a store
     from alembic.config import Config  # noqa: PLC0415
 
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    command.upgrade(config, "head")
+    command.upgrade(config, to)
 
 
 def _version(connection: Connection, place: Place) -> str | None:

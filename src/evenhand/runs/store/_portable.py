@@ -15,12 +15,13 @@ from sqlalchemy import Connection, Select, Table, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.runs.store._beside import labels_query
 from evenhand.runs.store._reading import calls_query, first, made_query, results_query, samples_query, stream
 from evenhand.runs.store._rows import Row, compact, fit
-from evenhand.runs.store._tables import CALLS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.runs.store._tables import CALLS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
-FORMAT = 1
-_PARTS = (SAMPLES, RESULTS, CALLS, MADE)
+FORMAT = 2  # The first knew no labels; a run without labels is still written so, for whoever reads no other.
+_PARTS = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: (SAMPLES, RESULTS, CALLS, MADE, LABELS)}
 _AT_ONCE = 500
 _LONGEST = 1 << 28  # Bytes of one line: a file that unpacks without end fills no memory.
 _JSON = ("setup", "summary", "content", "reply")
@@ -54,8 +55,8 @@ def import_run(connection: Connection, source: BinaryIO, where: str) -> str:
     here = first(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
         _add(connection, RUNS, [run])
-    for table in _PARTS:
-        for rows in _several(lines, table, counts[table.name], run["id"]):
+    for table, count in counts.items():
+        for rows in _several(lines, table, count, run["id"]):
             if here is None:
                 _add(connection, table, rows)
     lines.end()
@@ -65,14 +66,17 @@ def import_run(connection: Connection, source: BinaryIO, where: str) -> str:
 
 
 def _rows(connection: Connection, run: Row) -> Iterator[bytes]:
-    counts = {table.name: _count(connection, table, run["id"]) for table in _PARTS}
-    yield _line({"evenhand": "run", "format": FORMAT, "counts": counts})
+    counts = {table.name: _count(connection, table, run["id"]) for table in _PARTS[FORMAT]}
+    format = FORMAT if counts["labels"] else 1
+    counts = {table.name: counts[table.name] for table in _PARTS[format]}
+    yield _line({"evenhand": "run", "format": format, "counts": counts})
     yield _line({"runs": {name: value for name, value in run.items() if name != "holder"}})
     queries: dict[Table, Select[Any]] = {
         SAMPLES: samples_query(run["id"]),
         RESULTS: results_query(run["id"], None),
         CALLS: calls_query(run["id"]),
         MADE: made_query(run["id"]),
+        LABELS: labels_query(run["id"]),
     }
     for table, query in queries.items():
         for row in stream(connection, query):
@@ -135,19 +139,19 @@ class _Lines:
             raise _wrong(f"cannot be read: {error}") from None
 
 
-def _header(lines: _Lines) -> dict[str, int]:
+def _header(lines: _Lines) -> dict[Table, int]:
     head = lines.first()
     if head.get("evenhand") != "run":
         raise _wrong("is not a run that Evenhand exported")
     format = head.get("format")
-    if not isinstance(format, int) or format > FORMAT:
+    if type(format) is not int or format not in _PARTS:
         what = f"was written by a newer Evenhand (format {format}, this one knows {FORMAT})"
         raise StoreError(Fault(what, "upgrade Evenhand", where="the file"))
     counts = head.get("counts")
-    names = [table.name for table in _PARTS]
-    if not isinstance(counts, dict) or sorted(counts) != sorted(names) or not all(map(_whole, counts.values())):
+    tables = {table.name: table for table in _PARTS[format]}
+    if not isinstance(counts, dict) or counts.keys() != tables.keys() or not all(map(_whole, counts.values())):
         raise _wrong("does not say what is in it")
-    return counts
+    return {table: counts[name] for name, table in tables.items()}
 
 
 def _several(lines: _Lines, table: Table, count: int, run: str) -> Iterator[list[Row]]:

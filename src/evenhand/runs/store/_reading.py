@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, func, literal, select, tuple_
 
 from evenhand.errors import Fault, StoreError, close_to
 from evenhand.runs.store._rows import Row, storable
-from evenhand.runs.store._tables import CALLS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.runs.store._tables import BASELINES, CALLS, MADE, RESULTS, RUNS, SAMPLES
 
 Unit = tuple[int, str, int]
 _AT_ONCE = 500  # Keys per question, rows per fetch.
@@ -37,8 +37,11 @@ def all_runs(connection: Connection, name: str | None) -> list[Row]:
 
 
 def one_run(connection: Connection, wanted: str, where: str) -> Row:
-    """The run that is meant by an id, the beginning of one, "latest" or "latest:NAME"."""
+    """The run that is meant by an id, the beginning of one, "latest", "latest:NAME" or "baseline:NAME"."""
     word, colon, name = wanted.partition(":")
+    if word == "baseline" and colon:
+        pinned = one_baseline(connection, name, where)["run"]
+        return dict(connection.execute(select(RUNS).where(RUNS.c.id == pinned)).mappings().one())
     if word == "latest":
         query = select(RUNS).order_by(RUNS.c.id.desc()).limit(1)
         row = first(connection, query.where(RUNS.c.name == storable(name)) if colon else query)
@@ -62,6 +65,21 @@ def _not_one(connection: Connection, wanted: str, found: Sequence[str], where: s
     ids = connection.execute(select(RUNS.c.id).order_by(RUNS.c.id.desc()).limit(200)).scalars().all()
     hint = close_to(wanted, ids) or (f"the latest is {ids[0]}" if ids else "no run is here")
     return Fault(f"no run {wanted!r}", hint, where=where)
+
+
+def all_baselines(connection: Connection) -> list[Row]:
+    """Every name with its run, by name."""
+    return [dict(row) for row in connection.execute(select(BASELINES).order_by(BASELINES.c.name)).mappings()]
+
+
+def one_baseline(connection: Connection, name: str, where: str) -> Row:
+    """The baseline of a name."""
+    row = first(connection, select(BASELINES).where(BASELINES.c.name == name))
+    if row is None:
+        names = [one["name"] for one in all_baselines(connection)]
+        hint = close_to(name, names) or "evenhand baseline set RUN --name NAME pins one"
+        raise StoreError(Fault(f"no baseline {name!r}", hint, where=where))
+    return row
 
 
 def results_query(run: str, after: Unit | None) -> Select[Any]:

@@ -21,7 +21,13 @@ ALLOWED = {
     "calls": {"kept": ("raw", "masked", "none")},
 }
 # Texts that come from outside as they are; everything else long is JSON, which holds no zero byte.
-_FREE = {"runs": ("name", "source"), "samples": ("id",), "results": ("subject",), "calls": ("failed",)}
+_FREE = {
+    "runs": ("name", "source"),
+    "samples": ("id",),
+    "results": ("subject",),
+    "calls": ("failed",),
+    "labels": ("sample", "variant", "criterion", "rater"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

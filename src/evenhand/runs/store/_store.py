@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +12,15 @@ from sqlalchemy import Connection, Engine, Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.runs.store._beside import (
+    drop_columns,
+    kept_columns,
+    labels_query,
+    pin,
+    unpin,
+    write_columns,
+    write_labels,
+)
 from evenhand.runs.store._collect import Collected, collect, delete_run, give_back
 from evenhand.runs.store._finished import Finished, Unit
 from evenhand.runs.store._holding import is_held
@@ -20,6 +29,7 @@ from evenhand.runs.store._migrate import NO_RUNS, make_ready
 from evenhand.runs.store._places import Place, engine_of, place_of, reading, writing
 from evenhand.runs.store._portable import import_run, pack, run_lines
 from evenhand.runs.store._reading import (
+    all_baselines,
     all_runs,
     cached_calls,
     call_facts_query,
@@ -28,6 +38,7 @@ from evenhand.runs.store._reading import (
     first,
     made_outputs,
     made_query,
+    one_baseline,
     one_run,
     results_query,
     sample_ids_query,
@@ -100,6 +111,7 @@ class Store:
             if row["holder"] != holder and is_held(connection, row, now or datetime.now(UTC)):
                 hint = f"wait for it, or stop it ({row['holder']})"
                 raise StoreError(Fault(f"another process is at work on run {id}", hint, where=self.shown))
+            drop_columns(connection, id)
             connection.execute(update(RUNS).where(RUNS.c.id == id).values(holder=holder, state="running", ended=None))
 
     def release(self, id: str, state: str, ended: str, summary: str | None) -> None:
@@ -126,7 +138,7 @@ class Store:
             return all_runs(connection, name)
 
     def run(self, id: str) -> Row:
-        """The run of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
+        """The run of an id, of the beginning of one, of "latest", of "latest:NAME" or of "baseline:NAME"."""
         with self._read() as connection:
             return one_run(connection, id, self.shown)
 
@@ -183,6 +195,45 @@ class Store:
         """All outputs of live variants that a run has, made or taken over."""
         return self._stream(made_query(run))
 
+    def labels(self, run: str) -> Iterator[Row]:
+        """What people said of a run's outputs, by sample, variant, criterion and rater; "" is every variant."""
+        return self._stream(labels_query(run))
+
+    def keep_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
+        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        with self._write() as connection:
+            write_labels(connection, run, labels, self.shown)
+
+    def columns(self, run: str) -> bytes | None:
+        """What `keep_columns` kept of a run; None where there is nothing, or the run was taken up since."""
+        with self._read() as connection:
+            return kept_columns(connection, run)
+
+    def keep_columns(self, run: str, content: bytes) -> None:
+        """Keep a run's results in short, to be read instead of its rows; whoever takes the run up drops them."""
+        with self._write() as connection:
+            write_columns(connection, run, content)
+
+    def baselines(self) -> list[Row]:
+        """Every baseline as name, run and when it was set, by name."""
+        with self._read() as connection:
+            return all_baselines(connection)
+
+    def baseline(self, name: str) -> Row:
+        """The baseline of a name, as name, run and when it was set."""
+        with self._read() as connection:
+            return one_baseline(connection, name, self.shown)
+
+    def set_baseline(self, name: str, run: str, *, now: datetime | None = None) -> str | None:
+        """Give a finished run a name, and say which run had it before."""
+        with self._write() as connection:
+            return pin(connection, name, run, now or datetime.now(UTC), self.shown)
+
+    def remove_baseline(self, name: str) -> str:
+        """Take a name away and say which run had it; the run stays."""
+        with self._write() as connection:
+            return unpin(connection, name, self.shown)
+
     def export(self, run: str, stream: BinaryIO) -> None:
         """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""
         pack(self._lines(run), stream)
@@ -192,10 +243,11 @@ class Store:
         with self._write() as connection:
             return import_run(connection, stream, self.shown)
 
-    def delete(self, run: str, *, now: datetime | None = None) -> None:
-        """Remove a run with all that belongs to it; refused while a process works on it."""
+    def delete(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
+        """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._write() as connection:
-            delete_run(connection, one_run(connection, run, self.shown), now or datetime.now(UTC), self.shown)
+            row = one_run(connection, run, self.shown)
+            delete_run(connection, row, now or datetime.now(UTC), self.shown, pinned=pinned)
 
     def gc(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> Collected:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, MetaData, Table, Text
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
-VERSION = "0001"  # The newest file in migrations/versions.
+VERSION = "0002"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -103,6 +103,26 @@ MADE = Table(
     Column("repeat", Integer, nullable=False),
     _text("at"),
     _text("content"),
+)
+
+# A run that goes takes all of these with it.
+BASELINES = Table(
+    "baselines",
+    METADATA,
+    Column("name", TEXT, primary_key=True),
+    Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    _text("at"),
+)
+
+COLUMNS = Table("columns", METADATA, _run(), Column("content", LargeBinary, nullable=False))
+
+LABELS = Table(
+    "labels",
+    METADATA,
+    _run(),
+    *(Column(name, TEXT, primary_key=True) for name in ("sample", "variant", "criterion", "rater")),
+    _text("score"),
+    _text("at"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

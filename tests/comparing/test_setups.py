@@ -1,0 +1,87 @@
+"""Why the scores of two runs are not comparable, part by part."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from evenhand.comparing._setups import differences
+
+Data = dict[str, Any]
+
+
+def setup() -> Data:
+    criterion = {"id": "tone", "asks": "Is it kind?", "weight": "1/1", "required": True, "anchors": []}
+    shown = {"id": "tone", "asks": "Is it kind?", "weight": 1.0, "scale": "1–5", "ends": [1.0, 5.0]}
+    method = {"name": "council", "about": "", "steps": [{"aggregate": "mean"}], "verdicts": []}
+    return {
+        "frame": {"assertions": ["contains 'x'"],
+                  "rubrics": [{"name": "r", "method": "council", "about": "", "tags": [], "criteria": [shown]}]},
+        "rubrics": {"": {"name": "r", "about": "", "method": method, "criteria": [criterion], "gates": [],
+                         "red_flags": []}},
+        "assertions": [{"kind": "contains", "arguments": {"text": "x"}, "weight": "1", "not": False}],
+        "judges": [{"name": "a", "weight": "1/1", "temperature": 0.0, "max_tokens": None}],
+        "prompts": {"system": "Judge.", "pointwise": "Score."},
+        "how": {"refuse": False, "seed": 3},
+    }  # fmt: skip
+
+
+def change(*path: Any, to: Any) -> Any:
+    def changed(data: Data) -> None:
+        inner: Any = data
+        for part in path[:-1]:
+            inner = inner[part]
+        inner[path[-1]] = to
+
+    return changed
+
+
+RUBRIC = ("rubrics", "")
+FRAME = ("frame", "rubrics", 0)
+OTHER = {"name": "b", "weight": "1/1", "temperature": 0.0, "max_tokens": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (change("judges", 0, "name", to="b"), ["judge: a → b"]),
+        (change("judges", to=[*setup()["judges"], OTHER]), ["judges: a → a, b"]),
+        (change("judges", to=[]), ["judges: a → none"]),
+        (change("judges", 0, "temperature", to=0.5), ["judge a: temperature 0 → 0.5"]),
+        (change("judges", 0, "max_tokens", to=100), ["judge a: max_tokens none → 100"]),
+        (change("prompts", "system", to="Judge well."), ["prompt system: changed"]),
+        (change("prompts", to={"system": "Judge."}), ["prompt pointwise: removed"]),
+        (change("prompts", "likely", to="?"), ["prompt likely: added"]),
+        (change(*FRAME, "method", to="points"), ["method: council → points"]),
+        (change(*FRAME, "criteria", 0, "weight", to=2.0), ["criterion tone: weight 1 → 2"]),
+        (change(*FRAME, "criteria", 0, "asks", to="Is it kind to all who read it?"), ["criterion tone: asks changed"]),
+        (change(*FRAME, "criteria", 0, "scale", to="1–10"), ["criterion tone: scale 1–5 → 1–10"]),
+        (change(*FRAME, "criteria", to=[]), ["criterion tone: removed"]),
+        (change(*RUBRIC, "criteria", 0, "required", to=False), ["criterion tone: required yes → no"]),
+        (change(*RUBRIC, "criteria", 0, "anchors", to=["a"]), ["criterion tone: anchors changed"]),
+        (change(*RUBRIC, "method", "steps", to=[]), ["method: steps changed"]),
+        (change(*RUBRIC, "red_flags", to=["x"]), ["rubric: red_flags changed"]),
+        (change(*RUBRIC, "gates", to=[{"criterion": "tone", "min": "3/1"}]), ["rubric: gates changed"]),
+        (change(*FRAME, "tags", to=["hard"]), ["rubric: removed", "rubric for hard: added"]),
+        (change("assertions", 0, "arguments", to={"text": "y"}), ["assertion removed: contains 'x'",
+                                                                  "assertion added: contains 'x'"]),
+        (change("how", "refuse", to=True), ["how: refuse no → yes"]),
+    ],
+)  # fmt: skip
+def test_what_differs_is_named(change: Any, says: list[str]) -> None:
+    """By what somebody wrote into an eval file, not by a digest."""
+    changed = deepcopy(setup())
+    change(changed)
+
+    assert sorted(differences(setup(), changed)) == sorted(says)
+
+
+@pytest.mark.parametrize(
+    "change", [change(*RUBRIC, "name", to="q"), change(*RUBRIC, "method", "about", to="q"), change("how", "seed", to=4)]
+)
+def test_what_changes_no_score_is_not_named(change: Any) -> None:
+    """Names are for readers."""
+    changed = deepcopy(setup())
+    change(changed)
+
+    assert differences(setup(), changed) == []
