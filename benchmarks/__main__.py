@@ -2,12 +2,16 @@
 
 import sys
 
+from benchmarks.agreement import measure_agreement
+from benchmarks.comparing import measure_comparing
 from benchmarks.embedded import measure_embedded
 from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
 from benchmarks.report import measure_report
+from benchmarks.resampling import measure_resampling
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
+from benchmarks.sensitivity import measure_sensitivity
 from benchmarks.startup import measure_startup
 
 MEASURES = (
@@ -17,6 +21,10 @@ MEASURES = (
     measure_guards,
     measure_embedded,
     measure_report,
+    measure_agreement,
+    measure_resampling,
+    measure_sensitivity,
+    measure_comparing,
     measure_runs,
 )
 

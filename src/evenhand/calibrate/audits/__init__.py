@@ -1,0 +1,1 @@
+"""What can be said of judges without labels: position, length, self-preference, harshness, agreement, use of scales."""

@@ -1,0 +1,127 @@
+"""evenhand calibrate, as a user runs it: labels in, an answer first, a panel out that a run takes."""
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from evenhand.calibrate import label_from
+from evenhand.runs.store import Store
+from tests.cli.command import evenhand
+from tests.conftest import ROOT
+
+SECOND = """
+import json, re
+
+def generous(request):
+    text = re.search(r"<output-\\w+>\\n(.*)\\n</output-", request.messages[-1].text, re.DOTALL)[1]
+    said = {"page": ">" in text, "kind": "please" in text.lower() or "orry" in text, "short": True}
+    each = {id: {"evidence": [text[:30]], "reason": "by words", "score": "yes" if said[id] else "no"} for id in request.ids}
+    return json.dumps({"criteria": each})
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of the starter with two judges, and labels for it."""
+    place = tmp_path_factory.mktemp("calibrate")
+    evenhand("init", folder=place)
+    shutil.copy(ROOT / "examples" / "labels.jsonl", place)
+    (place / "second.py").write_text(SECOND, "utf-8")
+    text = (place / "eval.yaml").read_text("utf-8")
+    (place / "two.yaml").write_text(text.replace("[embedded]", '[embedded, "python:second:generous"]'), "utf-8")
+    done = evenhand("run", "two.yaml", "--report-only", folder=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_the_first_line_says_whether_the_judges_can_be_trusted(folder: Path) -> None:
+    """Then agreement, bias, confusion, maps, means, the panel, and one next step; nothing wider than the screen."""
+    done = evenhand("calibrate", "labels.jsonl", "latest", folder=folder)
+
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert lines[0].startswith("Yes: the panel agrees with people: Krippendorff's α 0.9")
+    assert max(map(len, lines)) <= 80
+    for title in ("Agreement with people", "Bias", "kind: what the panel said", "Maps", "Means", "Which judges"):
+        assert any(line.startswith(title) for line in lines), title
+    assert lines[-1].startswith("next: ")
+
+
+def test_json_has_every_number_and_the_store_the_labels(folder: Path) -> None:
+    """The labels stay with the run, in place of earlier ones."""
+    for _ in range(2):
+        done = evenhand("calibrate", "labels.jsonl", "latest", "--json", folder=folder)
+
+    data = json.loads(done.stdout)
+    assert data["labels"] == 216 and data["raters"] == ["r1", "r2"]
+    with Store.open(folder / ".evenhand", {}) as store:
+        kept = [label_from(row) for row in store.labels(data["run"])]
+    lines = (folder / "labels.jsonl").read_text("utf-8").splitlines()
+    assert {one.key for one in kept} == {
+        tuple(json.loads(line)[name] for name in ("sample", "variant", "criterion", "rater")) for line in lines
+    }
+
+
+def test_a_run_takes_the_panel_that_was_written(folder: Path) -> None:
+    """Judges and weights of the file are those of the run."""
+    written = evenhand("calibrate", "labels.jsonl", "latest", "--write", "panel.yaml", "--json", folder=folder)
+    text = (folder / "two.yaml").read_text("utf-8")
+    named = text.replace('judges: [embedded, "python:second:generous"]', "judges: panel.yaml")
+    (folder / "three.yaml").write_text(named, "utf-8")
+
+    done = evenhand("run", "three.yaml", "--report-only", folder=folder)
+
+    chosen = json.loads(written.stdout)["recommendation"]["chosen"]
+    setup = json.loads(evenhand("runs", "show", "latest", "--setup", folder=folder).stdout)
+    weights = {one["name"]: float(Fraction(one["weight"])) for one in setup["judges"]}
+    assert written.stderr == "written: panel.yaml\n"
+    assert done.returncode == 0, done.stderr
+    assert weights == (chosen["weights"] if chosen["kind"] == "weights" else dict.fromkeys(chosen["weights"], 1.0))
+    assert setup["source"] == named != text
+
+
+def test_what_is_wrong_with_labels_is_told_with_its_line(folder: Path) -> None:
+    """Exit code 2, and nothing of them is kept."""
+    (folder / "bad.jsonl").write_text('{"sample": "late-parcel", "criterion": "pages", "rater": "r1", "score": 1}\n')
+
+    done = evenhand("calibrate", "bad.jsonl", "latest", folder=folder)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "bad.jsonl:1: which variant? the run has several (one of old, new)\n"
+        "bad.jsonl:1: the run has no criterion 'pages' (did you mean 'page'?)\n"
+    )
+
+
+def test_too_few_labels_recommend_nothing_and_write_nothing(folder: Path) -> None:
+    """With how many samples are wanting."""
+    few = (folder / "labels.jsonl").read_text("utf-8").splitlines()[:30]
+    (folder / "few.jsonl").write_text("\n".join(few), "utf-8")
+
+    shown = evenhand("calibrate", "few.jsonl", "latest", folder=folder)
+    refused = evenhand("calibrate", "few.jsonl", "latest", "--write", "none.yaml", folder=folder)
+
+    assert shown.returncode == 0
+    assert "No recommendation: 5 labelled samples are too few: it takes 20; label 15 more" in " ".join(
+        shown.stdout.split()
+    )
+    assert (refused.returncode, (folder / "none.yaml").exists()) == (2, False)
+    assert refused.stderr.startswith("there is no panel to write: 5 labelled samples are too few")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("none.jsonl", "latest"), "none.jsonl: cannot be read: no such file or directory"),
+        (("labels.jsonl", "nothing"), "no run"),
+    ],
+)
+def test_what_is_not_there_is_said(folder: Path, arguments: tuple[str, str], told: str) -> None:
+    """A file, a run."""
+    done = evenhand("calibrate", *arguments, folder=folder)
+
+    assert done.returncode == 2
+    assert told in done.stderr
