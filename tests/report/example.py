@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
+from tests.report.measured import labels, lengths, saturation, sensitivity, spread
 from tests.report.results import ASSERTIONS, CRITERIA, JUDGES, Data, sample
 
 EVAL = """name: delivery answers
@@ -22,6 +23,13 @@ assertions:
   - contains: refund
   - max_words: 60
 """
+
+
+# Of 22 pairs: 14 won, 2 tied, 6 lost, and 0.50 in the mean.
+DIFFERENCES = [
+    -0.95, -0.6, -0.45, -0.3, -0.15, -0.05, 0, 0, 0.1, 0.25, 0.3, 0.4, 0.55, 0.6, 0.7, 0.9, 0.95, 1.2, 1.4, 1.65,
+    2.1, 2.4,
+]  # fmt: skip
 
 
 def samples(n: int = 24) -> Iterator[Data]:
@@ -67,6 +75,9 @@ def head(**changes: Any) -> Data:
         "variants": [_variant("old", "control", made), _variant("new", "treatment", made)],
         "judges": [_judge(name) for name in JUDGES],
         "agreement": [{"judges": list(JUDGES), "pearson": 0.82, "why_not": "", "mean_gap": 0.4, "n": 84}],
+        "lengths": [_lengths(name, made) for name in ("old", "new")],
+        "labels": labels(list(JUDGES)),
+        "sensitivity": sensitivity(["new", "old"], dict.fromkeys(CRITERIA, 0.25)),
         "failures": [
             _failure("output", "old", "the command ended with code 1: connection reset by peer", 1, "q-011"),
             _failure("judge", "new", "the reply could not be read: no JSON object in it", 1, "q-007"),
@@ -136,6 +147,9 @@ def _decision() -> Data:
                     "No layer fell: fact is undecided, behavior and judge rose."],
         "next_step": "Ship new.", "pairs": 22, "wins": 14, "ties": 2, "losses": 6, "lost_by_treatment": 1,
         "lost_by_control": 1, "composite": interval(0.5, 0.22, 0.79), "layers": layers,
+        "criteria": {id: interval(0.14 - 0.05 * place, 0.08 - 0.09 * place, 0.2 - 0.01 * place)
+                     for place, id in enumerate(CRITERIA)},
+        "distribution": spread(DIFFERENCES), "saturation": saturation(),
         "badges": [{"badge": "judges agree", "state": "amber", "says": "mean correlation 0.82 of 2 judges on new",
                     "advice": "Sharpen the rubric until the judges reach an α of 0.667."},
                    {"badge": "difference significant", "state": "green", "says": "+0.50, p = 0.005", "advice": ""},
@@ -158,7 +172,14 @@ def _decision() -> Data:
     }  # fmt: skip
 
 
-def interval(estimate: float, low: float, high: float) -> Data:
+def _lengths(name: str, made: list[Data]) -> Data:
+    """Outputs of different lengths: those of the example are the same text over and over."""
+    results = (one for sample in made for one in sample["results"] if one["variant"] == name)
+    values = [one["composite"] for one in results if one["composite"] is not None]
+    return lengths(name, [(120 + 37 * place % 400, value) for place, value in enumerate(values)])
+
+
+def interval(estimate: float, low: float | None, high: float | None) -> Data:
     """A difference with its interval."""
     return {
         "estimate": estimate,

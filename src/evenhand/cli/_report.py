@@ -31,14 +31,14 @@ def command(run: str, format: str | None, output: str | None) -> int:
     Without a format it is shown here as `evenhand run` shows it.
     """
     from evenhand.cli._stored import stored  # noqa: PLC0415
-    from evenhand.deciding import report_for  # noqa: PLC0415
+    from evenhand.reporting import whole_report  # noqa: PLC0415
 
     if format is None and output is not None:
         format = _format_of(output)
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     with stored() as store:
-        head, samples = report_for(store, run)
+        head, samples = whole_report(store, run)
         if format is None:
             from evenhand.cli._run_view import show_run  # noqa: PLC0415
 

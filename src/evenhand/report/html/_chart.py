@@ -13,7 +13,7 @@ LONGEST = 14  # Characters of a name that stands beside its row; longer ones sta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One estimate, drawn as a point on its interval."""
+    """One estimate, drawn as a point on its interval; an open end is one without a bound."""
 
     name: str
     kind: str
@@ -23,6 +23,8 @@ class Row:
     high: float | None = None
     value: str | None = None
     bounds: str | None = None
+    open_low: bool = False
+    open_high: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Chart:
     rows: tuple[Row, ...]
     groups: tuple[Group, ...]
     zero: float | None
+    across: str
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,9 +79,9 @@ class Layout:
         self.rows.append(replace(row, y=self.y + 13))
         self.y += 26
 
-    def chart(self, title: str, says: str, axis: Axis, zero: float | None = None) -> Chart:
-        """The chart of all that was added."""
+    def chart(self, title: str, says: str, axis: Axis, zero: float | None = None, across: str = "") -> Chart:
+        """The chart of all that was added; `across` is what its axis counts."""
         return Chart(
-            title=title, says=says, height=self.y + 24, above=self.above, ticks=axis.ticks(), rows=tuple(self.rows),
-            groups=tuple(self.groups), zero=zero,
+            title=title, says=says, height=self.y + (42 if across else 24), above=self.above, ticks=axis.ticks(),
+            rows=tuple(self.rows), groups=tuple(self.groups), zero=zero, across=across,
         )  # fmt: skip

@@ -11,8 +11,15 @@ from evenhand.report._extent import counted, stands, unfinished
 from evenhand.report._figures import dollars
 from evenhand.report.html._axis import Axis
 from evenhand.report.html._bars import assertion_rates, histograms, parts
+from evenhand.report.html._differences import difference_charts, overview_chart
 from evenhand.report.html._figures import bounds, count, duration, number, scale
-from evenhand.report.html._intervals import difference_chart, overview_chart, score_charts
+from evenhand.report.html._heat import heat_map
+from evenhand.report.html._intervals import score_charts
+from evenhand.report.html._lengths import length_plots
+from evenhand.report.html._people import people_plots
+from evenhand.report.html._saturation import saturation_plots
+from evenhand.report.html._spread import spread_plot
+from evenhand.report.html._weights import weighed
 
 # A mark beside each word, so that nobody has to tell colours apart.
 LOOKS = {
@@ -51,14 +58,28 @@ def page(head: Mapping[str, Any]) -> dict[str, Any]:
         "facts_row": list(_facts(head)),
         "hero_chart": compared or (charts[0] if charts else None),
         "score_charts": charts if compared else charts[1:],
-        "differences": [(one, difference_chart(one)) for one in decision["comparisons"]],
+        "differences": [_compared(one, _scales(head)) for one in decision["comparisons"]],
         "layers": list(dict.fromkeys(layer for one in variants for layer in one["layers"])),
         "criteria": _criteria(head),
         "shares": {one["name"]: parts(one["verdicts"]) for one in variants},
         "histograms": histograms(variants),
         "rates": assertion_rates(variants),
+        "heat": heat_map(head["agreement"]),
+        "people": people_plots(head.get("labels")),
+        "sensitivity": head.get("sensitivity"),
+        "weighed": weighed(head.get("sensitivity")),
+        "lengths": length_plots(head.get("lengths")),
         "sections": list(_sections(head)),
     }
+
+
+def _compared(comparison: Mapping[str, Any], scales: Mapping[str, Any]) -> tuple[Any, ...]:
+    """A comparison with its charts of differences, their spread, and what more samples did."""
+    return comparison, difference_charts(comparison, scales), spread_plot(comparison), saturation_plots(comparison)
+
+
+def _scales(head: Mapping[str, Any]) -> dict[str, Any]:
+    return {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
 
 
 def _look(head: Mapping[str, Any]) -> tuple[str, str]:
@@ -162,8 +183,12 @@ def _sections(head: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "scores", "Scores"
     if head["decision"]["comparisons"]:
         yield "comparisons", "Comparisons" if len(head["decision"]["comparisons"]) > 1 else "Comparison"
+    if head.get("sensitivity"):
+        yield "sensitivity", "Sensitivity"
     if histograms(head["variants"]):
         yield "distributions", "Distributions"
+    if length_plots(head.get("lengths")):
+        yield "lengths", "Length"
     if assertion_rates(head["variants"]):
         yield "assertions", "Assertions"
     yield "samples", "Samples"
