@@ -16,14 +16,18 @@ from typing import Any
 
 from evenhand._version import __version__
 from evenhand.asking import costs
+from evenhand.compare import Stopping
 from evenhand.deciding import head_for
+from evenhand.errors import EvalError, Fault
 from evenhand.judging.models import Budget, Connections, Prices, Spent
 from evenhand.runs import (
+    AtTheEnd,
     Book,
     Counted,
     Course,
     Eval,
     Memory,
+    OnceDecided,
     Outputs,
     SecondPass,
     Setup,
@@ -37,9 +41,11 @@ from evenhand.runs import (
     prepare,
     run_id,
     run_to_resume,
+    shuffled_order,
 )
 from evenhand.runs.store import Row, Store, Writer, compact, this_process
 from evenhand.runs.variants import ModelPrompt, open_makers
+from evenhand.stats import LEAST_NEEDED, planned_looks
 
 Json = dict[str, Any]
 CHANGED = "the samples changed while the run was going on: run it again"
@@ -65,10 +71,11 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a run is begun: on the last one of its eval, or with nothing taken from the store."""
+    """How a run is begun: on the last one of its eval, with nothing taken from the store, and how it ends."""
 
     resume: bool = False
     fresh: bool = False
+    until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
     place: str | Path | None = None  # Of the store.
 
 
@@ -82,6 +89,8 @@ async def run(eval: Eval | str | Path, *, options: Options = Options(), watch: W
     """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
     counted = checked_samples(chosen)
+    if options.until_decided:
+        _refuse_undecidable(chosen, counted)
     with Store.open(options.place, os.environ) as store:
         async with _connections(chosen, None) as unpaid:
             setup = prepare(chosen, unpaid, counted.questions)
@@ -96,7 +105,10 @@ async def _carried_out(store: Store, row: Row, planned: Setup, counted: Counted,
     eval = planned.eval
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    course = Course(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
+    ending = _ending(store, row, eval)
+    course = Course(
+        total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed, until=ending.until
+    )
     line = line_of(store, row)
     async with (
         _connections(eval, _budget(eval, store, line)) as connections,
@@ -117,9 +129,9 @@ async def _carried_out(store: Store, row: Row, planned: Setup, counted: Counted,
             memory = Memory(book, costs(connections), turns, fresh=fresh)
             async with watch(course, lambda: connections.spent):
                 outputs = Outputs(eval.variants, makers, book, turns, line)
-                worker = Worker(setup, book, memory, outputs, os.environ)
+                worker = Worker(setup, book, memory, outputs, os.environ, tell=ending.tell)
                 try:
-                    await execute(setup, worker, memory, book, samples, course)
+                    await execute(setup, worker, memory, book, ending.stages(samples), course, ending.stop_when)
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
@@ -127,10 +139,41 @@ async def _carried_out(store: Store, row: Row, planned: Setup, counted: Counted,
     return _left(store, row, *_why(course, samples, memory))
 
 
+def _ending(store: Store, row: Row, eval: Eval) -> AtTheEnd | OnceDecided:
+    """How a run ends is part of it: it does not change when it is resumed."""
+    until = json.loads(row["setup"]).get("until_decided")
+    if until is None:
+        return AtTheEnd()
+    order, looks = shuffled_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
+    rule = Stopping(
+        order=order,
+        looks=looks,
+        variants=tuple(eval.variants),
+        control=eval.control,
+        repeats=eval.repeats,
+        seed=eval.how.seed,
+    )
+    return OnceDecided(order, looks, rule.take, store.results(row["id"]))
+
+
+def _refuse_undecidable(eval: Eval, counted: Counted) -> None:
+    """What could never be stopped early is said before anything is paid for."""
+    if len(eval.variants) < 2:
+        what = "there is one variant, and nothing to decide"
+        raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
+    if counted.samples < LEAST_NEEDED:
+        what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
+        raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=eval.samples.where))
+    if counted.mixed:
+        raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=eval.samples.where))
+
+
 def _why(course: Course, samples: SecondPass, memory: Memory) -> tuple[str, bool]:
     """Why a run is not finished, if it is not; and whether it is for want of money."""
     if samples.changed:
         return CHANGED, False
+    if course.settled:
+        return "", False
     if course.stopping and not course.complete:
         return BY_HAND, False
     return str(memory.spent or ""), memory.spent is not None
@@ -148,7 +191,7 @@ def _run_row(store: Store, setup: Setup, counted: Counted, options: Options) -> 
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.whole_digest(counted.digest)
     last = run_to_resume(store, eval.name, digest) if options.resume else None
-    if last is not None and last["digest"] == digest:
+    if last is not None and last["digest"] == digest and _ends_so(last, options):
         return last, True
     began = datetime.now(UTC)
     return {
@@ -161,7 +204,7 @@ def _run_row(store: Store, setup: Setup, counted: Counted, options: Options) -> 
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
         "source": eval.source,
-        "setup": compact({**setup.described(), **_circumstances(options), "samples": counted.samples}),
+        "setup": compact({**setup.described(), **_circumstances(eval, counted, options), "samples": counted.samples}),
         "summary": None,
         "taken_from": last["id"] if last else None,
         "holder": this_process(),
@@ -169,9 +212,16 @@ def _run_row(store: Store, setup: Setup, counted: Counted, options: Options) -> 
     }, False
 
 
-def _circumstances(options: Options) -> Json:
-    """What else a run keeps; one that takes nothing from the store goes on so when it is resumed."""
-    return {"evenhand": __version__, "python": platform.python_version(), "fresh": options.fresh}
+def _ends_so(row: Row, options: Options) -> bool:
+    """Whether a run may be gone on with: one whose samples were not shuffled cannot be stopped early any more."""
+    return not options.until_decided or json.loads(row["setup"]).get("until_decided") is not None
+
+
+def _circumstances(eval: Eval, counted: Counted, options: Options) -> Json:
+    """What else a run keeps; whatever it was begun with holds when it is resumed."""
+    until = {"seed": eval.how.seed, "looks": planned_looks(counted.samples)} if options.until_decided else None
+    circumstances = {"evenhand": __version__, "python": platform.python_version(), "fresh": options.fresh}
+    return {**circumstances, "until_decided": until}
 
 
 def _complete(row: Row) -> bool:

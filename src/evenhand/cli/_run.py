@@ -41,9 +41,12 @@ def _schema(context: click.Context, _option: click.Parameter, wanted: bool) -> N
 @click.option("--plan", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
+@click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def command(file: str, plan: bool, resume: bool, fresh: bool, as_data: bool, report_only: bool) -> int:
+def command(
+    file: str, plan: bool, resume: bool, fresh: bool, until_decided: bool, as_data: bool, report_only: bool
+) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
@@ -57,7 +60,7 @@ def command(file: str, plan: bool, resume: bool, fresh: bool, as_data: bool, rep
         return _show_plan(file, as_data, resume=resume)
     from evenhand.running import BY_HAND, Options, run  # noqa: PLC0415
 
-    options = Options(resume=resume, fresh=fresh)
+    options = Options(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=options, watch=_watched))
     with while_read():
@@ -81,6 +84,10 @@ def _show(head: dict[str, Any], as_data: bool) -> None:
 
 def _say_next(ran: Ran, file: str) -> None:
     name = clean(file)
+    stopping = ran.head.get("stopping")
+    if stopping and stopping["settled_early"]:
+        left = stopping["planned"] - stopping["used"]
+        tell(f"\nsettled: {left:,} of {stopping['planned']:,} samples did not have to be asked about", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
         tell(f"\nnot finished: {clean(ran.why_stopped)}\nto go on: evenhand run {name} --resume{once}", err=True)
@@ -151,8 +158,9 @@ async def _watched(course: Course, spent: Callable[[], Spent]) -> AsyncIterator[
 def _beginning(course: Course) -> str:
     outputs = "1 output" if course.outputs == 1 else f"{course.outputs:,} outputs"
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+    until = f"; {course.until}" if course.until else ""
     note = f"; note: {course.note}" if course.note else ""
-    return f"{outputs} to look at; {judges}{note}"
+    return f"{outputs} to look at; {judges}{until}{note}"
 
 
 async def _feed(progress: Any, course: Course, spent: Callable[[], Spent]) -> None:

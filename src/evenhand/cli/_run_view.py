@@ -39,14 +39,14 @@ def show_run(head: Data, *, screen: Screen | None = None) -> None:
     screen.line(_heading(head), dim=True)
     _show_packed(screen, variant_columns(head))
     _show_packed(screen, [[column] for column in criterion_columns(head)])
-    _show_section(screen, "Gates", _gates(head["decision"]["gates"]))
-    _show_section(screen, "Flags", _flags(head["flags"]))
-    _show_section(screen, "Failures", _failures(head["failures"]))
-    _show_section(screen, "History", _history(head["consistency"]))
+    show_section(screen, "Gates", gate_lines(head["decision"]["gates"]))
+    show_section(screen, "Flags", _flags(head["flags"]))
+    show_section(screen, "Failures", _failures(head["failures"]))
+    show_section(screen, "History", _history(head["consistency"]))
     _show_judges(screen, head)
     _show_cost(screen, head["cost"])
     _show_packed(screen, comparison_columns(head))
-    _show_section(screen, "Audit", _badges(head["decision"]["comparisons"]))
+    show_section(screen, "Audit", badge_lines(head["decision"]["comparisons"]))
     _show_verdict(screen, head)
 
 
@@ -116,7 +116,7 @@ def _width(column: Column) -> int:
     return max(map(cell_len, (name, *cells)))
 
 
-def _show_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
+def show_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
     """A title with its lines below, each with its colour; nothing where there are none."""
     if not lines:
         return
@@ -126,7 +126,7 @@ def _show_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | N
         screen.line(line, indent=2, **({"fg": colour} if colour else {}))
 
 
-def _gates(gates: Mapping[str, Sequence[Data]]) -> list[tuple[str, str | None]]:
+def gate_lines(gates: Mapping[str, Sequence[Data]]) -> list[tuple[str, str | None]]:
     """Those that did not pass; the others too, where they are few."""
     every = [(variant, gate) for variant, several in gates.items() for gate in several]
     passed = sum(gate["passed"] is True for _, gate in every)
@@ -218,7 +218,7 @@ def _show_cost(screen: Screen, cost: Data) -> None:
     screen.line(" · ".join(parts), dim=True)
 
 
-def _badges(comparisons: Sequence[Data]) -> list[tuple[str, str | None]]:
+def badge_lines(comparisons: Sequence[Data]) -> list[tuple[str, str | None]]:
     """Each badge with whom it is about, where it is not about all of them."""
     whose: dict[str, dict[tuple[str, str | None], list[str]]] = {}
     for one in comparisons:
