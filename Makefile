@@ -31,8 +31,9 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 soak: $(STAMP)
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak --numprocesses 2 tests/properties tests/runs/chaos \
-	  tests/stats tests/compare tests/calibrate tests/datasets
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/runs/chaos
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets
 
 mutants: $(STAMP)
 	$(BIN)/python -m tests.mutants

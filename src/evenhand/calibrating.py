@@ -1,14 +1,15 @@
-"""Labels taken in with a run, its judges held against them, and the panel that this recommends, as a file for `run`."""
+"""The judges of a run held against labels, which are kept with it, and the panel recommended, as a file for `run`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate import Calibration, NotRecommended, Recommended, calibrate, read_labels
+from evenhand.calibrate import Calibration, Label, NotRecommended, Recommended, calibrate, read_labels
 from evenhand.errors import Fault, InputError
 from evenhand.loading import read_text
 from evenhand.runs import table_of
@@ -17,15 +18,29 @@ from evenhand.runs.store import Row, Store
 LARGEST = 100_000_000
 
 
-def calibrated(store: Store, run: str, labels: Path) -> Calibration:
-    """The judges of a run against the labels in a file, which are kept with the run in place of earlier ones."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """What labels tell of a run, and the labels, which nobody keeps yet."""
+
+    found: Calibration
+    labels: tuple[Label, ...]
+
+
+def calibrated(store: Store, run: str, labels: Path) -> Calibrated:
+    """The judges of a run against the labels in a file."""
     row = store.run(run)
     table = table_of(store, row["id"])
     read = read_labels(read_text(labels, LARGEST, InputError), str(labels), table)
     found = calibrate(table, read, models=_models(row), cost=_cost(row), seed=table.frame.seed)
+    return Calibrated(found=found, labels=read)
+
+
+def keep_labels(store: Store, one: Calibrated) -> int:
+    """Keep the labels with the run in place of earlier ones; how many those were."""
+    before = sum(1 for _ in store.labels(one.found.run))
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    store.keep_labels(row["id"], [{**label.row(), "at": now} for label in read])
-    return found
+    store.keep_labels(one.found.run, [{**label.row(), "at": now} for label in one.labels])
+    return before
 
 
 def panel_text(found: Calibration) -> str:
@@ -40,7 +55,13 @@ def panel_text(found: Calibration) -> str:
     ]
     if chosen.chosen.kind == "median":
         lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
+    lines += [f"# Beware: {_on_one_line(warning)}" for warning in found.warnings]
     return "\n".join([*lines, "judges:", *_judge_lines(chosen), ""])
+
+
+def _on_one_line(text: str) -> str:
+    """For a comment: what ends a line in YAML, or may not stand in it, is no part of a name that is shown."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _judge_lines(one: Recommended) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import isnan
 from typing import Any
 
-from evenhand.compare import Column, Decision, decide, decision_json
+from evenhand.compare import WORST_FIRST, Column, Decision, decide, decision_json
 from evenhand.errors import InputError
 from evenhand.runs import (
     Columns,
@@ -191,20 +192,60 @@ def with_own_gates(decision: Json, own: Mapping[str, list[Json]], shipped: Seque
         decision["reasons"].append(f"{name}: the gate {state['gate']} is {reached}, {demand}.")
     if not failed:
         return decision
-    held = {name for name, _ in failed}
+    missed = {name: state["gate"] for name, state in reversed(failed)}  # Of several the first is told.
+    before = dict(next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), {}))
     for one in decision["comparisons"]:
-        if one["treatment"] in held and one["verdict"] == "PROGRESS":
-            one["verdict"] = "CAUTIOUS"
-    name, state = failed[0]
-    step = f"Find out why {name} misses its gate {state['gate']}, then run it again."
-    if decision["comparisons"] and decision["exit_code"] == 0:  # Better, or not worse by what was asked.
-        decision["headline"] = f"{decision['headline'].removesuffix('.')}, but {name} misses its gate {state['gate']}."
-        decision["next_step"] = step
-        if decision["verdict"] == "PROGRESS":
-            decision |= {"verdict": "CAUTIOUS", "best": None}
-    elif not decision["comparisons"] and decision["verdict"] != UNDECIDED:
-        decision |= {"next_step": step, "headline": f"{name} misses its gate {state['gate']}."}
+        if one["treatment"] in missed:
+            _hold_back(one, missed[one["treatment"]])
+    if decision["comparisons"]:
+        return {**_led_anew(decision, before), "exit_code": 1}
+    if decision["verdict"] != UNDECIDED:
+        name, gate = next(iter(missed.items()))
+        decision |= {"next_step": _mend(name, gate), "headline": f"{name} misses its gate {gate}."}
     return {**decision, "exit_code": 1}
+
+
+def _hold_back(comparison: Json, gate: str) -> None:
+    """What would pass but for a gate beyond the layers; what does not pass has a worse reason."""
+    not_worse = comparison["not_worse"]
+    if comparison["verdict"] == "PROGRESS":
+        rule = comparison["rule"].replace("and nothing speaks against it", "but a gate is missed")
+        headline = comparison["headline"].replace("PROGRESS", "CAUTIOUS", 1)
+        comparison |= {"verdict": "CAUTIOUS", "rule": rule, "headline": headline}
+    elif not (not_worse and not_worse["holds"]):
+        return
+    name = comparison["treatment"]
+    comparison["headline"] = f"{comparison['headline'].removesuffix('.')}, but {name} misses its gate {gate}."
+    comparison["next_step"] = _mend(name, gate)
+
+
+def _led_anew(decision: Json, before: Json) -> Json:
+    """The decision by the worst of its comparisons as they are now; `before` is the one that led it."""
+    comparisons = decision["comparisons"]
+    lead = min(comparisons, key=lambda one: WORST_FIRST.index(one["verdict"]))
+    better = [one for one in comparisons if one["verdict"] == "PROGRESS"]
+    best = max(better, key=lambda one: one["composite"]["estimate"], default=None)
+    rest = decision["headline"].removeprefix(_said(before))  # Where it was stopped, and the best of several.
+    if best is None or best["treatment"] != decision["best"]:
+        rest = re.sub(r" Best of \d+ treatments: .*? points\)\.", "", rest)
+    gates = decision["reasons"][len(before["reasons"]) :]
+    return {
+        **decision,
+        "verdict": lead["verdict"],
+        "headline": _said(lead) + rest,
+        "sure": lead["sure"],
+        "next_step": lead["next_step"],
+        "reasons": [*lead["reasons"], *gates],
+        "best": best["treatment"] if best else None,
+    }
+
+
+def _said(comparison: Json) -> str:
+    return str(comparison["headline"]).split(": ", 1)[1]
+
+
+def _mend(name: str, gate: str) -> str:
+    return f"Find out why {name} misses its gate {gate}, then run it again."
 
 
 def _without_scores(decision: Json, tallies: Mapping[str, Tally]) -> Json:

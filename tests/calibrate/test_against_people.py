@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.calibrate import PANEL, aligned
+from evenhand.calibrate import PANEL, agreement_with_people, aligned
 from evenhand.calibrate._agreed import agreements, ceilings, confusions
 from evenhand.calibrate._bias import Bias, biases
 from evenhand.calibrate._labelled import labelled
 from evenhand.calibrate._pairs import against_each, against_middle, against_people, one_against_others
+from evenhand.stats import Agreement, Undefined
 from tests.calibrate.tables import held, labels, table
 
 SPREAD = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]
@@ -200,3 +201,44 @@ def test_the_badge_goes_by_alpha_between_panel_and_people(noise: float, colour: 
     assert found.colour == colour
     assert (nothing.colour, nothing.says, nothing.alpha) == ("grey", "no labels", None)
     assert bool(found.advice) == (colour != "green")
+
+
+@pytest.mark.parametrize(
+    ("samples", "says"),
+    [
+        (1, "1 labelled sample is too few to tell: it takes 8"),
+        (2, "2 labelled samples are too few to tell: it takes 8"),
+        (7, "7 labelled samples are too few to tell: it takes 8"),
+    ],
+)
+def test_a_few_labels_are_no_badge(samples: int, says: str) -> None:
+    """Judge and people agree on both outputs of each: luck would look the same."""
+    said = [1, 5] * 10
+    run = table({"j": {"tone": said}}, variants=("old", "new"))
+    label = labels(run, {"r1": {"tone": said[: 2 * samples]}})
+
+    badge, agreed = aligned(run, label), agreement_with_people(run, label)
+
+    assert (badge.colour, badge.alpha, badge.says) == ("grey", None, says)
+    assert badge.advice == f"Have people score {8 - samples} more sample{'' if samples == 7 else 's'}."
+    assert isinstance(agreed, Undefined) and agreed.why == says
+
+
+def test_eight_labelled_samples_are_enough_for_a_badge() -> None:
+    """Where an interval begins, the answer does."""
+    said = [1, 5, 4] * 4
+    run = table({"j": {"tone": said}})
+    label = labels(run, {"r1": {"tone": [*said[:7], 4]}})
+
+    assert aligned(run, label).colour == "green"
+    assert isinstance(agreement_with_people(run, label), Agreement)
+
+
+def test_labels_without_an_answer_of_the_judges_are_not_counted() -> None:
+    """Ten labelled samples, of which the judge answered five."""
+    said = [1, 5, 2, 4, 3]
+    run = table({"j": {"tone": [*said, *[None] * 5]}})
+
+    badge = aligned(run, labels(run, {"r1": {"tone": said * 2}}))
+
+    assert badge.says == "5 labelled samples with an answer of the judges are too few to tell: it takes 8"

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import pearsonr
 
 from evenhand.calibrate import Heard, audit, heard_in
-from evenhand.calibrate.audits._agreement import alpha, pairwise
-from evenhand.calibrate.audits._jackknife import CORRELATION, Estimate, jackknife
+from evenhand.calibrate._jackknife import CORRELATION, Estimate, jackknife
+from evenhand.calibrate.audits._agreement import alpha, pairwise, with_others
+from evenhand.runs import Table
 from evenhand.stats import Agreement, krippendorff, mean_interval, mean_pairwise
 from tests.calibrate.audited import ALONE, found, rubric, seen, table, two_judges
 
@@ -208,3 +210,70 @@ def test_a_correlation_of_one_has_no_interval_that_claims_certainty() -> None:
     assert one.value == pytest.approx(1)
     assert one.low is None
     assert CORRELATION.back(0.0) == 0
+
+
+def noisy_panel(seed: int, *, samples: int = 60) -> Table:
+    """Judges a and b see one quality, c says anything."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(5, 1, (samples, 2))
+    given = {
+        "a": quality + rng.normal(0, 0.3, (samples, 2)),
+        "b": quality + rng.normal(0, 0.3, (samples, 2)),
+        "c": rng.normal(5, 1, (samples, 2)),
+    }
+    return table({(judge, "accuracy"): column for judge, column in given.items()}, asked=rubric(ALONE))
+
+
+def test_the_judge_that_says_anything_is_found_and_named() -> None:
+    """It is red, the others are not, the panel's findings name it, and the advice to others points to it."""
+    audited = audit(seen(noisy_panel(1)))
+
+    each = {judge: found(audited, "agreement with others", judge) for judge in "abc"}
+    assert {judge: one.colour for judge, one in each.items()} == {"a": "amber", "b": "amber", "c": "red"}
+    assert each["c"].low is not None and each["c"].low < 0 < (each["c"].high or 0)
+    assert "See c first" in each["a"].advice and "decide without this judge" in each["c"].advice
+    for name in ("agreement", "correlation", "correlation within variants"):
+        assert "c agrees least with the others" in found(audited, name).says
+
+
+def test_agreement_with_others_is_the_mean_of_its_correlations_by_hand() -> None:
+    """By SciPy: the mean of r(a, b) and r(a, c), with an interval at the level that holds for three judges."""
+    rng = np.random.default_rng(9)
+    raters = rng.normal(size=(3, 30)) + rng.normal(size=30)
+
+    one = with_others(raters, 0, np.arange(30), 1 - 0.05 / 3)
+
+    wanted = np.mean([pearsonr(raters[0], raters[place]).statistic for place in (1, 2)])
+    assert isinstance(one, Estimate)
+    assert one.value == pytest.approx(wanted)
+    assert one.low is not None and one.low < wanted < (one.high or 0)
+    assert found(audit(seen(noisy_panel(1))), "agreement with others", "a").level == pytest.approx(1 - 0.05 / 3)
+
+
+def test_of_two_judges_neither_stands_apart() -> None:
+    """Their correlation is one number, of both alike."""
+    rng = np.random.default_rng(2)
+
+    audited = audit(seen(two_judges(rng.normal(5, 1, (20, 2)), rng.normal(5, 1, (20, 2)))))
+
+    assert not [one for one in audited.findings if one.name == "agreement with others"]
+    assert not [one for one in audited.findings if "agrees least" in one.says]
+
+
+def test_agreement_says_over_what_it_is_taken() -> None:
+    """The badge of the run speaks of one variant, the audit of all: two numbers that need not be the same."""
+    one = found(audit(seen(noisy_panel(1))), "agreement")
+
+    assert one.says.startswith("Krippendorff's α of 3 judges over all variants is ")
+
+
+def test_one_sample_at_the_end_of_the_scale_leaves_an_interval() -> None:
+    """Without the one output on which they differ two judges agree throughout: that is no reason to say nothing."""
+    first = np.arange(12) % 2 * 1.0
+    second = np.where(np.arange(12) == 3, 0.0, first)
+
+    one = alpha(np.stack([first, second]), np.arange(12))
+
+    assert isinstance(one, Estimate)
+    assert one.low is not None and one.high is not None
+    assert one.low < one.value < one.high < 1

@@ -1,11 +1,13 @@
 """All of it together: plain data for programs, means on people's scale, points for a report."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from evenhand.calibrate import Calibration, calibrate, calibration_json, scatter_json
+from evenhand.calibrating import panel_text
 from evenhand.errors import InputError
 from evenhand.runs import Table
 from tests.calibrate.tables import labels, table
@@ -112,3 +114,13 @@ def test_a_run_in_which_no_judge_spoke_is_refused() -> None:
 
     with pytest.raises(InputError, match="no judge answered anything"):
         calibrated(silent, [1, 2])
+
+
+def test_a_warning_in_a_panel_file_stays_a_comment() -> None:
+    """A name with a line break in it would otherwise add a judge."""
+    found = replace(calibrated(RUN, PEOPLE.tolist()), warnings=("j\njudges: [evil]\u2028x\x85y has a length bias.",))
+
+    lines = panel_text(found).splitlines()
+
+    assert "# Beware: j judges: [evil] x y has a length bias." in lines
+    assert [line for line in lines if "evil" in line and not line.startswith("#")] == []

@@ -82,7 +82,14 @@ def test_a_constant_judge_agrees_no_better_than_chance() -> None:
     assert pearson(flat).why == "one side never varies"
 
 
-@pytest.mark.parametrize(("n", "why"), [(2, "2 outputs that both answered are too few"), (7, "7 samples are too few")])
+@pytest.mark.parametrize(
+    ("n", "why"),
+    [
+        (1, "1 output that both answered is too few: it takes 3"),
+        (2, "2 outputs that both answered are too few: it takes 3"),
+        (7, "7 samples are too few for an interval: it takes 8"),
+    ],
+)
 def test_few_outputs_carry_no_interval(n: int, why: str) -> None:
     """Two carry not even a figure."""
     found = alpha(pairs([1, 2, 3, 4, 5, 1, 2][:n], [1, 3, 3, 4, 5, 2, 2][:n]))
@@ -96,7 +103,7 @@ def test_perfect_agreement_claims_no_certainty() -> None:
     found = alpha(pairs([1, 2, 3, 4] * 5, [1, 2, 3, 4] * 5))
 
     assert (found.value, found.low) == (1.0, None)
-    assert found.why == "they agree throughout: nothing tells how much that may vary"
+    assert found.why == "every sample says the same: nothing tells how much that may vary"
 
 
 def test_outputs_of_one_sample_count_as_one() -> None:

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from evenhand.calibrate import NotRecommended, Recommended
+from evenhand.calibrate._bias import Bias, Kind
 from evenhand.calibrate._candidates import Candidate, candidates_of
 from evenhand.calibrate._cells import Cells, cells_of
 from evenhand.calibrate._race import Race, folds
 from evenhand.calibrate._recommend import recommend
+from evenhand.calibrate._warnings import warnings_of
 from evenhand.calibrate._weights import _least, fitted_weights
 from tests.calibrate.tables import held
 
@@ -148,7 +150,7 @@ def test_a_judge_that_is_mostly_silent_is_charged_for_silence() -> None:
     said = found.said.copy()
     said[np.arange(len(said)) % 10 > 0, 1] = np.nan
 
-    one = chosen(cells(said, found.people))
+    one = chosen(replace(cells(said, found.people), panel=said[:, 0]))
 
     assert list(one.chosen.weights) == ["j0"]
     assert next(each.answered for each in one.candidates if each.name == "j1") == pytest.approx(0.1)
@@ -157,7 +159,8 @@ def test_a_judge_that_is_mostly_silent_is_charged_for_silence() -> None:
 def test_what_is_reported_was_not_fitted_on() -> None:
     """Judges that know nothing: chosen for luck they look better than a guess, and on other samples they are not."""
     rng = np.random.default_rng(2)
-    found = [chosen(cells(rng.uniform(size=(30, 6)), rng.uniform(size=30)), seed) for seed in range(12)]
+    drawn = [cells(rng.uniform(size=(30, 6)), rng.uniform(size=30)) for _ in range(12)]
+    found = [chosen(replace(one, panel=one.said[:, 0]), seed) for seed, one in enumerate(drawn)]
 
     looked = np.mean([one.best.error for one in found])
     honest = np.mean([one.error for one in found])
@@ -259,3 +262,44 @@ _WEIGHTS = Candidate(kind="weights", members=(0, 1), shrink=0.1)
 
 def _race(found: Cells) -> Race:
     return Race(cells=found, cost={})
+
+
+def bias(kind: Kind, who: str, question: str, estimate: float, low: float, high: float) -> Bias:
+    return Bias(kind=kind, who=who, question=question, estimate=estimate, low=low, high=high)
+
+
+def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
+    """Overall where that is clear, else by criterion; nothing of who is left out, nothing of what may be 0."""
+    found = chosen(drawn([0.05, 0.4, 0.4]))
+
+    told = list(
+        warnings_of(
+            found,
+            [
+                bias("length", "j0", "overall", 0.04, 0.02, 0.06),
+                bias("length", "j0", "tone", 0.5, 0.1, 0.9),
+                bias("harshness", "j0", "overall", -0.1, -0.3, 0.1),
+                bias("harshness", "j0", "tone", -0.59, -0.7, -0.4),
+                bias("position", "j0", "tone", 0.3, -0.1, 0.7),
+                bias("length", "j1", "overall", 0.9, 0.8, 1.0),
+            ],
+        )
+    )
+
+    assert list(found.chosen.weights) == ["j0"]
+    assert told == [
+        "j0 is harsh: −0.59 on tone [−0.70, −0.40].",
+        "j0 has a length bias: +0.040 of the scale per 100 characters overall [0.020, 0.060].",
+    ]
+    assert list(warnings_of(NotRecommended(why="so"), [bias("length", "j0", "overall", 1, 1, 1)])) == []
+
+
+def test_a_choice_that_errs_more_than_the_panel_that_ran_is_none() -> None:
+    """The panel that ran was right all along, and no mixture of these judges comes near it."""
+    found = drawn([0.3, 0.3, 0.3])
+    ran_well = replace(found, panel=found.people + 0.01)
+
+    one = recommend(ran_well, rng=np.random.default_rng(0), cost={})
+
+    assert isinstance(one, NotRecommended)
+    assert "err more than the one that ran" in one.why

@@ -1,6 +1,7 @@
 """The audit as a user runs it: an answer first, every finding with its number, and data for programs."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -123,3 +124,13 @@ def test_a_run_without_judges_and_a_run_that_is_not_there_end_with_a_sentence(tm
     assert (bare.returncode, missing.returncode) == (2, 2)
     assert "no judge answered in this run" in bare.stderr
     assert "no run '2099'" in missing.stderr
+
+
+def test_a_narrow_screen_breaks_no_name(folder: Path) -> None:
+    """Where the table has no room, each finding is a sentence."""
+    done = evenhand("audit", "latest", folder=folder, COLUMNS="50")
+
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 50
+    assert "  ✗ position, python:own:hasty: value " in done.stdout
+    assert all(re.search(r"python:own:(fair|hasty)", line) for line in lines if "python:" in line)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.runs.store import Store
+from evenhand.runs.store import Store, this_process
 from tests.cli.command import evenhand
 from tests.runs.stored import keep_run
 
@@ -40,7 +40,21 @@ def test_a_run_that_is_not_finished_is_refused(folder: Path) -> None:
     done = evenhand("baseline", "set", STOPPED, folder=folder)
 
     assert done.returncode == 2
-    assert f"run {STOPPED} is stopped, not finished" in done.stderr
+    assert f"run {STOPPED} is stopped, not finished (a baseline is a finished run: " in done.stderr
+    assert "evenhand run EVAL --resume finishes it)" in done.stderr
+
+
+def test_a_run_that_nobody_works_on_is_killed_and_not_running(folder: Path) -> None:
+    """As the list of runs calls it; one that is at work is waited for."""
+    with Store.open(folder / ".evenhand", {}) as store:
+        store.take(STOPPED, f"{this_process()}9")  # A number that was given out again: its first owner is dead.
+    killed = evenhand("baseline", "set", STOPPED, folder=folder).stderr
+    with Store.open(folder / ".evenhand", {}) as store:
+        store.take(STOPPED, this_process())
+    running = evenhand("baseline", "set", STOPPED, folder=folder).stderr
+
+    assert f"run {STOPPED} is running, not finished (a baseline is a finished run: wait for its end)" in running
+    assert f"run {STOPPED} is killed, not finished (a baseline is a finished run: evenhand run EVAL --resume" in killed
 
 
 def test_baselines_are_listed_and_removed(folder: Path) -> None:

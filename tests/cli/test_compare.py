@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from evenhand.runs.store import Store
 from tests.cli.command import evenhand
+from tests.docs.pages import ROOT, blocks
 from tests.runs.stored import keep_run, result
 
 A, B = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb"
@@ -87,12 +89,14 @@ def test_what_is_refused_says_what_differs_and_how_to_insist(folder: Path) -> No
 
     refused = evenhand("compare", A, "latest", folder=folder)
     forced = evenhand("compare", A, "latest", "--force", folder=folder)
+    reported = evenhand("compare", A, "latest", "--force", "--report-only", folder=folder)
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "the runs were not scored alike: prompt system: added (" in refused.stderr
     assert "--force" in refused.stderr
-    assert forced.returncode == 0
-    assert "(forced: the runs were not" in forced.stdout
+    assert (forced.returncode, reported.returncode) == (1, 0)
+    assert "(forced: the runs were not scored alike; the difference may come from that)." in _joined(forced.stdout)
+    assert "next: Ship nothing by this" in forced.stdout
     assert "  forced: prompt system: added\n" in forced.stdout
 
 
@@ -103,7 +107,7 @@ def test_power_is_shown_as_a_small_table(folder: Path) -> None:
 
     done = evenhand("compare", A, "latest", "--power", folder=folder)
 
-    assert "Power: 20261117-000000-cccccc, 24 pairs" in done.stdout
+    assert "Power: run cccccc, 24 pairs" in done.stdout
     assert "the difference that was seen (0.00 points): no number of samples would" in done.stdout
     assert "samples  observed 0.00  smallest 0.50" in done.stdout
 
@@ -117,7 +121,35 @@ def test_several_treatments_have_a_table_each(folder: Path) -> None:
 
     assert "new against old: PROGRESS" in done.stdout
     assert "next against old: NOISE" in done.stdout
+    assert done.stdout.count("\np of the composite is adjusted for 2 treatments\n") == 2
+    lines = done.stdout.split("\nTreatments\n")[1].split("\n\n")[0]
+    assert lines.startswith("  new: PROGRESS by rule 7. the composite is significantly higher")
+    assert "Ship new.\n  next: NOISE by rule 6. the composite does not differ. Keep the cheaper" in lines
     assert done.returncode == 1
+
+
+def test_a_layer_that_is_held_back_below_progress_says_why(folder: Path) -> None:
+    """The word alone in the table leaves its reader guessing."""
+    fact = {"old": ["2/1"] * 24, "new": ["5/1", "3/1"] * 12}  # Scattered: higher, but not by how much.
+    rows = [
+        result(at, name, 2.0 if name == "old" else 4.0, layers={"fact": fact[name][at]})
+        for at in range(24)
+        for name in ("old", "new")
+    ]
+    with Store.open(folder / ".evenhand", {}) as store:
+        keep_run(store, "20261117-000000-cccccc", {"old": [], "new": []}, results=rows)
+
+    done = evenhand("compare", "latest", folder=folder)
+
+    assert "PROGRESS: new is better than old" in done.stdout
+    assert "fact is CAUTIOUS: The layer fact is significantly higher. 24 pairs; with differences this scattered" in (
+        _joined(done.stdout)
+    )
+
+
+def _joined(text: str) -> str:
+    """What was wrapped to the width, on one line."""
+    return " ".join(text.split())
 
 
 def test_names_of_samples_and_variants_are_shown_and_not_obeyed(folder: Path) -> None:
@@ -152,3 +184,16 @@ samples: [{id: a, input: Hi}, {id: b, input: Hi}, {id: c, input: Hi}, {id: d, in
 variants: {old: {command: "echo Go away"}, new: {command: "echo Hello"}}
 assertions: [{contains: Hello}]
 """
+
+
+def test_the_commands_of_the_recipe_are_run_on_its_page() -> None:
+    """A recipe that nobody runs fails in somebody's first pull request."""
+    shown = blocks((ROOT / "docs" / "commands" / "compare.md").read_text("utf-8"))
+    (recipe,) = (yaml.safe_load(block.text) for block in shown if block.file == "evals.yaml")
+    steps = [step.get("run", "") for step in recipe["jobs"]["compare"]["steps"]]
+    run = "".join(block.text for block in shown if block.language == "console")
+
+    commands = [step for step in steps if step.startswith("evenhand ")]
+
+    assert [command.split()[1] for command in commands] == ["run", "baseline", "compare"]
+    assert [command for command in commands if f"$ {command}" not in run] == []

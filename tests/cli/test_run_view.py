@@ -129,6 +129,39 @@ def test_what_a_badge_says_of_all_treatments_is_said_once(shown: Any) -> None:
     assert "difference significant: yes, +0.70 (newer, newest)\n" in text
 
 
+def test_every_treatment_says_its_verdict_its_rule_and_what_next(shown: Any) -> None:
+    """The headline explains the worst only; one alone is explained by it."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    worse = {"treatment": "newer", "verdict": "REGRESS", "rule": "4. lower", "next_step": "Do not ship.", "p": 0.0312}
+    whole["decision"]["comparisons"] = [one, {**one, **worse}]
+
+    text = shown(whole, 160)
+
+    assert (
+        "\nTreatments\n  new: PROGRESS by rule the whole interval lies above 0. Ship new.\n"
+        "  newer: REGRESS by rule 4. lower. Do not ship.\n\n"
+    ) in text
+    assert "Treatments" not in shown(head(), 160)
+
+
+def test_the_p_of_several_treatments_is_the_adjusted_one(shown: Any) -> None:
+    """The one that decided; of one alone there is nothing to adjust."""
+    whole = head()
+    (one,) = whole["decision"]["comparisons"]
+    whole["decision"]["comparisons"] = [one, {**one, "treatment": "newer", "p": 0.0312}]
+
+    several, single = (re.split(r" {2,}", _row(shown(one, 160), "comparison")) for one in (whole, head()))
+
+    assert "p, adjusted for 2" in several
+    assert "p" in single
+    assert "0.031" in _row(shown(whole, 160), "newer − old").split()
+
+
+def _row(text: str, start: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith(start))
+
+
 def test_a_change_in_history_is_shown_and_its_absence_is_not(shown: Any) -> None:
     """Nobody wants to read that there is nothing to read."""
     told = [{"variant": "old", "says": "no history yet"}, {"variant": "new", "says": "0.8 below its last five runs"}]

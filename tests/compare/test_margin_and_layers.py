@@ -64,6 +64,33 @@ def test_several_treatments_share_the_risk() -> None:
     assert second.not_worse is not None
 
 
+def test_how_rare_a_loss_may_go_unseen_is_said() -> None:
+    """Forty samples miss what strikes fewer than 1 − 0.05^(1/40) = 7.2 % of them in one of twenty tries."""
+    found = compared(column(SAME), column(SAME), not_worse_by=0.2)
+
+    assert found.not_worse is not None
+    assert found.not_worse.holds
+    assert "Losses in fewer than 7.2 % of the samples may have gone unseen." in found.reasons
+
+
+def test_differences_that_are_all_the_same_are_said_to_be() -> None:
+    """An interval without width would read like certainty."""
+    found = compared(column(SAME), column([one + 0.5 for one in SAME]))
+
+    assert "the same in all 40 pairs" in found.sure
+
+
+def test_layers_are_adjusted_over_all_treatments() -> None:
+    """A layer of one of three treatments is one of three that were looked at."""
+    row = [4.0 + 0.1 * (place % 5) for place in range(24)]
+    low = [one - (1.0 if place in (3, 9, 12, 15, 18, 21) else 0.0) for place, one in enumerate(row)]
+    alone = decided(column(row), column(low)).comparisons[0]
+    first = decided(column(row), column(low), column(row), column(row)).comparisons[0]
+
+    assert alone.layer_verdicts["judge"].verdict == "REGRESS"
+    assert first.layer_verdicts["judge"].verdict != "REGRESS"
+
+
 @pytest.mark.parametrize("by", [0.0, -0.2, float("nan")])
 def test_a_margin_that_is_none_is_refused(by: float) -> None:
     """Nothing is not worse by nothing."""
@@ -89,7 +116,36 @@ def test_a_layer_that_lost_nothing_is_noise_of_its_own() -> None:
     found = compared(column(SAME, fact=SAME), column(SAME, fact=SAME))
 
     assert found.layer_verdicts["fact"].verdict == "NOISE"
-    assert found.layer_verdicts["fact"].reasons[-1] == "The layer fact does not differ significantly."
+    assert "The layer fact does not differ significantly." in found.layer_verdicts["fact"].reasons
+
+
+def test_noise_promises_no_more_than_was_measured() -> None:
+    """±0.6 at 24 samples: half a point would mostly have been seen, and a fifth may well be there."""
+    row = [4.0 + (0.6 if place % 2 else -0.6) for place in range(24)]
+    found = compared(column([4.0] * 24), column(row))
+
+    assert found.verdict in ("NOISE", "UNDERPOWERED")
+    assert "hardly" not in found.next_step
+    assert "The interval rules out a difference of 0.5 points or more." in found.reasons
+    assert found.next_step.startswith("Keep the cheaper of the two; to see a difference below 0.5 points takes more")
+
+
+def test_what_the_interval_does_not_rule_out_is_not_said_to_be() -> None:
+    """The same scatter and a smallest effect of a tenth: nothing is ruled out."""
+    row = [4.0 + (0.6 if place % 2 else -0.6) for place in range(24)]
+    found = compared(column([4.0] * 24), column(row), smallest_effect=0.1)
+
+    assert not any("rules out" in reason for reason in found.reasons)
+
+
+def test_no_bar_of_the_spread_holds_both_gains_and_losses() -> None:
+    """Differences without steps: 0 is an edge between two bars."""
+    row = [4.0 + 0.01 * place**1.5 - 0.7 for place in range(40)]
+    found = compared(column([4.0] * 40), column(row))
+
+    assert found.spread is not None
+    assert any(abs(edge) < 1e-9 for edge in found.spread.edges)
+    assert sum(found.spread.counts) == 40
 
 
 def test_criteria_are_told_beside_the_layers() -> None:

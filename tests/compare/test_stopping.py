@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.compare import Column, Decision, Settled, Stopping, decide
-from evenhand.stats import looks_after, planned_looks
+from evenhand.compare._measure import lost_over_looks
+from evenhand.stats import Looks, looks_after, mcnemar_worse, planned_looks
 from tests.compare.drawing import SHARES, scores
 from tests.soak import at_most, often
 
@@ -96,6 +97,14 @@ def test_all_treatments_have_to_be_settled_at_one_look() -> None:
     assert told({"old": FLAT, "new": BETTER, "newer": EQUAL}) is None
 
 
+def test_several_treatments_share_the_chance_of_settling_it() -> None:
+    """Six higher of twenty, none lower, are p = 0.031: enough for one treatment, 0.063 for each of two."""
+    flat, higher = FLAT[:20], [4.0 + (place < 6) for place in range(20)]
+
+    assert told({"old": flat, "new": higher}) is not None
+    assert told({"old": flat, "new": higher, "newer": higher}) is None
+
+
 def test_repeats_of_a_sample_are_waited_for_and_count_once() -> None:
     """Three repeats of ten samples are no thirty samples."""
     stopping = rule(repeats=3)
@@ -129,6 +138,18 @@ def test_lost_outputs_settle_it_too() -> None:
     assert settled.why == "new lost outputs"
     assert settled.used < 200
     assert decided({"old": [4.0] * 200, "new": halves}, settled).verdict == "REGRESS"
+
+
+def test_lost_outputs_are_held_to_the_level_of_the_look() -> None:
+    """Seven lost on one side only are p = 1/128: below the 1 % of a run that is looked at once, not at a look."""
+    lost = mcnemar_worse(7, 0)
+
+    early = lost_over_looks(lost, looks_after(24, planned_looks(PLANNED)))
+    once = lost_over_looks(lost, Looks(taken=(PLANNED,), planned=PLANNED))
+
+    assert once.p == pytest.approx(1 / 128, rel=1e-3)
+    assert early.p > 0.01 > lost.p
+    assert lost_over_looks(lost, None) == lost
 
 
 @given(st.integers(0, 2**32))

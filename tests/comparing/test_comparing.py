@@ -9,10 +9,11 @@ import pytest
 
 from evenhand.comparing import Terms, compare_runs
 from evenhand.errors import InputError, StoreError
-from evenhand.runs.store import Store
+from evenhand.runs.store import Store, this_process
 from tests.runs.stored import Row, keep_run, result, sample
 
 A, B = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb"
+TOLD_A, TOLD_B = "run aaaaaa", "run bbbbbb"
 LOW = [2.0, 2.5, 2.0, 1.5] * 6
 HIGH = [4.0, 4.5, 3.5, 4.5] * 6
 FORCED = Terms(force=True)
@@ -90,8 +91,14 @@ def test_a_gate_beyond_the_layers_holds_back_what_is_better(store: Store) -> Non
     found = compare_runs(store, A, B)
 
     assert (found["decision"]["verdict"], found["decision"]["exit_code"]) == ("CAUTIOUS", 1)
-    assert f"{B} misses its gate pass_rate" in found["decision"]["headline"]
-    assert found["notes"] == [f"the gates are those of {B}"]
+    assert f"{TOLD_B} misses its gate pass_rate" in found["decision"]["headline"]
+    assert found["notes"] == [f"the gates are those of {TOLD_B}"]
+    (one,) = found["decision"]["comparisons"]
+    assert (one["verdict"], one["rule"]) == (
+        "CAUTIOUS",
+        "7. the composite is significantly higher, but a gate is missed",
+    )
+    assert one["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
 
 
 def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) -> None:
@@ -102,7 +109,7 @@ def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) ->
     found = compare_runs(store, A, B)["decision"]
 
     assert found["verdict"] == "CAUTIOUS"
-    assert {"gate": "fact", "min": 4.5, "mean": 4.125, "passed": False} in found["gates"][B]
+    assert {"gate": "fact", "min": 4.5, "mean": 4.125, "passed": False} in found["gates"][TOLD_B]
 
 
 def test_lost_outputs_are_no_progress(store: Store) -> None:
@@ -125,10 +132,11 @@ def test_samples_that_the_treatment_never_had_are_refused(store: Store) -> None:
     says = refused(store, A, B)
     found = compare_runs(store, A, B, terms=FORCED)
 
-    assert f"samples are missing: {B} lacks 4 samples of {A}, first 's20'" in says
+    lacks = f"{TOLD_B} lacks 4 samples of {TOLD_A}, first 's20'"
+    assert f"samples are missing: {lacks}" in says
     assert "--force" in says
-    assert found["forced"] == [f"{B} lacks 4 samples of {A}, first 's20'"]
-    assert found["decision"]["headline"].endswith("(forced: samples are missing).")
+    assert found["forced"] == [lacks]
+    assert found["decision"]["headline"].endswith("(forced: samples are missing; the difference may come from that).")
     assert found["samples"] == {
         "both": 20,
         "only_control": {"count": 4, "first": ["s20", "s21", "s22", "s23"]},
@@ -144,7 +152,7 @@ def test_samples_that_only_the_treatment_has_are_told(store: Store) -> None:
 
     found = compare_runs(store, A, B)
 
-    assert found["notes"] == [f"4 of the samples of {B} are not in {A}, and left out"]
+    assert found["notes"] == [f"4 of the samples of {TOLD_B} are not in {TOLD_A}, and left out"]
     assert found["samples"]["only_treatment"] == {"count": 4, "first": ["s20", "s21", "s22", "s23"]}
     assert found["decision"]["comparisons"][0]["pairs"] == 20
 
@@ -180,7 +188,102 @@ def test_runs_that_were_not_scored_alike_are_refused_with_what_differs(store: St
 
     assert "the runs were not scored alike: judge: a → b" in says
     assert found["forced"] == ["judge: a → b"]
-    assert "(forced: the runs were not scored alike)" in found["decision"]["headline"]
+
+
+def test_what_was_forced_ships_nothing(store: Store) -> None:
+    """A difference between two rubrics is no difference between two variants, and no job passes by it."""
+    keep_run(store, A, {"output": LOW})
+    keep_run(store, B, {"output": HIGH}, fingerprint="g")
+
+    decision = compare_runs(store, A, B, terms=FORCED)["decision"]
+
+    doubt = "the runs were not scored alike"
+    assert (decision["verdict"], decision["exit_code"]) == ("PROGRESS", 1)
+    for told in (decision, *decision["comparisons"]):
+        assert told["headline"].endswith(f"(forced: {doubt}; the difference may come from that).")
+        assert told["reasons"][-1] == f"It was forced although {doubt}: the difference may come from that."
+        assert told["next_step"] == "Ship nothing by this: run one of them again as the other was."
+
+
+def test_force_that_nothing_needed_changes_nothing(store: Store) -> None:
+    """A job that always insists still passes what is better."""
+    keep_run(store, A, {"output": LOW})
+    keep_run(store, B, {"output": HIGH})
+
+    assert compare_runs(store, A, B, terms=FORCED) == compare_runs(store, A, B)
+
+
+def test_a_killed_run_is_called_killed(store: Store) -> None:
+    """Nobody should wait for the end of what has none; what is still at work is waited for."""
+    keep_run(store, A, {"old": LOW, "new": HIGH}, state="stopped")
+    store.take(A, f"{this_process()}9")  # A number that was given out again: its first owner is dead.
+    killed, state = refused(store, A), compare_runs(store, A, terms=FORCED)["control"]["state"]
+    store.take(A, this_process())
+    running = refused(store, A)
+
+    assert f"a run is not finished: {A} (killed) (evenhand run EVAL --resume finishes it;" in killed
+    assert state == "killed"
+    assert f"a run is not finished: {A} (running) (wait for its end;" in running
+
+
+def test_what_a_decided_run_did_not_come_to_was_left_out_by_lot(store: Store) -> None:
+    """It chose no samples: a note in place of a refusal."""
+    keep_run(store, A, {"output": LOW})
+    keep_run(store, B, {"output": HIGH}, samples=[sample(at) for at in ASKED], results=_asked(), setup_changes=UNTIL)
+
+    found = compare_runs(store, A, B)
+
+    assert found["forced"] == []
+    assert found["notes"][0] == (
+        f"the run of {TOLD_B} was decided before it came to 4 of the samples of {TOLD_A}: left out by lot"
+    )
+    assert found["decision"]["comparisons"][0]["pairs"] == 20
+
+
+@pytest.mark.parametrize(
+    ("shifted", "planned", "state"),
+    [(1, 24, "finished"), (0, 21, "finished"), (0, 24, "stopped")],
+    ids=["a file without its first sample", "a file without its last samples", "a run cut short"],
+)
+def test_what_no_lot_left_out_is_still_refused(store: Store, shifted: int, planned: int, state: str) -> None:
+    """A random order excuses what it left out, not what somebody did."""
+    keep_run(store, A, {"output": LOW})
+    samples = [sample(at, f"s{at + shifted}") for at in ASKED if at + shifted < 24]
+    rows = [row for row in _asked() if row["position"] + shifted < 24]
+    keep_run(store, B, {"output": HIGH}, samples=samples, results=rows, state=state,
+             setup_changes={**UNTIL, "samples": planned})  # fmt: skip
+
+    assert "samples are missing" in refused(store, A, B)
+
+
+ASKED = [at for at in range(24) if at % 6 != 5]
+UNTIL = {"until_decided": {"seed": 0, "looks": [20, 24]}, "samples": 24}
+
+
+def _asked() -> list[Row]:
+    return [result(at, "output", HIGH[at]) for at in ASKED]
+
+
+def test_a_treatment_picked_from_several_says_so(store: Store) -> None:
+    """The best of many looks good by chance; all together are adjusted for it, one alone is not."""
+    keep_run(store, A, {"old": LOW, "new": HIGH, "next": LOW})
+    keep_run(store, B, {"old": LOW, "new": HIGH})
+
+    every, one, pair, only = (
+        compare_runs(store, *runs)["notes"] for runs in ((A,), (f"{A}:new",), (f"{A}:old", f"{A}:new"), (f"{B}:new",))
+    )
+
+    assert every == only == []
+    assert one == pair == ["new is one of 2 treatments of its run: p is not adjusted for the others"]
+
+
+def test_runs_whose_ids_end_alike_are_told_by_all_of_them(store: Store) -> None:
+    """A short name that two have is none."""
+    other = A.replace("09", "10", 1)
+    keep_run(store, A, {"output": LOW})
+    keep_run(store, other, {"output": HIGH})
+
+    assert compare_runs(store, A, other)["decision"]["headline"] == f"{other} is better than {A} (+2.12 points)."
 
 
 def test_a_fingerprint_without_a_known_cause_is_refused_too(store: Store) -> None:
@@ -214,7 +317,10 @@ def test_composites_of_different_layers_are_not_compared(store: Store) -> None:
     says = refused(store, A, B)
     comparison = compare_runs(store, A, B, terms=FORCED)["decision"]["comparisons"][0]
 
-    assert f"composites are of different layers: {A} by fact (24 samples); {B} by fact + judge (24 samples)" in says
+    assert (
+        f"composites are of different layers: {TOLD_A} by fact (24 samples); {TOLD_B} by fact + judge (24 samples)"
+        in says
+    )
     assert comparison["composite"]["estimate"] == 0
     assert list(comparison["layers"]) == ["fact"]
 
@@ -236,7 +342,7 @@ def test_repeats_that_only_one_has_are_left_out_and_told(store: Store) -> None:
 
     found = compare_runs(store, A, B)
 
-    assert found["notes"] == [f"24 outputs of {B} are repeats that the other has not, and left out"]
+    assert found["notes"] == [f"24 outputs of {TOLD_B} are repeats that the other has not, and left out"]
     assert found["decision"]["comparisons"][0]["pairs"] == 24
 
 
@@ -250,7 +356,7 @@ def test_a_variant_is_chosen_behind_a_colon(store: Store) -> None:
 
     assert [(one["control"]["variant"], one["control"]["name"]) for one in (chosen, same)] == [
         ("old", "old"),
-        ("new", A),
+        ("new", TOLD_A),
     ]
     assert chosen["decision"]["headline"] == "new is better than old (+2.12 points)."
 
@@ -265,7 +371,8 @@ def test_a_variant_is_chosen_behind_a_colon(store: Store) -> None:
         ((A,), {"control": "odl"}, f"run {A} has no variant 'odl' to be the control (did you mean 'old'?)"),
         ((f"{A}:old", f"{B}:new"), {"control": "old"}, "--control is for the variants of one run"),
         ((f"{A}:old", f"{B}:new"), {"not_worse_by": -1.0}, "not worse by -1.0 points"),
-        (("latest:nothing",), {}, "no run of 'nothing' is here"),
+        (("latest:nothing",), {}, "no run of 'nothing' is here, and run"),
+        (("latest:nothing",), {}, f"run {B} has no variant 'nothing' (known: new, next)"),
         (("baseline:nothing",), {}, "no baseline 'nothing'"),
         (("zzz:old",), {}, "no run 'zzz'"),
     ],
@@ -325,8 +432,9 @@ def test_what_is_not_worse_but_misses_a_gate_does_not_pass(store: Store) -> None
     decision = compare_runs(store, A, B, terms=Terms(not_worse_by=0.5))["decision"]
 
     assert decision["exit_code"] == 1
-    assert f"but {B} misses its gate pass_rate" in decision["headline"]
-    assert decision["next_step"] == f"Find out why {B} misses its gate pass_rate, then run it again."
+    assert f"but {TOLD_B} misses its gate pass_rate" in decision["headline"]
+    for told in (decision, *decision["comparisons"]):
+        assert told["next_step"] == f"Find out why {TOLD_B} misses its gate pass_rate, then run it again."
 
 
 def test_power_says_how_many_more_samples_would_settle_it(store: Store) -> None:

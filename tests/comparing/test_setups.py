@@ -54,7 +54,9 @@ OTHER = {"name": "b", "weight": "1/1", "temperature": 0.0, "max_tokens": None}
         (change("prompts", "likely", to="?"), ["prompt likely: added"]),
         (change(*FRAME, "method", to="points"), ["method: council → points"]),
         (change(*FRAME, "criteria", 0, "weight", to=2.0), ["criterion tone: weight 1 → 2"]),
-        (change(*FRAME, "criteria", 0, "asks", to="Is it kind to all who read it?"), ["criterion tone: asks changed"]),
+        (change(*FRAME, "criteria", 0, "asks", to="Is it kind to all who read it?"),
+         ['criterion tone: asks "Is it kind?" → "Is it kind to all who read it?"']),
+        (change("judges", 0, "weight", to="69307/500000"), ["judge a: weight 1 → 0.138614"]),
         (change(*FRAME, "criteria", 0, "scale", to="1–10"), ["criterion tone: scale 1–5 → 1–10"]),
         (change(*FRAME, "criteria", to=[]), ["criterion tone: removed"]),
         (change(*RUBRIC, "criteria", 0, "required", to=False), ["criterion tone: required yes → no"]),
@@ -74,6 +76,18 @@ def test_what_differs_is_named(change: Any, says: list[str]) -> None:
     change(changed)
 
     assert sorted(differences(setup(), changed)) == sorted(says)
+
+
+def test_long_texts_are_cut_to_where_they_differ() -> None:
+    """Two beginnings that are alike would show nothing."""
+    start = "Does the answer say which page to open and what "
+    first, second = setup(), setup()
+    change(*FRAME, "criteria", 0, "asks", to=f"{start}to press there?")(first)
+    change(*FRAME, "criteria", 0, "asks", to=f"{start}the customer has to do there,\nstep by step?")(second)
+
+    assert differences(first, second) == [
+        'criterion tone: asks "…n and what to press there?" → "…n and what the customer has to do there,…"'
+    ]
 
 
 @pytest.mark.parametrize(

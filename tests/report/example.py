@@ -146,7 +146,8 @@ def _decision() -> Data:
         "reasons": ["The composite rose by 0.50, and the interval from 0.22 to 0.79 excludes 0.",
                     "No layer fell: fact is undecided, behavior and judge rose."],
         "next_step": "Ship new.", "pairs": 22, "wins": 14, "ties": 2, "losses": 6, "lost_by_treatment": 1,
-        "lost_by_control": 1, "composite": interval(0.5, 0.22, 0.79), "layers": layers,
+        "lost_by_control": 1, "composite": interval(0.5, 0.22, 0.79), "p": interval(0.5, 0.22, 0.79)["p"],
+        "layers": layers,
         "criteria": {id: interval(0.14 - 0.05 * place, 0.08 - 0.09 * place, 0.2 - 0.01 * place)
                      for place, id in enumerate(CRITERIA)},
         "distribution": spread(DIFFERENCES), "saturation": saturation(),

@@ -1,7 +1,6 @@
 """The plots of the HTML report: what they are drawn from, what they say in words, and what they do with little data."""
 
 import io
-import random
 import re
 from typing import Any
 
@@ -13,12 +12,11 @@ from evenhand.report.html import write_html
 from evenhand.report.html._differences import difference_charts
 from evenhand.report.html._heat import heat_map
 from evenhand.report.html._lengths import length_plots
-from evenhand.report.html._people import people_plots
 from evenhand.report.html._saturation import saturation_plots
 from evenhand.report.html._spread import _parts, spread_plot
 from evenhand.report.html._weights import weighed
 from tests.report.example import head, interval, samples
-from tests.report.measured import labels, lengths, saturation, sensitivity, spread
+from tests.report.measured import lengths, saturation, sensitivity, spread
 from tests.report.results import Data
 
 
@@ -68,7 +66,7 @@ STEPS = st.lists(st.integers(-8, 8).map(lambda step: step / 4), min_size=1, max_
 
 @given(STEPS, st.integers(1, 24))
 def test_the_colours_of_the_bars_count_what_was_better_and_worse(differences: list[float], bins: int) -> None:
-    """A bar that holds zero holds some of each: its parts are what the other bars leave over."""
+    """A bar that begins or ends at zero has its equal ones apart; one that lies on both sides counts for neither."""
     sides = {"losses": sum(one < 0 for one in differences), "ties": differences.count(0),
              "wins": sum(one > 0 for one in differences)}  # fmt: skip
     found = spread(differences, bins)
@@ -78,8 +76,21 @@ def test_the_colours_of_the_bars_count_what_was_better_and_worse(differences: li
     parts = [_parts(bar, bars, sides) for bar in bars]
 
     totals = {kind: sum(one.get(kind, 0) for one in parts) for kind in ("down", "open", "up")}
+    straddling = [part for (low, high, _), part in zip(bars, parts, strict=True) if low < 0 < high]
     assert [sum(one.values()) for one in parts] == [number for *_, number in bars]
-    assert list(totals.values()) == list(sides.values())
+    assert all(part.keys() == {"open"} for part in straddling)
+    assert straddling or list(totals.values()) == list(sides.values())
+
+
+def test_a_bar_on_both_sides_of_zero_is_grey() -> None:
+    """Differences in steps have a bar about zero; in two colours, half of each would stand on the wrong side."""
+    found = {"edges": [-0.75, -0.25, 0.25, 0.75], "counts": [2, 5, 3], "mean": 0.1}
+
+    plot = spread_plot(compared(distribution=found, wins=5, ties=2, losses=3))
+
+    assert plot is not None
+    assert [block.kind for block in plot.blocks] == ["down", "open", "up"]
+    assert [note.text for note in plot.notes] == ["3 worse", "5 better, 2 equal", "mean +0.10"]
 
 
 def test_the_spread_says_its_sides_its_mean_and_its_bars() -> None:
@@ -175,38 +186,6 @@ def test_no_map_of_one_judge_or_of_very_many(judges: int) -> None:
     pairs = [[one, other] for one in names for other in names if one < other]
 
     assert heat_map([{"judges": pair, "pearson": 0.5, "why_not": "", "mean_gap": 1, "n": 4} for pair in pairs]) is None
-
-
-def test_a_dot_is_as_large_as_what_it_stands_for() -> None:
-    """Four times the outputs, twice the radius: the eye compares areas."""
-    judge = {"judge": "j", "points": [[1, 1, 25], [2, 1, 100]], "pearson": 0.5, "bias": -0.25, "n": 125, "map": []}
-
-    (plot,) = people_plots({"judges": [judge], "scale": [1, 5]})
-
-    assert [dot.r for dot in plot.dots] == [10.0, 5.0]
-    assert plot.about == "correlation 0.50, 0.25 lower than people, 125 outputs"
-    assert plot.says.endswith("Judge and people gave 2.00 and 1.00 100 times, 1.00 and 1.00 25 times")
-
-
-def test_dots_do_not_depend_on_the_order_of_labels() -> None:
-    """Of very many the same ones are drawn, whoever labelled first."""
-    chance = random.Random(5)
-    points = [[chance.random(), chance.random(), 1] for _ in range(700)]
-    judge = {"judge": "j", "pearson": 0.5, "bias": 0.0, "n": 700, "map": []}
-
-    plots = [
-        people_plots({"judges": [{**judge, "points": order}], "scale": [0, 1]}) for order in (points, points[::-1])
-    ]
-
-    assert plots[0] == plots[1]
-    assert len(plots[0][0].dots) == 400
-
-
-def test_without_labels_nothing_is_said_about_people() -> None:
-    """A heading over nothing would read like a result."""
-    assert people_plots(None) == []
-    assert "against people" not in written(head(labels=None))
-    assert "embedded against people" in written(head(labels=labels(["embedded"])))
 
 
 def test_a_ranking_tells_how_often_it_holds_and_where_it_turns() -> None:

@@ -84,3 +84,27 @@ def test_lines_reach_across_a_plot_of_any_width(reader: Reader) -> None:
 
     wide, narrow = (box["width"] if box else 0 for box in widths)
     assert wide > 290 > narrow > 180
+
+
+@pytest.mark.parametrize("shape", [plain, crowded, five_variants])
+def test_both_columns_of_a_comparison_are_filled(reader: Reader, shape: Shape) -> None:
+    """A column that ends far above the other is empty beside it: nothing is so tall that it could not be moved."""
+    seen = reader.open(*shape())
+
+    columns = seen.page.locator(".comparison .flow").evaluate_all(COLUMNS)
+
+    assert len(columns) == len(shape()[0]["decision"]["comparisons"])
+    assert all(len(bottoms) == 2 for bottoms in columns)
+    assert max(max(bottoms) - min(bottoms) for bottoms in columns) < 200
+
+
+# How far down each column reaches.
+COLUMNS = """(flows) => flows.map((flow) => {
+  const bottoms = new Map();
+  for (const one of flow.children) {
+    const { left, bottom } = one.getBoundingClientRect();
+    const column = left > innerWidth / 2;
+    bottoms.set(column, Math.max(bottoms.get(column) ?? 0, bottom));
+  }
+  return [...bottoms.values()];
+})"""

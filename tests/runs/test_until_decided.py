@@ -4,7 +4,8 @@ import asyncio
 import json
 import random
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from evenhand import EvalError, Options
 from evenhand import run as run_eval
-from evenhand.runs import Counted, RunSample, SecondPass, shuffled_order
+from evenhand.runs import Counted, Course, RunSample, SecondPass, shuffled_order
 from evenhand.runs._ending import in_order
 from evenhand.runs._samples import InlineSamples, checked
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
@@ -147,6 +148,30 @@ def test_a_settled_run_is_complete(judges: Judges, tmp_path: Path) -> None:
     assert first | rest == {f"s{number}" for number in range(PLANNED)}
     assert not first & rest
     assert whole.head["stopping"] is None
+
+
+def test_a_settled_run_is_finished_although_somebody_stops_it(judges: Judges, tmp_path: Path) -> None:
+    """Ctrl-C in the last moment takes nothing away: all that was needed is there."""
+    written(tmp_path, judges)
+
+    ran = asyncio.run(
+        run_eval(
+            tmp_path / "eval.yaml",
+            options=Options(place=tmp_path / "store", until_decided=True),
+            watch=_stopped_once_settled,
+        )
+    )
+
+    judges.sitting()
+    assert (ran.state, ran.why_stopped) == ("finished", "")
+    assert ran.head["stopping"]["settled_early"]
+
+
+@asynccontextmanager
+async def _stopped_once_settled(course: Course, _spent: Any) -> AsyncIterator[None]:
+    yield
+    assert course.settled
+    course.stop()
 
 
 def test_a_run_that_was_not_shuffled_cannot_be_stopped_early(judges: Judges, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats import Agreement, Metric, Undefined, krippendorff, mean_pairwise
+from evenhand.stats import Agreement, Metric, Undefined, band, krippendorff, mean_pairwise
 
 # Krippendorff's own example: four observers, twelve units, published α = 0.849 for interval data.
 OBSERVERS: list[list[float | None]] = [
@@ -194,3 +194,12 @@ def test_metrics_refuse_what_they_cannot_measure() -> None:
         krippendorff([[1, -1], [1, 1]], "ratio")
     with pytest.raises(InputError, match="some ratings are words and some are numbers"):
         krippendorff([["a", 1], ["a", "a"]], "nominal")
+
+
+@pytest.mark.parametrize(
+    ("alpha", "colour"),
+    [(1.0, "green"), (0.667, "green"), (0.6669, "amber"), (0.4, "amber"), (0.3999, "red"), (-1.0, "red")],
+)
+def test_the_bands_of_an_agreement(alpha: float, colour: str) -> None:
+    """What is on a limit is on it."""
+    assert band(alpha) == colour

@@ -110,7 +110,7 @@ def test_all_won_is_no_certainty() -> None:
     assert found.low == pytest.approx(wilson(8, 8).low)
 
 
-@given(DIFFERENCES, st.randoms(), st.sampled_from([0.1, 7.0, 1e150, 1e-200]))
+@given(DIFFERENCES, st.randoms(), st.sampled_from([0.1, 7.0, 1e140, 1e-200]))
 def test_neither_order_nor_side_nor_unit_changes_a_size(
     differences: list[int], random: st.DataObject, scale: float
 ) -> None:

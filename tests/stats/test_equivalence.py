@@ -96,9 +96,9 @@ def test_too_few_pairs_show_nothing() -> None:
 @pytest.mark.parametrize("margin", [0.0, -0.2, math.nan, math.inf])
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     """Not worse by nothing is better, which is another question."""
-    with pytest.raises(InputError, match="by must be above 0"):
+    with pytest.raises(InputError, match=r"by must be (above 0|a finite number)"):
         _not_worse([1.0, 2.0], margin)
-    with pytest.raises(InputError, match="within must be above 0"):
+    with pytest.raises(InputError, match=r"within must be (above 0|a finite number)"):
         _equivalent([1.0, 2.0], margin)
 
 

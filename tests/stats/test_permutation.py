@@ -94,7 +94,7 @@ def test_no_difference_is_no_evidence() -> None:
         ([], "at least 2 pairs, got 0"),
         ([1.0], "at least 2 pairs, got 1"),
         ([1.0, math.inf], r"differences\[1\] is not a finite number"),
-        ([1e200, 1.0], "too large to test"),
+        ([1e200, 1.0], "too large to reckon with"),
     ],
 )
 def test_data_that_carry_no_test_are_refused(differences: list[float], says: str) -> None:

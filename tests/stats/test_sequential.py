@@ -54,10 +54,11 @@ def test_the_level_of_one_look_is_what_may_be_spent_by_then() -> None:
     assert level_at(Looks(taken=(100,), planned=100)) == pytest.approx(0.05)
 
 
+@pytest.mark.parametrize("level", [0.95, 0.5])
 @pytest.mark.parametrize("first", [20, 50, 90])
-def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int) -> None:
+def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int, level: float) -> None:
     """SciPy's normal distribution of the two sums says at which bound exactly the rest of the 5 % is spent."""
-    spent = 0.05 * (first / 100) ** 1.5
+    spent = (1 - level) * (first / 100) ** 1.5
     bound = scipy_stats.norm.isf(spent / 2)
     both = scipy_stats.multivariate_normal(cov=[[1, (first / 100) ** 0.5], [(first / 100) ** 0.5, 1]])
 
@@ -65,9 +66,10 @@ def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int) -> N
         ends = np.array([bound, second])
         return 1 - float(both.cdf(ends, lower_limit=-ends))
 
-    second = brentq(lambda z: stopped(z) - 0.05, 1.5, 5)
+    second = brentq(lambda z: stopped(z) - (1 - level), 0.1, 5)
 
-    assert level_at(Looks(taken=(first, 100), planned=100)) == pytest.approx(2 * scipy_stats.norm.sf(second), rel=0.005)
+    found = level_at(Looks(taken=(first, 100), planned=100), level)
+    assert found == pytest.approx(2 * scipy_stats.norm.sf(second), rel=0.005)
 
 
 @pytest.mark.parametrize("planned", [25, 50, 100, 1000])

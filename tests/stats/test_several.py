@@ -1,6 +1,8 @@
 """Benjamini–Hochberg: by hand, beside SciPy, never stricter than Holm."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,8 +58,18 @@ def test_false_alarms_are_a_small_share_of_what_is_found() -> None:
     assert 0.02 < shares.mean() < 0.05 + 0.015
 
 
-@pytest.mark.parametrize("ps", [[0.5, math.nan], [-0.1], [1.1]])
-def test_what_is_no_p_is_refused(ps: list[float]) -> None:
+@pytest.mark.parametrize("adjusted", [benjamini_hochberg, holm])
+@pytest.mark.parametrize(
+    ("ps", "says"),
+    [
+        ([0.5, math.nan], r"ps\[1\] is not a finite number"),
+        ([0.01, None], r"ps\[1\] is not a finite number"),
+        (["0.01"], "ps must be numbers"),
+        ([-0.1], "between 0 and 1, got -0.1"),
+        ([1.1], "between 0 and 1, got 1.1"),
+    ],
+)
+def test_what_is_no_p_is_refused(adjusted: Callable[[Any], object], ps: list[Any], says: str) -> None:
     """With the reason."""
-    with pytest.raises(InputError, match="between 0 and 1"):
-        benjamini_hochberg(ps)
+    with pytest.raises(InputError, match=says):
+        adjusted(ps)

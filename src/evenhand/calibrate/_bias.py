@@ -13,6 +13,7 @@ from evenhand.calibrate._agreed import chapters
 from evenhand.calibrate._figures import LEVEL
 from evenhand.calibrate._labelled import PANEL, Floats, Integers, Labelled
 from evenhand.calibrate._pairs import Pairs, against_people
+from evenhand.calibrate._words import too_few
 from evenhand.calibrate.audits._bias import maker
 from evenhand.errors import InputError
 from evenhand.stats import length_bias, mean_interval
@@ -81,7 +82,7 @@ def _by_seat(labelled: Labelled, pairs: Pairs, who: str, name: str) -> Bias:
     seats = labelled.seats[who][pairs.place]
     seen = np.isfinite(seats)
     gap = _contrast((pairs.x - pairs.y)[seen], pairs.cluster[seen], seats[seen] == 1)
-    return _mean(gap, None, plain, "samples with a label in the first seat and in another")
+    return _mean(gap, None, plain, "with a label in the first seat and in another")
 
 
 def _for_its_own(labelled: Labelled, pairs: Pairs, who: str, name: str, models: Mapping[str, str]) -> Bias:
@@ -94,7 +95,7 @@ def _for_its_own(labelled: Labelled, pairs: Pairs, who: str, name: str, models: 
     known = np.array([name in models for name in labelled.variants])[labelled.variant[pairs.place]]
     ours = np.array([name in own for name in labelled.variants])[labelled.variant[pairs.place]]
     gap = _contrast((pairs.x - pairs.y)[known], pairs.cluster[known], ours[known])
-    return _mean(gap, None, plain, "samples with labels on both its own and another's output")
+    return _mean(gap, None, plain, "with labels on both its own and another's output")
 
 
 def _kin(judge: str, model: str) -> bool:
@@ -113,10 +114,10 @@ def _contrast(error: Floats, cluster: Integers, first: NDArray[np.bool_]) -> Flo
     return gap
 
 
-def _mean(errors: Floats, cluster: Integers | None, plain: Bias, of: str = "samples that both answered") -> Bias:
+def _mean(errors: Floats, cluster: Integers | None, plain: Bias, of: str = "that both answered") -> Bias:
     units = len(errors) if cluster is None else len(np.unique(cluster))
     if units < LEAST:
-        return replace(plain, n=len(errors), why=f"{units} {of} are too few: it takes {LEAST}")
+        return replace(plain, n=len(errors), why=too_few(units, "sample", LEAST, more=of))
     found = mean_interval(errors, level=LEVEL, clusters=None if cluster is None else cluster.tolist())
     return replace(
         plain, estimate=found.estimate, low=found.low, high=found.high, n=len(errors), method="mean over samples, t"

@@ -16,6 +16,7 @@ from evenhand.calibrate._labels import Label
 from evenhand.calibrate._maps import CalibrationMap, maps
 from evenhand.calibrate._means import HumanMean, human_means
 from evenhand.calibrate._recommend import NotRecommended, Recommended, recommend
+from evenhand.calibrate._warnings import warnings_of
 from evenhand.errors import Fault, InputError
 from evenhand.runs import Table
 
@@ -33,6 +34,7 @@ class Calibration:
     biases: tuple[Bias, ...]
     confusions: tuple[Confusion, ...]
     recommended: Recommended | NotRecommended
+    warnings: tuple[str, ...]  # What speaks against judges that are recommended.
     maps: tuple[CalibrationMap, ...]
     means: tuple[HumanMean, ...]
 
@@ -54,6 +56,8 @@ def calibrate(
     found = labelled(table, labels)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
+    erring = tuple(biases(found, models or {}))
+    recommended = recommend(cells_of(found), rng=rng, cost=cost or {})
     return Calibration(
         run=table.run,
         name=table.frame.name,
@@ -61,9 +65,10 @@ def calibrate(
         aligned=alignment(found),
         agreed=tuple(agreements(found)),
         ceilings=tuple(ceilings(found)),
-        biases=tuple(biases(found, models or {})),
+        biases=erring,
         confusions=tuple(confusions(found)),
-        recommended=recommend(cells_of(found), rng=rng, cost=cost or {}),
+        recommended=recommended,
+        warnings=tuple(warnings_of(recommended, erring)),
         maps=tuple(maps(found, rng)),
         means=tuple(human_means(table, found)),
     )

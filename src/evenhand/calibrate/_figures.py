@@ -1,25 +1,23 @@
 """How far two columns agree: α, quadratic κ, Pearson, Spearman, with intervals that know what belongs together.
 
-All four are functions of six sums over the pairs. Leaving out one sample at a time is then a subtraction, and gives the
-standard error without drawing anything (jackknife); the interval is taken on Fisher's z, where it is symmetric.
+All four are functions of six sums over the pairs. Leaving out one sample at a time is then a subtraction; the interval
+is taken on Fisher's z, where it is symmetric.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from math import atanh, sqrt, tanh
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand.calibrate._jackknife import CORRELATION, by_cluster, jackknife
 from evenhand.calibrate._labelled import Floats
 from evenhand.calibrate._pairs import Pairs
-from evenhand.stats import student_quantile
+from evenhand.calibrate._words import too_few
+from evenhand.stats import Undefined
 
 LEAST = 3  # Pairs for a figure.
-LEAST_SAMPLES = 8  # For an interval: fewer tell too little of how much the figure moves.
 LEVEL = 0.95
 _NOTHING = 1e-12  # Spread below this share of the values' size is rounding.
 
@@ -59,54 +57,27 @@ def spearman(pairs: Pairs) -> Figure:
     return _figure(ranks, _pearson, "Spearman")
 
 
-_Statistic = Callable[[Floats], Floats]
-
-
-def _figure(pairs: Pairs, statistic: _Statistic, method: str) -> Figure:
-    _, unit = np.unique(pairs.cluster, return_inverse=True)
-    samples = int(unit.max()) + 1 if pairs.n else 0
+def _figure(pairs: Pairs, statistic: Callable[[Floats], Floats], method: str) -> Figure:
+    samples = len(np.unique(pairs.cluster))
+    plain = Figure(value=None, method=method, n=pairs.n, samples=samples)
     if pairs.n < LEAST:
-        why = f"{pairs.n} outputs that both answered are too few: it takes {LEAST}"
-        return Figure(value=None, method=method, n=pairs.n, samples=samples, why=why)
-    sums = _sums(pairs, unit)
-    value = float(statistic(sums.sum(axis=0)[None])[0])
-    if not np.isfinite(value):
-        why = "all answers are the same" if np.ptp(np.concatenate([pairs.x, pairs.y])) == 0 else "one side never varies"
-        return Figure(value=None, method=method, n=pairs.n, samples=samples, why=why)
-    low, high, why = _interval(value, sums, statistic)
-    return Figure(value=value, low=low, high=high, method=method, n=pairs.n, samples=samples, why=why)
+        return replace(plain, why=too_few(pairs.n, "output", LEAST, more="that both answered"))
+    found = jackknife(_sums(pairs), statistic, level=LEVEL, method=method, bent=CORRELATION)
+    if isinstance(found, Undefined):
+        same = np.ptp(np.concatenate([pairs.x, pairs.y])) == 0
+        return replace(plain, why="all answers are the same" if same else "one side never varies")
+    return replace(plain, value=found.value, low=found.low, high=found.high, why=found.why)
 
 
-def _sums(pairs: Pairs, unit: NDArray[np.intp]) -> Floats:
+def _sums(pairs: Pairs) -> Floats:
     """By cluster: how many, and the sums of x, y, x², y², xy, both moved by the same amount so that they stay small."""
     middle = (pairs.x.mean() + pairs.y.mean()) / 2
     x, y = pairs.x - middle, pairs.y - middle
-    columns = (np.ones_like(x), x, y, x * x, y * y, x * y)
-    return np.stack([np.bincount(unit, weights=column) for column in columns], axis=1)
-
-
-def _interval(value: float, sums: Floats, statistic: _Statistic) -> tuple[float | None, float | None, str]:
-    """From the figure without each sample in turn."""
-    samples = len(sums)
-    if samples < LEAST_SAMPLES:
-        return None, None, f"{samples} samples are too few for an interval: it takes {LEAST_SAMPLES}"
-    without = statistic(sums.sum(axis=0) - sums)
-    if not np.isfinite(without).all():
-        return None, None, "without one of the samples nothing varies: no interval"
-    if 1 - abs(value) < _NOTHING:
-        return None, None, "they agree throughout: nothing tells how much that may vary"
-    error = sqrt((samples - 1) / samples * float(((without - without.mean()) ** 2).sum()))
-    reach = _quantile(samples - 1) * error / (1 - value * value)
-    return tanh(atanh(value) - reach), tanh(atanh(value) + reach), ""
-
-
-@cache  # Most figures of a calibration rest on the same number of samples.
-def _quantile(df: int) -> float:
-    return student_quantile((1 - LEVEL) / 2, df)
+    return by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), pairs.cluster)
 
 
 def _alpha(sums: Floats) -> Floats:
-    n, x, y, xx, yy, xy = sums.T
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     observed = (xx + yy - 2 * xy) / n
     count = 2 * n
     expected = 2 * (count * (xx + yy) - (x + y) ** 2) / (count * (count - 1))
@@ -114,12 +85,12 @@ def _alpha(sums: Floats) -> Floats:
 
 
 def _kappa(sums: Floats) -> Floats:
-    n, x, y, xx, yy, xy = sums.T
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     return 1 - _ratio((xx + yy - 2 * xy) / n, (xx + yy) / n - 2 * x * y / n**2, (xx + yy) / n)
 
 
 def _pearson(sums: Floats) -> Floats:
-    n, x, y, xx, yy, xy = sums.T
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     first, second = xx - x * x / n, yy - y * y / n
     spread = np.where((first > _NOTHING * xx) & (second > _NOTHING * yy), first * second, 0.0)
     return np.clip(_ratio(xy - x * y / n, np.sqrt(spread), 0.0), -1.0, 1.0)

@@ -54,7 +54,7 @@ def calibration_json(one: Calibration) -> Json:
             {"judge": each.who, "question": each.question, "levels": each.levels, "counts": each.counts}
             for each in one.confusions
         ],
-        "recommendation": _recommendation(one.recommended),
+        "recommendation": _recommendation(one.recommended, one.warnings),
         "maps": [_map(each) for each in one.maps],
         "means": [_mean(each) for each in one.means],
     }
@@ -103,7 +103,7 @@ def _bias(one: Bias) -> Json:
     return {"judge": one.who, **{name: value for name, value in asdict(one).items() if name != "who"}}
 
 
-def _recommendation(one: Recommended | NotRecommended) -> Json:
+def _recommendation(one: Recommended | NotRecommended, warnings: Sequence[str]) -> Json:
     if isinstance(one, NotRecommended):
         return {"chosen": None, "why": one.why, "more_samples": one.more}
     return {
@@ -117,6 +117,7 @@ def _recommendation(one: Recommended | NotRecommended) -> Json:
         "choices": one.choices,
         "samples": one.samples,
         "tried": one.tried,
+        "warnings": list(warnings),
         "candidates": [asdict(each) for each in one.candidates],
     }
 

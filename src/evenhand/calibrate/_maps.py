@@ -13,6 +13,7 @@ from evenhand.calibrate._labelled import Floats, Integers, Labelled
 from evenhand.calibrate._pairs import Pairs, against_people
 from evenhand.calibrate._questions import Question
 from evenhand.calibrate._race import folds
+from evenhand.calibrate._words import too_few
 from evenhand.stats import MeanInterval, mean_interval
 
 Knots = tuple[tuple[float, float], ...]
@@ -66,7 +67,7 @@ def _map(labelled: Labelled, who: str, question: Question, rng: np.random.Genera
     samples = int(unit.max()) + 1 if pairs.n else 0
     kind: MapKind = "isotonic" if samples >= LEAST_ISOTONIC else "linear"
     if samples < LEAST_SAMPLES:
-        why = f"{samples} labelled samples are too few: it takes {LEAST_SAMPLES}"
+        why = too_few(samples, "labelled sample", LEAST_SAMPLES)
         return CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
     held = _held_out(pairs, unit, kind, question, rng)
     before, after = (one - pairs.y for one in (pairs.x, held))

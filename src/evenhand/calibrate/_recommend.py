@@ -13,6 +13,7 @@ from evenhand.calibrate._figures import Figure, alpha
 from evenhand.calibrate._labelled import Floats
 from evenhand.calibrate._pairs import Pairs
 from evenhand.calibrate._race import FOLDS, ROUNDS, Race, Standings
+from evenhand.calibrate._words import too_few
 from evenhand.stats import MeanInterval, mean_interval
 
 LEAST_SAMPLES = 20
@@ -64,7 +65,7 @@ def recommend(cells: Cells, *, rng: np.random.Generator, cost: Mapping[str, floa
         return NotRecommended(why="one judge: there is nothing to choose between")
     if cells.samples < LEAST_SAMPLES:
         more = LEAST_SAMPLES - cells.samples
-        return NotRecommended(why=f"{cells.samples} labelled samples are too few: it takes {LEAST_SAMPLES}", more=more)
+        return NotRecommended(why=too_few(cells.samples, "labelled sample", LEAST_SAMPLES), more=more)
     if np.ptp(cells.people) == 0:
         return NotRecommended(why="people gave the same score throughout: any panel fits that")
     race = Race(cells=cells, cost=cost)
@@ -72,6 +73,10 @@ def recommend(cells: Cells, *, rng: np.random.Generator, cost: Mapping[str, floa
     rounds = list(race.honest(rng))
     each = np.mean([race.error_of(said) for said, _ in rounds], axis=0)
     now = race.error_of(cells.panel)
+    gain = mean_interval(now - each)
+    if gain.high < 0:
+        why = "on samples that they were not chosen by, chosen panels err more than the one that ran: keep that one"
+        return NotRecommended(why=why)
     choices = [number for _, chosen in rounds for number in chosen]
     standings = [_standing(race, final, number) for number in _shown(race, final)]
     by_number = dict(zip(_shown(race, final), standings, strict=True))
@@ -82,7 +87,7 @@ def recommend(cells: Cells, *, rng: np.random.Generator, cost: Mapping[str, floa
         tried=len(race.candidates),
         error=float(np.sqrt(each.mean())),
         error_now=float(np.sqrt(now.mean())),
-        gain=mean_interval(now - each),
+        gain=gain,
         alpha=alpha(_outputs(cells, rounds[0][0])),
         same=choices.count(final.chosen),
         choices=FOLDS * ROUNDS,

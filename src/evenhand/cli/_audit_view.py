@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evenhand.calibrate import Audit, AuditFinding
+from evenhand.cli._rows import show_rows
 from evenhand.cli._screen import Screen
 
 MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
@@ -44,16 +45,13 @@ def _show_numbers(screen: Screen, findings: Sequence[AuditFinding]) -> None:
     if not findings:
         return
     screen.gap()
-    columns = {
-        "": [MARKS[one.colour][0] for one in findings],
-        "finding": [one.name for one in findings],
-        "of": [_of(one) for one in findings],
-        "value": [_number(one, one.value) for one in findings],
-        "interval": [_interval(one) for one in findings],
-        "n": [f"{one.n:,}" for one in findings],
-    }
+    names = ("", "finding", "of", "value", "interval", "n")
+    rows = [
+        [MARKS[one.colour][0], one.name, _of(one), _number(one, one.value), _interval(one), f"{one.n:,}"]
+        for one in findings
+    ]
     colours = {mark: colour for mark, colour in MARKS.values() if colour}
-    screen.table(columns, right=("value", "interval", "n"), colours=colours)
+    show_rows(screen, names, rows, heads=3, right=names[3:], colours=colours)
 
 
 def _show_unknown(screen: Screen, findings: Sequence[AuditFinding]) -> None:

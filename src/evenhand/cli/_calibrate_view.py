@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from evenhand.cli._rows import show_rows
 from evenhand.cli._screen import Screen
 
 Data = Mapping[str, Any]
@@ -13,8 +14,9 @@ ANSWERS = {
     "green": ("Yes: {who} agrees with people", "green"),
     "amber": ("With care: {who} agrees with people only in part", "yellow"),
     "red": ("No: {who} does not agree with people", "red"),
-    "grey": ("Not known whether {who} agrees with people", None),
+    "grey": ("Not known", None),
 }
+FIGURES = {"α": "alpha", "κ": "kappa", "r": "pearson", "ρ": "spearman"}
 KINDS = {"length": "per 100 chars", "position": "first seat", "self-preference": "own model"}
 NONE = "–"
 
@@ -46,10 +48,24 @@ def _show_answer(screen: Screen, data: Data) -> None:
 def _show_agreement(screen: Screen, data: Data) -> None:
     _section(screen, "Agreement with people [95 % interval]; a person: each against the others")
     names = ("question", "judge", "α", "κ", "r", "ρ", "n")
-    screen.table(_columns(names, _once(list(_agreement_rows(data)))), right=names[2:])
-    whys = (one["alpha"]["why"] for one in data["agreement"] if one["alpha"]["low"] is None)
-    for why in dict.fromkeys(why for why in whys if why):
-        screen.line(f"{NONE} {why}", indent=2, dim=True)
+    show_rows(screen, names, list(_agreement_rows(data)), heads=2, once=True, right=names[2:])
+    for line in _gaps(data["agreement"]):
+        screen.line(f"{NONE} {line}", indent=2, dim=True)
+
+
+def _gaps(agreement: Sequence[Data]) -> Iterator[str]:
+    """Why there is no number, or no interval, each reason once."""
+    if any(one["kappa"] is None for one in agreement):
+        yield "κ is for single criteria with whole levels"
+    missing: dict[str, dict[str, None]] = {}
+    for one in agreement:
+        for sign, figure in FIGURES.items():
+            if one[figure] is not None and one[figure]["value"] is None:
+                missing.setdefault(one[figure]["why"], {})[sign] = None
+    yield from (f"{', '.join(signs)} not known: {why}" for why, signs in missing.items())
+    bare = (one["alpha"] for one in agreement)
+    whys = (one["why"] for one in bare if one["value"] is not None and one["low"] is None)
+    yield from (f"α without an interval: {why}" for why in dict.fromkeys(whys))
 
 
 def _agreement_rows(data: Data) -> Iterator[list[str]]:
@@ -77,7 +93,7 @@ def _show_bias(screen: Screen, biases: Sequence[Data]) -> None:
         more = [_marked(found.get((question, judge, kind)), digits=3) for kind in kinds]
         rows.append([question, judge, _word(harsh), f"{_marked(harsh)} {_ends(harsh)}".strip(), *more])
     names = ("question", "judge", "is", "by", *(KINDS[kind] for kind in kinds))
-    screen.table(_columns(names, _once(rows)), right=names[3:])
+    show_rows(screen, names, rows, heads=2, once=True, right=names[3:])
     for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
         screen.line(f"{NONE} {why}", indent=2, dim=True)
 
@@ -115,23 +131,18 @@ def _show_maps(screen: Screen, maps: Sequence[Data]) -> None:
             [
                 one["question"],
                 one["judge"],
-                " / ".join(f"{y:.2f}" for _, y in one["points"]),
-                f"{one['error_before']:.2f}",
-                f"{one['error_after']:.2f}",
+                " / ".join(_number(y) for _, y in one["points"]),
+                _number(one["error_before"]),
+                _number(one["error_after"]),
                 _helps(one),
             ]
             for one in shown
         ]
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
-        screen.table(_columns(names, _once(rows)), right=("error", "mapped"))
+        show_rows(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
         screen.gap()
         screen.line(f"{NONE} no map: {why}", dim=True)
-
-
-def _once(rows: list[list[str]]) -> list[list[str]]:
-    """The rows with what they begin with said once."""
-    return [["" if place and row[0] == rows[place - 1][0] else row[0], *row[1:]] for place, row in enumerate(rows)]
 
 
 def _helps(one: Data) -> str:
@@ -153,9 +164,15 @@ def _show_means(screen: Screen, means: Sequence[Data]) -> None:
             for one in known
         ]
         names = ("variant", "question", "judges say", "people would", "labelled")
-        screen.table(_columns(names, rows), right=("judges say", "people would"))
-    for why in dict.fromkeys(one["why"] for one in means if one["why"]):
-        screen.line(f"{NONE} no mean on people's scale: {why}", dim=True)
+        show_rows(screen, names, rows, heads=2, right=("judges say", "people would"))
+    elif means:
+        screen.gap()
+    whose: dict[str, list[str]] = {}
+    for one in means:
+        if one["why"]:
+            whose.setdefault(one["why"], []).append(f"{one['variant']} on {one['question']}")
+    for why, of in whose.items():
+        screen.line(f"{NONE} no mean on people's scale for {', '.join(of)}: {why}", dim=True)
 
 
 def _show_panel(screen: Screen, one: Data) -> None:
@@ -172,7 +189,7 @@ def _show_panel(screen: Screen, one: Data) -> None:
         ]
         for each in one["candidates"]
     ]
-    screen.table(_columns(("panel", "error", "answered"), rows), right=("error", "answered"))
+    show_rows(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
     for line in _reasons(one):
         screen.line(line, indent=2)
 
@@ -191,6 +208,7 @@ def _reasons(one: Data) -> Iterator[str]:
     )
     if one["alpha"]["value"] is not None:
         yield f"Their α with people there: {_estimate(one['alpha'], 'value')}."
+    yield from (f"Beware: {warning}" for warning in one["warnings"])
 
 
 def _named(chosen: Data) -> str:
@@ -222,20 +240,15 @@ def _section(screen: Screen, title: str) -> None:
     screen.line(title, bold=True)
 
 
-def _columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, list[str]]:
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    return {name: cells for name, cells in columns.items() if any(cells)}
-
-
 def _marked(one: Data | None, digits: int = 2) -> str:
     if one is None or one["estimate"] is None:
         return NONE
     clear = one["low"] is not None and not one["low"] <= 0 <= one["high"]
-    return f"{one['estimate']:+.{digits}f}{'*' if clear else ' '}"
+    return f"{_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
 
 
 def _number(value: float | None) -> str:
-    return NONE if value is None else f"{value:.2f}"
+    return NONE if value is None else _minus(value)
 
 
 def _estimate(one: Data, name: str) -> str:
@@ -243,7 +256,12 @@ def _estimate(one: Data, name: str) -> str:
 
 
 def _ends(one: Data) -> str:
-    return "" if one["low"] is None else f"[{one['low']:z.2f}, {one['high']:z.2f}]"
+    return "" if one["low"] is None else f"[{_minus(one['low'])}, {_minus(one['high'])}]"
+
+
+def _minus(value: float, form: str = "z.2f") -> str:
+    """With the sign that is as wide as a plus."""
+    return f"{value:{form}}".replace("-", "−")
 
 
 def _times(count: int, one: str, several: str = "") -> str:

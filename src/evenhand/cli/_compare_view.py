@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.cli._run_view import COLOURS, badge_lines, gate_lines, show_section
+from evenhand.cli._run_view import COLOURS, badge_lines, gate_lines, show_section, treatment_lines
 from evenhand.cli._screen import Screen
 from evenhand.report import figures as f
 
@@ -21,11 +21,13 @@ def show_comparison(found: Data, *, screen: Screen | None = None) -> None:
         screen.gap()
         if len(decision["comparisons"]) > 1:
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
-        _show_differences(screen, one, found["scales"])
+        _show_differences(screen, one, found["scales"], len(decision["comparisons"]))
     show_section(screen, "Gates", gate_lines(decision["gates"]))
     show_section(screen, "Audit", badge_lines(decision["comparisons"]))
     for treatment, power in (found["power"] or {}).items():
         _show_power(screen, treatment, power)
+    lines = treatment_lines(decision["comparisons"])
+    show_section(screen, "Treatments", [(line, "yellow" if found["forced"] else colour) for line, colour in lines])
     _show_verdict(screen, found)
 
 
@@ -45,10 +47,11 @@ def _show_heading(screen: Screen, found: Data) -> None:
         screen.line(f"note: {note}")
 
 
-def _show_differences(screen: Screen, one: Data, scales: Data) -> None:
+def _show_differences(screen: Screen, one: Data, scales: Data, treatments: int) -> None:
     """A row each for the composite, its layers and the criteria; criteria are on their own scales."""
     layers, criteria = one["layers"], one["criteria"]
-    rows = [("composite", one["composite"], one["verdict"])]
+    composite = one["composite"] and {**one["composite"], "p": one["p"]}
+    rows = [("composite", composite, one["verdict"])]
     rows += [(name, layers[name], one["layer_verdicts"][name]["verdict"]) for name in layers]
     rows += [(f"{id}{_ends(scales.get(id))}", criteria[id], "") for id in criteria]
     columns = {
@@ -61,6 +64,11 @@ def _show_differences(screen: Screen, one: Data, scales: Data) -> None:
     counts = f"{f.times(one['pairs'], 'pair')}: better in {one['wins']:,}, equal in {one['ties']:,}, worse in "
     lost = [f"{one[f'lost_by_{who}']:,} lost by the {who}" for who in ("treatment", "control") if one[f"lost_by_{who}"]]
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
+    if treatments > 1 and composite:
+        screen.line(f"p of the composite is adjusted for {treatments} treatments")
+    for name, layer in one["layer_verdicts"].items():
+        if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
+            screen.line(f"{name} is CAUTIOUS: {' '.join(layer['reasons'][1:])}")  # The first is in the table.
 
 
 def _ends(scale: Sequence[float] | None) -> str:

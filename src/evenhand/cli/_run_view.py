@@ -47,6 +47,7 @@ def show_run(head: Data, *, screen: Screen | None = None) -> None:
     _show_cost(screen, head["cost"])
     _show_packed(screen, comparison_columns(head))
     show_section(screen, "Audit", badge_lines(head["decision"]["comparisons"]))
+    show_section(screen, "Treatments", treatment_lines(head["decision"]["comparisons"]))
     _show_verdict(screen, head)
 
 
@@ -235,6 +236,15 @@ def _badge(badge: Data) -> tuple[str, str | None]:
     mark, colour = BADGES[badge["state"]]
     advice = f". {advised(badge)}" if advised(badge) else ""
     return f"{mark} {badge['badge']}: {answered(badge)}{advice}", colour
+
+
+def treatment_lines(comparisons: Sequence[Data]) -> list[tuple[str, str | None]]:
+    """What was decided of each treatment, by which rule, and what to do; one alone is told by the verdict below."""
+    return [
+        (f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}", COLOURS.get(one["verdict"]))
+        for one in comparisons
+        if len(comparisons) > 1
+    ]
 
 
 def _show_verdict(screen: Screen, head: Data) -> None:

@@ -73,7 +73,7 @@ def _lines(one: Data) -> list[str]:
         f"{_percent(flip['distance'] / 2)} of the weight: {moved}."
     )
     lines = [
-        f"The whole order stays under {order} of near weights.",
+        f"The whole order stays the same with {order} of near weights.",
         f"{first} wins {_percent(won['share'])} of the samples, {_percent(won['low'])} to {_percent(won['high'])} "
         "under near weights.",
         turns,

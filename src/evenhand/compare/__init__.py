@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING
 from evenhand.compare._column import Column
 from evenhand.compare._contract import aligned_badge, decision_json
 from evenhand.compare._decide import decide
-from evenhand.compare._decision import Badge, Colour, Comparison, Decision, GateState, LayerVerdict, Verdict
+from evenhand.compare._decision import (
+    WORST_FIRST,
+    Badge,
+    Colour,
+    Comparison,
+    Decision,
+    GateState,
+    LayerVerdict,
+    Verdict,
+)
 from evenhand.compare.weights._found import Sensitivity
 from evenhand.compare.weights._json import sensitivity_json
 from evenhand.compare.weights._sensitivity import sensitivity
@@ -14,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.compare._stopping import Settled, Stopping
 
 __all__ = [
+    "WORST_FIRST",
     "Badge",
     "Colour",
     "Column",

@@ -6,10 +6,8 @@ from evenhand.compare._decision import Badge, Colour
 from evenhand.compare._facts import Agreed, Facts
 from evenhand.compare._rules import LEAST_AGREEMENT, disagreeing
 from evenhand.compare._words import difference, number, plural, probability
-from evenhand.stats import Agreement, Undefined
+from evenhand.stats import AGREED, Agreement, Undefined, band
 
-_GREEN_ALPHA, _AMBER_ALPHA = 0.667, 0.4
-_NEARLY = 1e-9
 _COLOURS: tuple[Colour, ...] = ("green", "amber", "red")
 
 
@@ -25,14 +23,14 @@ def _judges_agree(facts: Facts) -> Badge:
         why = next((found.pearson for found in facts.agreed.values()), None)
         says = "fewer than two judges" if why is None or isinstance(why, Agreement) else why.why
         return _badge("judges agree", "grey", None, says, "Ask a second judge, on outputs that differ.")
-    name, agreed = max(seen.items(), key=lambda one: (_severity(one[1]), -_pearson(one[1])))
+    name, agreed = max(seen.items(), key=lambda one: (_COLOURS.index(_colour(one[1])), -_pearson(one[1])))
     says = f"mean correlation {number(_pearson(agreed))} of {agreed.judges} judges on {name}"
     if isinstance(agreed.alpha, Agreement):
         says += f", Krippendorff's α {number(agreed.alpha.value)}"
-    asked = f"a mean correlation of {LEAST_AGREEMENT}" + (f" and an α of {_GREEN_ALPHA}" if agreed.alpha else "")
+    asked = f"a mean correlation of {LEAST_AGREEMENT}" + (f" and an α of {AGREED}" if agreed.alpha else "")
     return _badge(
         "judges agree",
-        _COLOURS[_severity(agreed)],
+        _colour(agreed),
         _pearson(agreed),
         says,
         f"Sharpen the rubric until the judges reach {asked}.",
@@ -44,17 +42,10 @@ def _pearson(agreed: Agreed) -> float:
     return agreed.pearson.value
 
 
-def _severity(agreed: Agreed) -> int:
-    """0 green, 1 amber, 2 red."""
+def _colour(agreed: Agreed) -> Colour:
     if disagreeing(agreed):
-        return 2
-    if not isinstance(agreed.alpha, Agreement):
-        return 0
-    return _band(agreed.alpha.value)
-
-
-def _band(alpha: float) -> int:
-    return 0 if alpha >= _GREEN_ALPHA - _NEARLY else 1 if alpha >= _AMBER_ALPHA - _NEARLY else 2
+        return "red"
+    return band(agreed.alpha.value) if isinstance(agreed.alpha, Agreement) else "green"
 
 
 def _significant(facts: Facts) -> Badge:
@@ -80,7 +71,7 @@ def _saturated(facts: Facts) -> Badge:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"
+    return f"{share * 100:.1f} %"
 
 
 def human_aligned(found: Agreement | Undefined | None) -> Badge:
@@ -92,8 +83,8 @@ def human_aligned(found: Agreement | Undefined | None) -> Badge:
     if isinstance(found, Undefined):
         return _badge(name, "grey", None, found.why, "Have people score more of the outputs.")
     says = f"Krippendorff's α {number(found.value)} between panel and people, on {plural(found.n, 'output')}"
-    advice = f"Sharpen the rubric, or choose judges by evenhand calibrate, until α reaches {_GREEN_ALPHA}."
-    return _badge(name, _COLOURS[_band(found.value)], found.value, says, advice)
+    advice = f"Sharpen the rubric, or choose judges by evenhand calibrate, until α reaches {AGREED}."
+    return _badge(name, band(found.value), found.value, says, advice)
 
 
 def _badge(name: str, colour: Colour, value: float | None, says: str, advice: str) -> Badge:

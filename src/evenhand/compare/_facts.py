@@ -14,7 +14,7 @@ NEARLY = 1e-9  # A mean that is on its gate on paper is on it.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerFacts:
-    """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over the layers."""
+    """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over all layers."""
 
     difference: Difference | None
     p_held: float
@@ -93,6 +93,7 @@ class Facts:
     layers: Mapping[str, LayerFacts]
     power: PowerBand | None
     needed: int
+    smallest_effect: float
     saturation: Saturation | None
     agreed: Mapping[str, Agreed]
     aligned: Agreement | Undefined | None

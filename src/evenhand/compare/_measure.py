@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -82,14 +83,24 @@ def agreement(judges: Judges, variants: Sequence[str], rows: int) -> dict[str, A
 
 
 def measure(columns: Mapping[str, Column], clusters: Sequence[int], setting: Setting) -> list[Facts]:
-    """The facts of every treatment, in order; the p-values of their composites are adjusted over all of them."""
+    """The facts of every treatment, in order; what can condemn one of them is adjusted over all of them."""
     units = np.unique(np.asarray(clusters), return_inverse=True)[1] if len(clusters) else np.empty(0, np.int64)
     treatments = [name for name in columns if name != setting.control]
     found = [_facts(columns, name, units, setting) for name in treatments]
     tested = [place for place, facts in enumerate(found) if facts.p is not None]
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
-    return found
+    lost = holm([facts.lost.p for facts in found]).p
+    return [
+        replace(facts, lost=replace(facts.lost, p=p), layers=layers)
+        for facts, p, layers in zip(found, lost, _held(found), strict=True)
+    ]
+
+
+def _held(found: Sequence[Facts]) -> list[dict[str, LayerFacts]]:
+    """The layers of every treatment, their p-values adjusted over all of them."""
+    adjusted = iter(holm([layer.p_held for facts in found for layer in facts.layers.values()]).p)
+    return [{name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()} for facts in found]
 
 
 def _facts(columns: Mapping[str, Column], treatment: str, units: NDArray[np.int64], setting: Setting) -> Facts:
@@ -118,6 +129,7 @@ def _facts(columns: Mapping[str, Column], treatment: str, units: NDArray[np.int6
         layers=_layers(ours, theirs, units, both, treatment, setting),
         power=power,
         needed=_needed(power, setting),
+        smallest_effect=setting.smallest_effect,
         saturation=_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
@@ -148,8 +160,7 @@ def _layers(
             needed=_needed(power, setting),
             saturation=_saturation(differences, setting),
         )
-    adjusted = holm([facts.p_held for facts in found.values()]).p
-    return {name: replace(facts, p_held=p) for (name, facts), p in zip(found.items(), adjusted, strict=True)}
+    return found
 
 
 def _criteria(ours: Column, theirs: Column, units: NDArray[np.int64], setting: Setting) -> dict[str, Difference | None]:
@@ -200,7 +211,11 @@ def _spread(differences: Floats) -> Spread | None:
     gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
     low, high = float(values[0]), float(values[-1])
     bars = round((high - low) / gap) + 1
-    edges = low + gap * (np.arange(bars + 1) - 0.5) if bars <= _MOST_BARS else np.linspace(low, high, _MOST_BARS + 1)
+    if bars <= _MOST_BARS:
+        edges = low + gap * (np.arange(bars + 1) - 0.5)
+    else:  # 0 is an edge: no bar holds both gains and losses.
+        width = (high - low) / _MOST_BARS
+        edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
     counts, edges = np.histogram(differences, bins=edges)
     return Spread(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=float(differences.mean()))
 

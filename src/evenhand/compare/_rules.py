@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import isinf
 
 from evenhand.compare._decision import Verdict
-from evenhand.compare._facts import Agreed, Facts
+from evenhand.compare._facts import ALPHA, Agreed, Facts
 from evenhand.compare._words import chance, difference, how_often, listed, number, plural, points, probability, signed
 from evenhand.stats import LEAST_NEEDED, Agreement, Difference
 
@@ -47,9 +47,18 @@ def with_margin(facts: Facts, found: Ruling) -> Ruling:
     return replace(
         found,
         says=f"{found.says}, and is not worse by more than {asked.by:g} points",
-        why=(*found.why, f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}."),
+        why=(
+            *found.why,
+            f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
+            f"Losses in fewer than {_unseen(facts.pairs)} of the samples may have gone unseen.",
+        ),
         next_step=f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
+
+
+def _unseen(pairs: int) -> str:
+    """The share below which something that strikes samples at random is missed by all of them in 1 of 20 tries."""
+    return f"{100 * (1 - ALPHA ** (1 / pairs)):.2g} %"
 
 
 def disagreeing(agreed: Agreed) -> bool:
@@ -177,15 +186,15 @@ def _unsettled(facts: Facts) -> Ruling | None:
     if found.changed is not None and found.moved is not None:
         why = (
             "Of the last three tenths of the samples one still changed the interval's width by "
-            f"{found.changed * 100:.0f} %, and together they moved the estimate by {found.moved * 100:.0f} % of its "
+            f"{found.changed * 100:.1f} %, and together they moved the estimate by {found.moved * 100:.1f} % of its "
             "half-width; settled is below 10 % and below 50 %."
         )
     return Ruling(
         verdict="UNDERPOWERED",
         rule=f"6. the {facts.what} does not differ, and the interval is not saturated",
         says=f"{facts.treatment} cannot yet be told from {facts.control} ({points(facts.composite)})",
-        why=(_same(facts), why),
-        next_step="Add samples until the interval settles, or keep the cheaper of the two.",
+        why=(_same(facts), why, *_ruled_out(facts)),
+        next_step=_keep(facts) if _ruled_out(facts) else "Add samples until the interval settles.",
     )
 
 
@@ -194,9 +203,27 @@ def _noise(facts: Facts) -> Ruling:
         verdict="NOISE",
         rule=f"6. the {facts.what} does not differ",
         says=f"{facts.treatment} cannot be told from {facts.control} ({points(facts.composite)})",
-        why=(_same(facts),),
-        next_step=f"Keep the cheaper of the two: more samples like these will hardly tell {facts.treatment} from "
-        f"{facts.control}.",
+        why=(_same(facts), *(_ruled_out(facts) or _would_be_seen(facts))),
+        next_step=_keep(facts),
+    )
+
+
+def _ruled_out(facts: Facts) -> tuple[str, ...]:
+    """Said where the interval holds no difference that matters, to either side."""
+    found, matters = facts.composite, facts.smallest_effect
+    if found is None or not -matters < found.low <= found.high < matters:
+        return ()
+    return (f"The interval rules out a difference of {matters:g} points or more.",)
+
+
+def _would_be_seen(facts: Facts) -> tuple[str, ...]:
+    return (f"A difference of {facts.smallest_effect:g} points would have been seen four times out of five.",)
+
+
+def _keep(facts: Facts) -> str:
+    return (
+        f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more samples "
+        "(evenhand compare RUN --power)."
     )
 
 

@@ -54,6 +54,8 @@ def interval(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
         return f"no {found.level:.0%} interval from {plural(found.n, 'pair')}".replace("%", " %")
+    if found.high == found.low:
+        return f"the same in all {plural(found.n, 'pair')}"
     digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
     low, high = signed(found.low, digits), signed(found.high, digits)
     return f"{found.level:.0%} interval".replace("%", " %") + f" {low} to {high}"
@@ -63,8 +65,14 @@ def chance(found: Difference | None, equal: str, also: str = "") -> str:
     """How sure, in plain words with the number behind them."""
     if found is None:
         return "There are too few pairs to say how sure."
+    if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
+        return f"Allowing for every look at the run, {probability(found.p)}{also}; {interval(found)}{_unit(found)}."
     often = f"a difference this large would come up in {how_often(found.p)} ({probability(found.p)}{also})"
-    return f"If {equal}, {often}; {interval(found)}{' points' if found.bounded else ''}."
+    return f"If {equal}, {often}; {interval(found)}{_unit(found)}."
+
+
+def _unit(found: Difference) -> str:
+    return " points" if found.bounded and found.low < found.high else ""
 
 
 def how_often(p: float) -> str:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenhand.comparing._decided import Decided, decided
-from evenhand.comparing._objections import Objection, other_layers, other_samples, refuse, scored_otherwise, unfinished
+from evenhand.comparing._objections import (
+    Objection,
+    changed_samples,
+    left_by_lot,
+    missing_samples,
+    other_layers,
+    refuse,
+    scored_otherwise,
+    unfinished,
+)
 from evenhand.comparing._power import power_json
 from evenhand.comparing._sides import Side, sides_of
 from evenhand.comparing._terms import Terms
@@ -27,8 +36,9 @@ def compare_runs(store: Store, *runs: str, terms: Terms = Terms()) -> Json:  # n
     control, *treatments = sides
     common = [shared(control.member, side.member) for side in treatments]
     _refuse_strangers(control, treatments, common)
+    by_lot = [left_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)]
     pairs = paired([side.member for side in sides])
-    objections = [*unfinished(sides), *_between_runs(store, sides, common), *other_layers(sides, pairs)]
+    objections = [*unfinished(sides), *_between_runs(store, sides, common, by_lot), *other_layers(sides, pairs)]
     if not terms.force:
         refuse(objections)
     found = decided(store, sides, pairs, terms)
@@ -36,7 +46,7 @@ def compare_runs(store: Store, *runs: str, terms: Terms = Terms()) -> Json:  # n
         "control": control.data(),
         "treatments": [side.data() for side in treatments],
         "samples": _samples_json(common, len(control.member.samples)),
-        "notes": [*_notes(sides, common, pairs), *found.notes],
+        "notes": [*_notes(sides, common, by_lot, pairs), *found.notes],
         "forced": [part for objection in objections for part in objection.parts],
         "decision": _marked(found.told, objections),
         "power": _power(found, sides, pairs) if terms.power else None,
@@ -52,22 +62,35 @@ def _refuse_strangers(control: Side, treatments: Sequence[Side], common: Sequenc
             raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
 
 
-def _between_runs(store: Store, sides: Sequence[Side], common: Sequence[Shared]) -> list[Objection]:
+def _between_runs(
+    store: Store, sides: Sequence[Side], common: Sequence[Shared], by_lot: Sequence[bool]
+) -> list[Objection]:
     control, *treatments = sides
     return [
         objection
-        for side, found in zip(treatments, common, strict=True)
+        for side, found, lot in zip(treatments, common, by_lot, strict=True)
         if side.run["id"] != control.run["id"]
-        for objection in (*scored_otherwise(control, side), *other_samples(store, control, side, found))
+        for objection in (
+            *scored_otherwise(control, side),
+            *(() if lot else missing_samples(control, side, found)),
+            *changed_samples(store, control, side, found),
+        )
     ]
 
 
 def _marked(decision: Json, objections: Sequence[Objection]) -> Json:
-    """A decision that was forced says so wherever it is told."""
+    """A decision that was forced says so wherever it is told, and passes nothing."""
     if not objections:
         return decision
     why = "; ".join(dict.fromkeys(objection.what for objection in objections))
-    return {**decision, "headline": f"{decision['headline'].removesuffix('.')} (forced: {why})."}
+    mend = "; ".join(dict.fromkeys(objection.hint.partition(":")[0] for objection in objections))
+    doubt = "the difference may come from that" if decision["comparisons"] else "that may have made it what it is"
+    marked = {**decision, "comparisons": [dict(one) for one in decision["comparisons"]], "exit_code": 1}
+    for told in (marked, *marked["comparisons"]):
+        told["headline"] = f"{told['headline'].removesuffix('.')} (forced: {why}; {doubt})."
+        told["reasons"] = [*told["reasons"], f"It was forced although {why}: {doubt}."]
+        told["next_step"] = f"Ship nothing by this: {mend}."
+    return marked
 
 
 def _samples_json(common: Sequence[Shared], own: int) -> Json:
@@ -84,10 +107,16 @@ def _samples_json(common: Sequence[Shared], own: int) -> Json:
     }
 
 
-def _notes(sides: Sequence[Side], common: Sequence[Shared], pairs: Paired) -> list[str]:
+def _notes(sides: Sequence[Side], common: Sequence[Shared], by_lot: Sequence[bool], pairs: Paired) -> list[str]:
     """What a reader should know that is no reason to refuse."""
     control, *treatments = sides
     notes = [
+        f"the run of {side.name} was decided before it came to {len(found.only_first):,} of the samples of "
+        f"{control.name}: left out by lot"
+        for side, found, lot in zip(treatments, common, by_lot, strict=True)
+        if lot
+    ]
+    notes += [
         f"{len(found.only_second):,} of the samples of {side.name} are not in {control.name}, and left out"
         for side, found in zip(treatments, common, strict=True)
         if found.only_second
@@ -98,7 +127,16 @@ def _notes(sides: Sequence[Side], common: Sequence[Shared], pairs: Paired) -> li
         if count
     ]
     gates = {tuple(sorted(side.frame.gates.items())) for side in sides}
-    return [*notes, *([f"the gates are those of {sides[-1].name}"] if len(gates) > 1 else [])]
+    notes += [f"the gates are those of {sides[-1].name}"] if len(gates) > 1 else []
+    return [*notes, *_alone(sides)]
+
+
+def _alone(sides: Sequence[Side]) -> list[str]:
+    """One treatment picked from several of a run looks better than it is: nothing allows for the others."""
+    tried = len(sides[0].frame.variants) - 1
+    if len({side.run["id"] for side in sides}) > 1 or len(sides) != 2 or tried < 2:
+        return []
+    return [f"{sides[1].name} is one of {tried} treatments of its run: p is not adjusted for the others"]
 
 
 def _power(found: Decided, sides: Sequence[Side], pairs: Paired) -> Json:

@@ -48,7 +48,8 @@ def decided(store: Store, sides: Sequence[Side], pairs: Paired, terms: Terms) ->
         smallest_effect=float(frame.smallest_effect),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
-        stopped_early=bool(stopping and stopping["settled_early"]),
+        # Settled was the run's own comparison; one with another run has to have samples enough.
+        stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
         looks=_looks(looked) if looked else None,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""

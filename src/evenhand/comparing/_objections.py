@@ -36,11 +36,12 @@ def refuse(objections: Sequence[Objection]) -> None:
 
 
 def unfinished(sides: Sequence[Side]) -> Iterator[Objection]:
-    """Runs that may still change."""
+    """Runs that may still change, or never came to their end."""
     for run in {side.run["id"]: side.run for side in sides}.values():
         if run["state"] != "finished":
             part = f"{run['id']} ({run['state']})"
-            yield Objection(what="a run is not finished", parts=(part,), hint="evenhand run EVAL --resume finishes it")
+            hint = "wait for its end" if run["state"] == "running" else "evenhand run EVAL --resume finishes it"
+            yield Objection(what="a run is not finished", parts=(part,), hint=hint)
 
 
 def scored_otherwise(control: Side, treatment: Side) -> Iterator[Objection]:
@@ -53,12 +54,16 @@ def scored_otherwise(control: Side, treatment: Side) -> Iterator[Objection]:
         yield Objection(what="the runs were not scored alike", parts=tuple(parts), hint=hint)
 
 
-def other_samples(store: Store, control: Side, treatment: Side, found: Shared) -> Iterator[Objection]:
-    """Samples that the treatment never had, and samples that are not the same under one id."""
+def missing_samples(control: Side, treatment: Side, found: Shared) -> Iterator[Objection]:
+    """Samples that the treatment never had."""
     if found.only_first and found.both:
         part = f"{treatment.name} lacks {_several(len(found.only_first))} of {control.name}"
         hint = "run it on all samples: what is left out may be what it is bad at"
         yield Objection(what="samples are missing", parts=(f"{part}, first {found.only_first[0]!r}",), hint=hint)
+
+
+def changed_samples(store: Store, control: Side, treatment: Side, found: Shared) -> Iterator[Objection]:
+    """Samples that are not the same under one id."""
     if found.changed:
         fields = _what_changed(store, control, treatment, found.changed[0])
         told = f"{_several(len(found.changed))} of one id, first {found.changed[0]!r}" + (
@@ -66,6 +71,20 @@ def other_samples(store: Store, control: Side, treatment: Side, found: Shared) -
         )
         hint = "give changed samples new ids, or run both on the same ones"
         yield Objection(what="samples differ", parts=(told,), hint=hint)
+
+
+def left_by_lot(store: Store, control: Side, treatment: Side, found: Shared) -> bool:
+    """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
+
+    It asks in a random order of positions, so what is missing must be at positions that it planned and did not come to.
+    A file that lost a sample has others in its place and in those behind it, and one of them gives it away.
+    """
+    setup = json.loads(treatment.run["setup"])
+    if not found.only_first or treatment.run["state"] != "finished" or not setup.get("until_decided"):
+        return False
+    asked = {row["position"] for row in store.samples(treatment.run["id"])}
+    ours = {row["id"]: row["position"] for row in store.samples(control.run["id"])}
+    return all(ours[id] < setup["samples"] and ours[id] not in asked for id in found.only_first)
 
 
 def other_layers(sides: Sequence[Side], pairs: Paired) -> Iterator[Objection]:

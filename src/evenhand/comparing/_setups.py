@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 Data = Mapping[str, Any]
 _TOLD = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
+LONGEST, LEAD = 40, 12  # Characters that are shown of a text, and of what two texts share before they differ.
+_RATIO = re.compile(r"-?\d+/[1-9]\d*")
 _FOR_READERS = ("name", "about", "tags", "environment", "criteria")  # Names change no score.
 
 
@@ -110,18 +114,37 @@ def _changed(part: str, one: Data, other: Data) -> Iterator[str]:
     for name in {**one, **other}:
         before, after = one.get(name), other.get(name)
         if before != after:
-            short = _short(before), _short(after)
+            short = _shown(before, after)
             yield f"{part}: {name} {short[0]} → {short[1]}" if all(short) else f"{part}: {name} changed"
 
 
-def _short(value: object) -> str:
-    """A value that fits into a sentence; empty where it does not."""
+def _shown(before: object, after: object) -> tuple[str, str]:
+    """Two values as they fit into a sentence, from where they differ; empty where one is more than a text."""
+    one, other = _text(before), _text(after)
+    if not one or not other:
+        return "", ""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
+    start = max(0, same - LEAD) if max(len(one), len(other)) > LONGEST else 0
+    return _cut(one, start), _cut(other, start)
+
+
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:g}"
-    text = "none" if value is None else str(value).removesuffix("/1") if isinstance(value, int | str) else ""
-    return text if 0 < len(text) <= 24 else ""
+    if isinstance(value, str) and _RATIO.fullmatch(value):
+        return f"{float(Fraction(value)):.6g}"
+    if isinstance(value, str):
+        return " ".join(value.split())
+    return "none" if value is None else str(value) if isinstance(value, int) else ""
+
+
+def _cut(text: str, start: int) -> str:
+    end = start + LONGEST
+    cut = ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
+    return f'"{cut}"' if " " in text else cut
 
 
 def _without(data: Data, names: Iterable[str]) -> dict[str, Any]:

@@ -74,12 +74,17 @@ def _named(store: Store, reference: str) -> _Named:
         row = store.run(before)
         frame = _frame(row)
         if variant not in frame.variants:
-            if before == "latest":  # More likely the name of an eval.
-                raise
-            hint = nearest(variant, frame.variants)
-            raise InputError(Fault(f"run {row['id']} has no variant {variant!r}", hint)) from None
+            what = f"run {row['id']} has no variant {variant!r}"
+            if before == "latest":  # It may have been the name of an eval.
+                what = f"no run of {variant!r} is here, and {what}"
+            raise InputError(Fault(what, nearest(variant, frame.variants))) from None
         reference = before
-    return _Named(asked=reference, run=row, frame=_frame(row), variant=variant)
+    return _Named(asked=reference, run=_seen(store, row), frame=_frame(row), variant=variant)
+
+
+def _seen(store: Store, row: Row) -> Row:
+    """A run that says running while nobody works on it was killed."""
+    return {**row, "state": "killed"} if row["state"] == "running" and not store.held(row) else row
 
 
 def _frame(row: Row) -> Frame:
@@ -107,7 +112,7 @@ def _between(store: Store, first: _Named, second: _Named) -> list[Side]:
         raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
     names = (ours, theirs) if ours != theirs else (_told(first, ours), _told(second, theirs))
     if names[0] == names[1]:
-        names = (first.run["id"], second.run["id"])
+        names = _by_run(first.run["id"], second.run["id"])
     return [
         Side(name=name, run=one.run, member=Member.of(table_of(store, one.run["id"]), variant))
         for name, one, variant in zip(names, (first, second), (ours, theirs), strict=True)
@@ -126,6 +131,12 @@ def _chosen(one: _Named, other: _Named) -> str:
         return str(wanted)
     hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
+
+
+def _by_run(first: str, second: str) -> tuple[str, str]:
+    """The ends of two ids, which are short enough for a sentence, where they tell the runs apart."""
+    ends = first.rpartition("-")[2], second.rpartition("-")[2]
+    return (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first, second)
 
 
 def _told(one: _Named, variant: str) -> str:

@@ -66,7 +66,7 @@ def comparison_columns(head: Data) -> list[list[Column]]:
         [
             ("verdict", [one["verdict"] for one in compared]),
             ("composite", [difference(one["composite"]) for one in compared]),
-            ("p", [chance(one["composite"]) for one in compared]),
+            _chances(compared),
         ],
         [(name, [difference(one["layers"].get(name)) for one in compared]) for name in layers],
         [
@@ -80,6 +80,14 @@ def comparison_columns(head: Data) -> list[list[Column]]:
     ]
     measured = [[(name, cells) for name, cells in group if set(cells) != {DASH}] for group in groups]
     return [group for group in measured if group] if compared else []
+
+
+def _chances(compared: Sequence[Data]) -> Column:
+    """The p-values that decided: of several treatments they are adjusted for their number."""
+    if len(compared) == 1:
+        return "p", [chance(compared[0]["composite"])]
+    cells = [DASH if one["p"] is None else chance(one) for one in compared]
+    return f"p, adjusted for {len(compared)}", cells
 
 
 def named(variant: Data, *, of: int) -> str:

@@ -26,11 +26,6 @@ def _nothing() -> None:
     """Nobody has to be told."""
 
 
-def never(_position: int, _repeat: int) -> str:
-    """Go on to the last sample."""
-    return ""
-
-
 @dataclass(slots=True)
 class Course:
     """How far a run has come, in pieces: one sample, one repeat, all variants."""
@@ -65,7 +60,7 @@ async def execute(
     book: Book,
     stages: Stages,
     course: Course,
-    stop_when: StopWhen = never,
+    stop_when: StopWhen,
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `stop_when` gives a reason.
 
@@ -88,7 +83,7 @@ async def execute(
                     if repeat not in done:
                         await pool.start(_piece(worker, sample, position, repeat, course, stop_when))
             await pool.drain()
-            if course.settled:
+            if course.settled or course.stopping or memory.spent is not None:
                 break
         await memory.settle()
     finally:

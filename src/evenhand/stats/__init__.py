@@ -1,6 +1,7 @@
 """Arithmetic on arrays: differences, means, rates and agreement, each a named result with its method and n."""
 
 from evenhand.stats._agreement import Agreement, Correlation, Undefined
+from evenhand.stats._bands import AGREED, TENTATIVE, Band, band
 from evenhand.stats._bootstrap import Bootstrap, BootstrapMethod, bootstrap_difference, bootstrap_mean
 from evenhand.stats._bradley_terry import BradleyTerry, Chance, Strength, bradley_terry
 from evenhand.stats._concordance import IccForm, icc, kendall_w
@@ -36,8 +37,11 @@ from evenhand.stats._student import student_quantile
 from evenhand.stats._wins import BothOrders, WinRate, both_orders, win_rate, win_rate_of
 
 __all__ = [
+    "AGREED",
     "LEAST_NEEDED",
+    "TENTATIVE",
     "Agreement",
+    "Band",
     "BenjaminiHochberg",
     "Bootstrap",
     "BootstrapMethod",
@@ -73,6 +77,7 @@ __all__ = [
     "Undefined",
     "Weights",
     "WinRate",
+    "band",
     "benjamini_hochberg",
     "bootstrap_difference",
     "bootstrap_mean",

@@ -14,16 +14,26 @@ from typing import Literal
 
 import numpy as np
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError
 from evenhand.stats._agreement import Undefined
-from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, on_grid, unit_means
+from evenhand.stats._arrays import (
+    MOST_RESAMPLES,
+    Floats,
+    Numbers,
+    checked_level,
+    finite,
+    generator,
+    on_grid,
+    one_of,
+    whole,
+)
 from evenhand.stats._difference import unit_differences
+from evenhand.stats._groups import unit_means
 
 BootstrapMethod = Literal["bca", "percentile", "studentised"]
 
 LEAST_STUDENTISED = 5  # Of four values one resample in 64 has no spread to be measured by.
 LEAST_BEYOND = 10  # Resamples beyond each end: fewer, and the end is an accident of the draw.
-_LARGEST = 1e150  # Its square is still a number.
 _DEARER = 16  # Drawing one count takes as long as picking this many values.
 _HELD = 1 << 18  # Numbers drawn at a time: they stay in the processor's cache.
 _ZERO = 1e-9  # Sums that cancel on paper leave this much at most, measured by the largest deviation.
@@ -61,10 +71,7 @@ def bootstrap_mean(
 ) -> Bootstrap | Undefined:
     """The mean with an interval from resamples; undefined where all values are equal, as then all resamples are."""
     given = finite(values, "values")
-    scale = float(np.abs(given).max(initial=0.0))
-    if scale > _LARGEST:
-        raise InputError(Fault(f"a value of {scale:g} is too large to resample"))
-    units = on_grid(unit_means(given, clusters), scale)
+    units = on_grid(unit_means(given, clusters), float(np.abs(given).max(initial=0.0)))
     return _resampled(units, level=level, method=method, resamples=resamples, rng=rng)
 
 
@@ -102,6 +109,8 @@ def _resampled(
     units: Floats, *, level: float, method: BootstrapMethod, resamples: int, rng: np.random.Generator
 ) -> Bootstrap | Undefined:
     alpha, n = checked_level(level), len(units)
+    generator(rng)
+    resamples = whole(resamples, "resamples", MOST_RESAMPLES)
     ends, told = _checked(method, n, alpha, resamples)
     values, counts = np.unique(units, return_counts=True)
     if len(values) == 1:
@@ -135,9 +144,7 @@ _Ends = Callable[[_Sample, Floats, float], tuple[float, float]]
 
 
 def _checked(method: str, n: int, alpha: float, resamples: int) -> tuple[_Ends, str]:
-    if method not in _METHODS:
-        raise InputError(Fault(f"no bootstrap is called {method!r}", nearest(method, _METHODS)))
-    ends, told, least = _METHODS[method]
+    ends, told, least = _METHODS[one_of(method, _METHODS, "method")]
     if n < least:
         raise InputError(Fault(f"{told} needs at least {least} samples, got {n}", "score more samples"))
     enough = math.ceil(2 * LEAST_BEYOND / alpha)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError, nearest
-from evenhand.stats._arrays import Floats, checked_level
+from evenhand.stats._arrays import MOST_RESAMPLES, Floats, checked_level, generator, of_kind, real, told, whole
 from evenhand.stats._games import Games, won_by, won_by_unit
 from evenhand.stats._strengths import bootstrapped, covariance_of, fitted, reach
 from evenhand.stats._student import student_quantile
@@ -79,8 +79,10 @@ class BradleyTerry:
 
     def _place(self, name: str) -> int:
         names = [strength.name for strength in self.strengths]
-        if name not in names:
-            raise InputError(Fault(f"{name!r} played no game", nearest(name, names)))
+        if not isinstance(name, str) or name not in names:
+            raise InputError(
+                Fault(f"{told(name)} played no game", nearest(name if isinstance(name, str) else "", names))
+            )
         return names.index(name)
 
 
@@ -97,9 +99,9 @@ def bradley_terry(
     Clusters need `rng`. `prior` adds so many drawn games to every pair that met, which makes every strength finite.
     """
     alpha = checked_level(level)
-    if not (math.isfinite(prior) and prior >= 0):
+    if real(prior, "prior", "0 or more games") < 0:
         raise InputError(Fault(f"prior must be 0 or more games, got {prior}"))
-    names = games.names
+    names = of_kind(games, Games, "games", "Games(...), or from_rankings(...)").names
     won = won_by(games, names)
     drawn = np.where(won + won.T > 0, prior / 2, 0.0)
     _check_met(won, names)
@@ -177,6 +179,8 @@ def _by_resampling(
     if rng is None:
         hint = "give rng=np.random.default_rng(seed), so that clusters are resampled"
         raise InputError(Fault("the games come in clusters, so that their number tells too much", hint))
+    generator(rng)
+    resamples = whole(resamples, "resamples", MOST_RESAMPLES)
     if resamples < LEAST_RESAMPLES:
         raise InputError(Fault(f"{resamples} resamples are too few", f"{LEAST_RESAMPLES} or more"))
     units = won_by_unit(games, games.names)

@@ -8,9 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand.errors import Fault, InputError, nearest
 from evenhand.stats._agreement import Agreement, Ends, Undefined, agreement
-from evenhand.stats._arrays import Floats, checked_level
+from evenhand.stats._arrays import Floats, checked_level, one_of
 from evenhand.stats._ratings import Ratings, distinct, silent, table_of
 from evenhand.stats._resamples import RESAMPLES, Draws, Statistic, resampled
 from evenhand.stats._student import f_quantile
@@ -52,8 +51,7 @@ def icc(raters: Ratings, form: IccForm = "2,1", *, level: float = 0.95) -> Agree
     them, 3 these raters and no others (harshness does not count). The second is what it speaks of: 1 a single rating,
     k the mean of all raters.
     """
-    if form not in get_args(IccForm):
-        raise InputError(Fault(f"unknown form {form!r}", nearest(str(form), get_args(IccForm))))
+    one_of(form, get_args(IccForm), "form")
     alpha, method = checked_level(level), f"ICC({form})"
     table, skipped = _complete(table_of(raters))
     n = table.shape[1]

@@ -25,7 +25,6 @@ from evenhand.stats._student import student_quantile
 LEAST_UNITS = 6
 _CONSTANT = 1e-12  # Spread below this share of the largest rating is rounding, not spread.
 _PERFECT = 1 - 1e-12
-_LARGEST = 1e150  # Its square is still a number.
 _FIELLER = 0.437
 _quantile = lru_cache(maxsize=256)(student_quantile)  # By halving: a hundred times as long as the correlation itself.
 
@@ -81,8 +80,6 @@ def comparable(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | U
     if n < 3:
         return Undefined(why=f"{n} ratings in common are too few: it takes 3", method=method, n=n)
     for name, values in (("first", first), ("second", second)):
-        if np.abs(values).max() > _LARGEST:
-            raise InputError(Fault(f"a rating of {np.abs(values).max():g} is too large to compare"))
         if np.ptp(values) <= _CONSTANT * np.abs(values).max():
             return Undefined(why=f"the {name} gave the same rating throughout", method=method, n=n)
     return first, second

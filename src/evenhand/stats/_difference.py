@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, on_grid, unit_means
+from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, generator, on_grid, size_of
+from evenhand.stats._groups import unit_means
 from evenhand.stats._signs import sign_flips
 from evenhand.stats._student import student_quantile, student_tail
 
@@ -31,6 +32,7 @@ class Difference:
     sd: float
     method: str
     n: int
+    looks: int = 0  # At how many looks it may have been stopped, where p and interval allow for that.
 
     def __post_init__(self) -> None:
         if not (self.low <= self.estimate <= self.high and 0 <= self.p <= 1 and self.sd >= 0 and self.n >= 2):
@@ -63,19 +65,19 @@ def unit_differences(treatment: Numbers, control: Numbers, clusters: Sequence[in
     if not len(ours):
         return ours
     scale = float(max(np.abs(ours).max(), np.abs(theirs).max()))
-    if scale > 1e150:
-        raise InputError(Fault(f"a score of {scale:g} is too large to compare"))
     return on_grid(unit_means(ours - theirs, clusters), scale)
 
 
 def difference_of(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Difference:
     """The same for differences that are already one per independent unit."""
     alpha = checked_level(level)
-    pairs = _Pairs.of(finite(differences, "differences"))
-    low, high, p, method = _tested(pairs, alpha, rng)
-    estimate = pairs.mean
-    low, high = min(low, estimate), max(high, estimate)  # Sums of binary fractions may end one digit beside the mean.
-    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=pairs.sd, method=method, n=pairs.n)
+    given = finite(differences, "differences")
+    size = size_of(given)
+    pairs = _Pairs.of(given / size)
+    low, high, p, method = _tested(pairs, alpha, generator(rng))
+    low, high = min(low, pairs.mean), max(high, pairs.mean)  # Sums of binary fractions may end one digit beside it.
+    estimate, low, high, sd = (size * one for one in (pairs.mean, low, high, pairs.sd))
+    return Difference(estimate=estimate, low=low, high=high, level=level, p=p, sd=sd, method=method, n=pairs.n)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Numbers
+from evenhand.stats._arrays import Numbers, real
 from evenhand.stats._difference import Difference, difference_of
 
 _ON_IT = 1e-9  # An end this near to the margin, as a share of it, lies on it and not beyond.
@@ -42,9 +41,10 @@ def equivalent(differences: Numbers, *, within: float, rng: np.random.Generator,
 
 
 def _checked(margin: float, name: str) -> float:
-    if not (math.isfinite(margin) and margin > 0):
-        raise InputError(Fault(f"{name} must be above 0, got {margin}", "0.2 is a fifth of a point"))
-    return float(margin)
+    given = real(margin, name, "0.2 is a fifth of a point")
+    if given <= 0:
+        raise InputError(Fault(f"{name} must be above 0, got {given}", "0.2 is a fifth of a point"))
+    return given
 
 
 def _beyond(end: float, bound: float) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats, Numbers, finite
+from evenhand.stats._arrays import Floats, Numbers, finite, sequence
+from evenhand.stats._groups import numbered
 
 Ranking = Sequence[str | tuple[str, ...]]
 
@@ -28,13 +29,17 @@ class Games:
     clusters: Sequence[int] | None = None
 
     def __post_init__(self) -> None:
-        columns = [self.first, self.second, self.won, *([] if self.clusters is None else [self.clusters])]
-        if len({len(column) for column in columns}) > 1:
+        columns = {"first": self.first, "second": self.second, "won": self.won}
+        if self.clusters is not None:
+            columns["clusters"] = self.clusters
+        if len({len(sequence(column, name, "one entry per game")) for name, column in columns.items()}) > 1:
             raise InputError(Fault("the columns of the games differ in length", "one entry per game in each"))
         for game, (one, other) in enumerate(zip(self.first, self.second, strict=True)):
-            if one == other:
+            if _name(one, f"game {game}") == _name(other, f"game {game}"):
                 raise InputError(Fault(f"in game {game} {one!r} meets itself", "name two competitors"))
         preferences_of(self.won, "won")
+        if self.clusters is not None:
+            numbered(self.clusters, len(self.won), "clusters")
 
     @property
     def names(self) -> list[str]:
@@ -58,7 +63,7 @@ def from_rankings(rankings: Sequence[Ranking]) -> Games:
     The games of one ranking hang together, so that each ranking is a cluster.
     """
     rows: list[tuple[str, str, float, int]] = []
-    for number, ranking in enumerate(rankings):
+    for number, ranking in enumerate(sequence(rankings, "rankings")):
         placed = _placed(ranking, number)
         rows += [
             (one, other, 0.5 if place == lower else 1.0, number)
@@ -76,7 +81,7 @@ def won_by(games: Games, names: Sequence[str]) -> Floats:
 
 def won_by_unit(games: Games, names: Sequence[str]) -> Floats:
     """The same for every cluster, one row each, in an order of their own, whatever clusters are called."""
-    _, unit = np.unique(np.asarray(games.clusters), return_inverse=True)
+    unit = np.arange(len(games.won)) if games.clusters is None else numbered(games.clusters, len(games.won), "clusters")
     totals = _totals(games, names, unit, int(unit.max()) + 1)
     ordered: Floats = totals[np.lexsort(totals.T[::-1])]
     return ordered
@@ -85,12 +90,23 @@ def won_by_unit(games: Games, names: Sequence[str]) -> Floats:
 def _placed(ranking: Ranking, number: int) -> list[tuple[str, int]]:
     if isinstance(ranking, str):
         raise InputError(Fault(f"ranking {number} is one text, {ranking!r}", "give a list of names, best first"))
-    placed = [(name, place) for place, at in enumerate(ranking) for name in ((at,) if isinstance(at, str) else at)]
+    where = f"ranking {number}"
+    placed = [
+        (_name(name, where), place)
+        for place, at in enumerate(sequence(ranking, where, "give a list of names, best first"))
+        for name in (at if isinstance(at, tuple | list | set | frozenset) else (at,))
+    ]
     if len({name for name, _ in placed}) < len(placed):
         raise InputError(Fault(f"ranking {number} names a competitor twice", "every name has one place"))
     if len(placed) < 2:
         raise InputError(Fault(f"ranking {number} names {len(placed)} competitor", "leave it out, and count it"))
     return placed
+
+
+def _name(name: object, where: str) -> str:
+    if isinstance(name, str):
+        return name
+    raise InputError(Fault(f"{where} has a competitor whose name is no text but {type(name).__name__}", "name them"))
 
 
 def _totals(games: Games, names: Sequence[str], unit: NDArray[np.int64], units: int) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.errors import Fault, InputError
 from evenhand.stats._agreement import Undefined
-from evenhand.stats._arrays import Floats, Numbers, finite
+from evenhand.stats._arrays import Floats, Numbers, finite, size_of
 from evenhand.stats._difference import unit_differences
 from evenhand.stats._student import f_tail
 
@@ -36,6 +36,8 @@ def paired_hotelling(
     treatment: Mapping[str, Numbers], control: Mapping[str, Numbers], *, clusters: Sequence[int] | None = None
 ) -> Hotelling | Undefined:
     """Scores by layer of two variants on the same samples; undefined where a layer says nothing of its own."""
+    _check_layers(treatment, "treatment")
+    _check_layers(control, "control")
     if set(treatment) != set(control):
         apart = ", ".join(sorted(set(treatment) ^ set(control)))
         raise InputError(Fault(f"only one side has {apart}", "give both sides the same layers"))
@@ -44,7 +46,7 @@ def paired_hotelling(
 
 def hotelling_of(differences: Mapping[str, Numbers]) -> Hotelling | Undefined:
     """The same for differences by layer that are already one per independent unit."""
-    layers, table = _table(differences)
+    layers, sizes, table = _table(differences)
     n, k = table.shape
     means = np.array([math.fsum(column) / n for column in table.T])
     deviations = table - means
@@ -56,12 +58,13 @@ def hotelling_of(differences: Mapping[str, Numbers]) -> Hotelling | Undefined:
     # Layers measured by their own spread: points or percent make no difference to the last digits.
     t2 = max(0.0, float(n * shift @ np.linalg.solve(standard.T @ standard / (n - 1), shift)))
     f = (n - k) / (k * (n - 1)) * t2
-    estimates = dict(zip(layers, means.tolist(), strict=True))
+    estimates = dict(zip(layers, (sizes * means).tolist(), strict=True))
     return Hotelling(t2=t2, f=f, df=(k, n - k), p=f_tail(f, k, n - k), estimates=estimates, method=_METHOD, n=n)
 
 
-def _table(differences: Mapping[str, Numbers]) -> tuple[list[str], Floats]:
-    """Samples by layers; both in an order of their own, so that the order they come in changes no digit."""
+def _table(differences: Mapping[str, Numbers]) -> tuple[list[str], Floats, Floats]:
+    """Layers, their sizes, and samples by layers in these sizes; in an order of their own, whatever they come in."""
+    _check_layers(differences, "differences")
     if not differences:
         raise InputError(Fault("there is no layer to compare", "give the differences of at least one"))
     layers = sorted(differences)
@@ -73,9 +76,13 @@ def _table(differences: Mapping[str, Numbers]) -> tuple[list[str], Floats]:
     if len(table) <= len(layers):
         what = f"{len(layers)} layers need at least {len(layers) + 1} samples, got {len(table)}"
         raise InputError(Fault(what, "score more samples, or test fewer layers"))
-    if np.abs(table).max() > 1e150:
-        raise InputError(Fault(f"a difference of {np.abs(table).max():g} is too large to test"))
-    return layers, table[np.lexsort(table.T)]
+    sizes = np.array([size_of(column) for column in columns])
+    return layers, sizes, table[np.lexsort(table.T)] / sizes
+
+
+def _check_layers(given: object, what: str) -> None:
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(Fault(f"{what} must be numbers by layer", "a dict from the names of layers to numbers"))
 
 
 def _constant(layers: Sequence[str], table: Floats) -> str:

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError
 from evenhand.stats._agreement import Agreement, Undefined, agreement
-from evenhand.stats._arrays import Floats
+from evenhand.stats._arrays import Floats, one_of, sequence
 from evenhand.stats._ratings import Labels, coded, counted, distinct, silent
 from evenhand.stats._resamples import RESAMPLES, Draws, Statistic, resampled
 
@@ -33,9 +33,8 @@ def cohen_kappa(
     The weight of a disagreement is how far apart the two ratings are, or, where `categories` are given in order, how
     many places: a level that nobody chose still lies between its neighbours.
     """
-    if weights not in get_args(Weights):
-        raise InputError(Fault(f"unknown weights {weights!r}", nearest(str(weights), get_args(Weights))))
-    if len(first) != len(second):
+    one_of(weights, get_args(Weights), "weights")
+    if len(sequence(first, "first")) != len(sequence(second, "second")):
         raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
     if weights != "none" and categories is None and any(isinstance(label, str) for label in (*first, *second)):
         raise InputError(Fault(f"words have no distance for {weights} weights", "give categories in their order"))

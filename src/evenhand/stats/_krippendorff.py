@@ -15,9 +15,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError
 from evenhand.stats._agreement import Agreement, Undefined, agreement
-from evenhand.stats._arrays import Floats
+from evenhand.stats._arrays import Floats, one_of
 from evenhand.stats._ratings import Labels, coded, counted, distinct, silent
 from evenhand.stats._resamples import RESAMPLES, Draws, Statistic, Tallies, resampled
 
@@ -36,8 +36,7 @@ def krippendorff(
     resamples: int = RESAMPLES,
 ) -> Agreement | Undefined:
     """Krippendorff's α for any number of raters, None where one said nothing; with `rng` also its interval."""
-    if metric not in get_args(Metric):
-        raise InputError(Fault(f"unknown metric {metric!r}", nearest(str(metric), get_args(Metric))))
+    one_of(metric, get_args(Metric), "metric")
     draws = Draws(rng=rng, level=level, resamples=resamples)
     table, method = _checked(raters, metric), f"Krippendorff's α, {metric}"
     several = table[:, (~np.isnan(table)).sum(axis=0) > 1]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError, nearest
-from evenhand.stats._arrays import Floats, Numbers, checked_level, finite
+from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, told
+from evenhand.stats._correlation import standard
 from evenhand.stats._groups import Marks, Units, centred, numbered
 from evenhand.stats._least_squares import Coefficient, coefficients
 
@@ -90,7 +91,7 @@ def length_bias(
     if found is None:
         raise InputError(Fault("one sample alone differs in length", "score outputs of more different lengths"))
     slope = found[-1].times(100)
-    correlation = float(x @ y / math.sqrt((x @ x) * (y @ y)))
+    correlation = math.fsum(standard(x) * standard(y))
     return LengthBias(
         slope=slope.estimate,
         low=slope.low,
@@ -200,7 +201,9 @@ def _design(rows: int, groups: Marks | None, clusters: Marks | None) -> _Design:
     units = numbered(_units(sample, cluster, int(kept.sum())), int(kept.sum()), "units")
     if not len(units) or units.max() + 1 < LEAST_UNITS:
         many = int(units.max()) + 1 if len(units) else 0
-        what = f"{many} independent samples{'' if sample is None else ' with two outputs or more'} are too few"
+        which = "" if sample is None else " with two outputs or more"
+        few, verb = ("sample", "is") if many == 1 else ("samples", "are")
+        what = f"{many} independent {few}{which} {verb} too few"
         raise InputError(Fault(what, f"it takes {LEAST_UNITS}"))
     return _Design(
         kept=kept,
@@ -241,12 +244,15 @@ def _positive(lengths: Floats) -> Floats:
 def _variants(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], Units]:
     """The names, the control first, and for every row its place among them."""
     numbered(variants, rows, "variants")
-    known = set(map(str, variants))
-    if control not in known:
-        raise InputError(Fault(f"no output is of the control {control!r}", nearest(control, known)))
+    if not all(isinstance(name, str) for name in variants):
+        raise InputError(Fault("variants must be names", "one per score"))
+    known = set(variants)
+    if not isinstance(control, str) or control not in known:
+        hint = nearest(control if isinstance(control, str) else "", known)
+        raise InputError(Fault(f"no output is of the control {told(control)}", hint))
     names = [control, *sorted(known - {control})]
     place = {name: number for number, name in enumerate(names)}
-    return names, np.array([place[str(name)] for name in variants], dtype=np.int64)
+    return names, np.array([place[name] for name in variants], dtype=np.int64)
 
 
 def _differences(

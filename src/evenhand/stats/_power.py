@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Numbers, checked_level, finite
+from evenhand.stats._arrays import LARGEST, Numbers, checked_level, finite, real, whole
 from evenhand.stats._noncentral import noncentral_tail
 from evenhand.stats._student import student_quantile
 
@@ -31,9 +31,11 @@ class PowerBand:
 
 def power_band(sd: float, smallest_effect: float = 0.5) -> PowerBand:
     """Samples needed at this standard deviation of the differences; never less than 20."""
-    _check_spread(sd)
-    if not (math.isfinite(smallest_effect) and smallest_effect > 0):
+    sd, smallest_effect = _spread(sd), real(smallest_effect, "smallest_effect", "0.5 is half a point")
+    if smallest_effect <= 0:
         raise InputError(Fault(f"smallest_effect must be above 0, got {smallest_effect}", "0.5 is half a point"))
+    if sd / smallest_effect > LARGEST:
+        raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
     alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(_POWER)
     # Guenther (1981): half a squared quantile more makes the normal approximation right for Student's t.
     wanted = math.ceil(((alarm + seen) * sd / smallest_effect) ** 2 + alarm**2 / 2)
@@ -65,11 +67,12 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
     a test that holds its level on them has to wait for the next one: as if the effect were one step of one pair less.
     """
     alpha = checked_level(level)
+    n = whole(n, "n")
     if n < 2:
         raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
-    if not (math.isfinite(effect) and math.isfinite(step) and step >= 0):
-        raise InputError(Fault(f"no power for an effect of {effect} in steps of {step}", "finite numbers, step ≥ 0"))
-    _check_spread(sd)
+    effect, step, sd = real(effect, "effect"), real(step, "step"), _spread(sd)
+    if step < 0:
+        raise InputError(Fault(f"differences have no steps of {step}", "0 or more"))
     seen = max(0.0, abs(effect) - step / n)
     if sd == 0:
         power = float(seen > 0)
@@ -84,7 +87,7 @@ def needed_for(
     effect: float, sd: float, *, power: float = _POWER, step: float = 0.0, level: float = 0.95
 ) -> int | None:
     """The least number of pairs that sees a difference with this chance; None where ten million would not."""
-    if not 0 < power < 1:
+    if not 0 < real(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
 
     def enough(n: int) -> bool:
@@ -110,6 +113,8 @@ def step_of(differences: Numbers) -> float:
     return float(min(gaps[gaps > 0], default=0.0))
 
 
-def _check_spread(sd: float) -> None:
-    if not (math.isfinite(sd) and sd >= 0):
-        raise InputError(Fault(f"a standard deviation cannot be {sd}", "0 or more"))
+def _spread(sd: float) -> float:
+    given = real(sd, "sd", "0 or more")
+    if given < 0:
+        raise InputError(Fault(f"a standard deviation cannot be {given}", "0 or more"))
+    return given

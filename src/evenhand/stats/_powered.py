@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats, Numbers, checked_level, finite
+from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, sequence, size_of
 from evenhand.stats._groups import Marks, numbered
 from evenhand.stats._mean import MeanInterval, mean_interval
 from evenhand.stats._student import student_quantile
@@ -24,6 +24,7 @@ from evenhand.stats._student import student_quantile
 LEAST_LABELS = 20  # Below, 95 % intervals of 1–5 scores cover less than 94 %.
 
 Labels = Sequence[float | None]
+_PAIR = "give (treatment, control)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,8 @@ class Powered:
 
 def powered_mean(judged: Numbers, human: Labels, *, level: float = 0.95, clusters: Marks | None = None) -> Powered:
     """What people's mean over all samples would be; `human` has None where nobody labelled, the labelled at random."""
-    scores, labels = finite(judged, "judged"), _labels(human, len(judged), "human")
+    scores = finite(judged, "judged")
+    labels = _labels(human, len(scores), "human")
     if clusters is not None:
         scores, labels = _per_unit(scores, labels, clusters)
     return _powered(scores, labels, level)
@@ -64,6 +66,9 @@ def powered_difference(
 
     Rows are the same samples throughout. A sample counts as labelled where people labelled both outputs.
     """
+    for pair, name in ((judged, "judged"), (human, "human")):
+        if len(sequence(pair, name, _PAIR)) != 2:
+            raise InputError(Fault(f"{name} has {len(pair)} sides", _PAIR))
     ours, theirs = finite(judged[0], "judged treatment"), finite(judged[1], "judged control")
     if len(ours) != len(theirs):
         what = f"{len(ours)} scores of the treatment for {len(theirs)} of the control"
@@ -77,7 +82,7 @@ def powered_difference(
 
 def _labels(human: Labels, rows: int, what: str) -> Floats:
     """NaN where nobody labelled; it does not leave this module."""
-    if len(human) != rows:
+    if len(sequence(human, what, "None where nobody labelled")) != rows:
         raise InputError(Fault(f"{what} has {len(human)} rows for {rows} judged", "None where nobody labelled"))
     given = [row for row, label in enumerate(human) if label is not None]
     labels = np.full(rows, np.nan)
@@ -100,7 +105,8 @@ def _powered(scores: Floats, labels: Floats, level: float) -> Powered:
     n, judged = int(known.sum()), len(scores)
     if n < LEAST_LABELS:
         hint = f"label more samples, or take mean_interval of the {n} labels alone"
-        raise InputError(Fault(f"{n} labelled samples are too few: it takes {LEAST_LABELS}", hint))
+        few = "1 labelled sample is" if n == 1 else f"{n} labelled samples are"
+        raise InputError(Fault(f"{few} too few: it takes {LEAST_LABELS}", hint))
     order = np.lexsort((labels, scores))  # One order of adding up, whatever order the samples come in.
     scores, labels, known = scores[order], labels[order], known[order]
     x, y = scores[known], labels[known]
@@ -108,24 +114,27 @@ def _powered(scores: Floats, labels: Floats, level: float) -> Powered:
         what = f"all {n} labels are {y[0]:g}: they do not tell how far labels spread"
         raise InputError(Fault(what, "label more samples"))
     alone = mean_interval(y, level=level)
-    why = _useless(x, n, judged)
+    why = _useless(x, y, judged)
     if why:
         estimate, low, high, tuning, method = alone.estimate, alone.low, alone.high, 0.0, f"labels only: {why}"
     else:
-        estimate, error, tuning = _regressed(scores, x, y)
+        size, own = size_of(y), size_of(scores)
+        estimate, error, tuning = _regressed(scores / own, x / own, y / size)
         reach = student_quantile(alpha / 2, n - 2) * error
-        low, high, method = estimate - reach, estimate + reach, "prediction-powered, tuned; t"
+        estimate, low, high = (size * one for one in (estimate, estimate - reach, estimate + reach))
+        tuning, method = tuning * (size / own), "prediction-powered, tuned; t"
     return Powered(
         estimate=estimate, low=low, high=high, level=level, tuning=tuning, labels_only=alone, method=method, n=n,
         judged=judged,
     )  # fmt: skip
 
 
-def _useless(x: Floats, n: int, judged: int) -> str:
+def _useless(x: Floats, y: Floats, judged: int) -> str:
     """Why the judge has nothing to add, or nothing."""
-    if n == judged:
+    if len(x) == judged:
         return "every sample has one"
-    return "the judge scored all labelled samples the same" if np.ptp(x) <= 1e-12 * np.abs(x).max() else ""
+    same = np.ptp(x) <= max(1e-12 * np.abs(x).max(), 1e-150 * np.ptp(y))  # Beyond, λ would be no number.
+    return "the judge scored all labelled samples the same" if same else ""
 
 
 def _regressed(scores: Floats, x: Floats, y: Floats) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import checked_level
+from evenhand.stats._arrays import checked_level, whole
 from evenhand.stats._student import fair_coin_tail
 
 
@@ -49,6 +49,7 @@ class RateDifference:
 def wilson(passed: int, n: int, level: float = 0.95) -> Rate:
     """The share that passed, with an interval that stays between 0 and 1."""
     alpha = checked_level(level)
+    passed, n = whole(passed, "passed"), whole(n, "n")
     if n < 1 or not 0 <= passed <= n:
         raise InputError(Fault(f"{passed} of {n} is not a share", "0 ≤ passed ≤ n, and n at least 1"))
     z = NormalDist().inv_cdf(1 - alpha / 2)
@@ -67,6 +68,8 @@ def rate_difference(only_treatment: int, only_control: int, n: int, level: float
     Wilson's where every sample differs.
     """
     alpha = checked_level(level)
+    only_treatment, only_control = whole(only_treatment, "only_treatment"), whole(only_control, "only_control")
+    n = whole(n, "n")
     if n < 1 or min(only_treatment, only_control) < 0 or only_treatment + only_control > n:
         what = f"{only_treatment} and {only_control} of {n} are no shares"
         raise InputError(Fault(what, "0 or more each, together at most n, and n at least 1"))
@@ -83,18 +86,21 @@ def rate_difference(only_treatment: int, only_control: int, n: int, level: float
 
 def mcnemar(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
     """The chance that two equal sides would share the samples that one side lost this unevenly or more so."""
-    return _mcnemar(lost_by_treatment, lost_by_control, max(lost_by_treatment, lost_by_control), 2)
+    return _mcnemar(lost_by_treatment, lost_by_control, 2)
 
 
 def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
     """The chance that a treatment that is no worse would lose this many or more of the samples that one side lost."""
-    return _mcnemar(lost_by_treatment, lost_by_control, lost_by_treatment, 1)
+    return _mcnemar(lost_by_treatment, lost_by_control, 1)
 
 
-def _mcnemar(lost_by_treatment: int, lost_by_control: int, heads: int, sides: int) -> Mcnemar:
+def _mcnemar(lost_by_treatment: int, lost_by_control: int, sides: int) -> Mcnemar:
+    lost_by_treatment = whole(lost_by_treatment, "lost_by_treatment")
+    lost_by_control = whole(lost_by_control, "lost_by_control")
     if lost_by_treatment < 0 or lost_by_control < 0:
         raise InputError(Fault(f"{lost_by_treatment} and {lost_by_control} lost", "a count cannot be below 0"))
     n = lost_by_treatment + lost_by_control
+    heads = lost_by_treatment if sides == 1 else max(lost_by_treatment, lost_by_control)
     return Mcnemar(
         p=min(1.0, sides * fair_coin_tail(heads, n)),
         lost_by_treatment=lost_by_treatment,

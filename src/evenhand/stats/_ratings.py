@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats
+from evenhand.stats._arrays import LARGEST, Floats, floats, sequence, told
 
 Ratings = Sequence[Sequence[float | None]]
 Labels = Sequence[Sequence[float | str | None]]
 
-_LARGEST = 1e150  # Its square is still a number.
 MOST_CELLS = 1 << 25  # Units times different ratings: 256 MB of counts.
 
 
 def table_of(raters: Ratings) -> Floats:
     """Raters by units, NaN where a rater said nothing; the NaN does not leave this package."""
+    _check_rows(raters)
     if len({len(row) for row in raters}) > 1:
         raise InputError(Fault("the raters have rows of different length", "one entry per output, None where missing"))
     rows = [_row(row, number) for number, row in enumerate(raters, 1)]
@@ -28,18 +28,23 @@ def table_of(raters: Ratings) -> Floats:
 
 def coded(raters: Labels, categories: Sequence[float | str] | None = None) -> Floats:
     """The same for words, or for categories in a given order: each rating as its place among them."""
-    given = set(chain.from_iterable(raters)) - {None}
+    _check_rows(raters)
+    try:
+        given = set(chain.from_iterable(raters)) - {None}
+        named = set() if categories is None else set(sequence(categories, "categories"))
+    except TypeError:
+        raise InputError(Fault("a rating must be a number or a word", "None where missing")) from None
     words = {label for label in given if isinstance(label, str)}
     if categories is None and not words:
         return table_of(raters)  # type: ignore[arg-type]  # No words among them, so they are numbers or are refused.
     if categories is None and words != given:
         raise InputError(Fault("some ratings are words and some are numbers", "rate all with the same categories"))
     places = {label: float(place) for place, label in enumerate(sorted(words) if categories is None else categories)}
-    if categories is not None and len(places) != len(categories):
-        raise InputError(Fault(f"a category is named twice: {list(categories)}"))
+    if categories is not None and len(named) != len(categories):
+        raise InputError(Fault(f"a category is named twice: {', '.join(map(told, categories))}"))
     unknown = [label for label in given if label not in places]
     if unknown:
-        raise InputError(Fault(f"{unknown[0]!r} is no category", f"known: {', '.join(map(str, places))}"))
+        raise InputError(Fault(f"{told(unknown[0])} is no category", f"known: {', '.join(map(_label, places))}"))
     return table_of([[None if label is None else places[label] for label in row] for row in raters])
 
 
@@ -68,17 +73,21 @@ def distinct(units: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return rows, often.astype(np.int64)
 
 
+def _check_rows(raters: Labels) -> None:
+    for number, row in enumerate(sequence(raters, "raters", "one row of ratings per rater"), 1):
+        sequence(row, f"rater {number}", "one row of ratings per rater")
+
+
+def _label(label: object) -> str:
+    return label if isinstance(label, str) else told(label)
+
+
 def _row(given: Sequence[float | None], number: int) -> Floats:
     hint = "None where missing"
-    try:
-        row = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(Fault(f"rater {number} has a rating that is no number", hint)) from None
-    if row.ndim != 1:
-        raise InputError(Fault(f"rater {number} has ratings within ratings", "one entry per output"))
+    row = floats(given, f"the ratings of rater {number}")
     missing = np.isnan(row)
     if np.isinf(row).any() or any(given[place] is not None for place in np.flatnonzero(missing).tolist()):
         raise InputError(Fault(f"rater {number} has a rating that is no finite number", hint))
-    if (np.abs(row[~missing]) > _LARGEST).any():
+    if (np.abs(row[~missing]) > LARGEST).any():
         raise InputError(Fault(f"rater {number} has a rating that is too large to compare"))
     return row

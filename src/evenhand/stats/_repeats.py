@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Numbers, finite
+from evenhand.stats._arrays import Numbers, finite, size_of, whole
 from evenhand.stats._groups import Marks, numbered
 
 LEAST_SAMPLES = LEAST_REPEATS = 5
@@ -31,15 +31,17 @@ class JudgeNoise:
 
     def width(self, repeats: int) -> float:
         """How wide the interval of the mean would be with this many repeats of every sample, as a share of now."""
-        if repeats < 1:
+        if whole(repeats, "repeats") < 1:
             raise InputError(Fault(f"{repeats} repeats", "1 or more"))
-        now = self.between**2 + self.within**2 / self.repeats
-        return math.sqrt((self.between**2 + self.within**2 / repeats) / now)
+        now = math.hypot(self.between, self.within / math.sqrt(self.repeats))
+        return math.hypot(self.between, self.within / math.sqrt(repeats)) / now
 
 
 def judge_noise(scores: Numbers, clusters: Marks) -> JudgeNoise:
     """Tell noise within samples from differences between them; every cluster holds the repeats of one sample."""
-    values = finite(scores, "scores")
+    given = finite(scores, "scores")
+    size = size_of(given)
+    values = given / size
     unit = numbered(clusters, len(values), "clusters")
     times = np.bincount(unit)
     n, again = len(times), len(values) - len(times)
@@ -55,8 +57,8 @@ def judge_noise(scores: Numbers, clusters: Marks) -> JudgeNoise:
         raise InputError(Fault("all scores are the same: there is no variance to divide", "score other samples"))
     between = max(0.0, seen - noise * inverse)  # The means of noisy scores vary by the noise too.
     return JudgeNoise(
-        within=math.sqrt(noise),
-        between=math.sqrt(between),
+        within=size * math.sqrt(noise),
+        between=size * math.sqrt(between),
         share=noise * inverse / (between + noise * inverse),
         repeats=1 / inverse,
         method="variance components of sample means",

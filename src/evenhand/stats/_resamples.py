@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import Fault, InputError
 from evenhand.stats._agreement import Ends
-from evenhand.stats._arrays import Floats, checked_level
+from evenhand.stats._arrays import MOST_RESAMPLES, Floats, checked_level, generator, whole
 from evenhand.stats._student import student_quantile
 
 RESAMPLES = 2_000
@@ -46,6 +46,9 @@ class Draws:
     resamples: int
 
     def __post_init__(self) -> None:
+        if self.rng is not None:
+            generator(self.rng)
+        object.__setattr__(self, "resamples", whole(self.resamples, "resamples", MOST_RESAMPLES))
         if self.resamples * checked_level(self.level) / 2 < _LEAST_BEYOND:
             least = math.ceil(2 * _LEAST_BEYOND / checked_level(self.level))
             what = f"{self.resamples} resamples are too few for a level of {self.level}"

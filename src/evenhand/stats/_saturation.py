@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from evenhand.stats._arrays import Floats, Numbers, finite
+from evenhand.stats._arrays import Floats, Numbers, finite, generator
 from evenhand.stats._difference import difference_of
 from evenhand.stats._power import LEAST_NEEDED
 
@@ -48,7 +48,7 @@ class Saturation:
 
 def saturation(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Saturation:
     """Half-widths over distinct samples in a random order that the generator fixes, whatever order they come in."""
-    order = rng.permutation(np.sort(finite(differences, "differences")))
+    order = generator(rng).permutation(np.sort(finite(differences, "differences")))
     curve = tuple(_reached(order[: max(2, math.ceil(tenths * len(order) / 10))], rng, level) for tenths in _TENTHS)
     last = curve[-4:]
     changed, moved = _changed([one.half_width for one in last]), _moved(last[0], last[-1])

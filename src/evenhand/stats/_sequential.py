@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Floats, Numbers, checked_level, finite
+from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, of_kind, real, sequence, whole
 from evenhand.stats._difference import Difference, difference_of
 from evenhand.stats._power import LEAST_NEEDED
 from evenhand.stats._student import student_tail
@@ -27,6 +27,7 @@ GROWTH = 5  # A look follows when a fifth more samples are there,
 SHARE = 20  # or a twentieth of all that are planned, whichever comes first.
 RATE = 1.5  # The power. At 1 a run asks less, at 2 it agrees more often with one that asked about all samples.
 
+_MOST_LOOKS = 300  # Each rests on the one before it.
 _SMALLEST, _STEPS = 1e-5, 31  # Overall levels between the smallest and 1 at which a p-value is looked up.
 _WIDEST, _CELLS = 6.5, 521  # The paths of a sum, in standard errors, counted in cells.
 _Z = np.linspace(-_WIDEST, _WIDEST, _CELLS)
@@ -41,14 +42,20 @@ class Looks:
     planned: int
 
     def __post_init__(self) -> None:
+        taken = tuple(whole(look, "a look") for look in sequence(self.taken, "taken"))
+        object.__setattr__(self, "taken", taken)
+        object.__setattr__(self, "planned", whole(self.planned, "planned"))
         rising = all(one < next for one, next in zip(self.taken, self.taken[1:], strict=False))
         if not (self.taken and rising and self.taken[0] > 0 and self.taken[-1] <= self.planned):
             what = f"not looks at {self.planned} samples: {list(self.taken)}"
             raise InputError(Fault(what, "one at least, rising, none beyond what is planned"))
+        if len(self.taken) > _MOST_LOOKS:
+            raise InputError(Fault(f"{len(self.taken):,} looks are too many", f"{_MOST_LOOKS} at most"))
 
 
 def planned_looks(planned: int) -> tuple[int, ...]:
     """When to look, in samples: first at 20, last at the end."""
+    planned = whole(planned, "planned")
     if planned < LEAST_NEEDED:
         raise InputError(Fault(f"{planned} samples are too few to look before the end", f"{LEAST_NEEDED} at least"))
     looks = [LEAST_NEEDED]
@@ -60,7 +67,8 @@ def planned_looks(planned: int) -> tuple[int, ...]:
 
 def looks_after(samples: int, looks: Sequence[int]) -> Looks:
     """The looks of a comparison that has come so far: those of the plan up to now, and one now."""
-    return Looks(taken=(*(look for look in looks if look < samples), samples), planned=looks[-1])
+    now, plan = whole(samples, "samples"), [whole(look, "a look") for look in sequence(looks, "looks")]
+    return Looks(taken=(*(look for look in plan if look < now), now), planned=max(plan, default=0))
 
 
 def level_at(looks: Looks, level: float = 0.95) -> float:
@@ -74,9 +82,12 @@ def p_over_looks(p: float, looks: Looks, level: float = 0.95) -> float:
     """The overall level at which this look would just reject: below 1 − `level` where p is below `level_at`."""
     alpha = checked_level(level)
     alphas, levels = _levels(looks, alpha)
+    if not 0 <= real(p, "p") <= 1:
+        raise InputError(Fault(f"p-values lie between 0 and 1, got {p:g}"))
     if p >= levels[-1]:
         return 1.0
-    found = math.exp(np.interp(math.log(max(p, 1e-300)), np.log(levels), np.log(alphas)))
+    known = np.log(np.maximum(levels, 1e-300))
+    found = math.exp(np.interp(math.log(max(p, 1e-300)), known, np.log(alphas)))
     if p < levels[0]:  # Below the smallest that was worked out the two shrink together.
         found = float(alphas[0] * p / levels[0])
     # Rounding must not make the p-value say something else than the interval.
@@ -89,7 +100,7 @@ def sequential_difference(
     """`difference_of` at one of several looks: its interval and its p hold at whichever look a run was stopped."""
     now = difference_of(differences, rng=rng, level=1 - level_at(looks, level))
     method = f"{now.method}; look {len(looks.taken)}, at {looks.taken[-1]:,} of {looks.planned:,}, alpha spending"
-    return replace(now, p=p_over_looks(now.p, looks, level), level=level, method=method)
+    return replace(now, p=p_over_looks(now.p, looks, level), level=level, method=method, looks=len(looks.taken))
 
 
 def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -> bool:
@@ -105,6 +116,7 @@ def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -
 def _levels(looks: Looks, alpha: float) -> tuple[Floats, Floats]:
     """Overall levels in order, `alpha` among them, and what each leaves for a single test at the last look."""
     alphas = _alphas(alpha)
+    of_kind(looks, Looks, "looks", "Looks(taken=..., planned=...), or looks_after(...)")
     return alphas, _walked(looks.taken, looks.planned, alpha)[0]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.errors import Fault, InputError
+from evenhand.stats._arrays import Numbers, finite
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,27 +26,35 @@ class BenjaminiHochberg:
     n: int
 
 
-def holm(ps: Sequence[float]) -> Holm:
+def holm(ps: Numbers) -> Holm:
     """Holm's step-down adjustment: the chance of any false alarm among all tests stays below the level."""
-    adjusted = [0.0] * len(ps)
+    given = _checked(ps)
+    adjusted = [0.0] * len(given)
     highest = 0.0
-    for rank, place in enumerate(_by_size(ps)):
-        highest = max(highest, min(1.0, (len(ps) - rank) * ps[place]))
+    for rank, place in enumerate(_by_size(given)):
+        highest = max(highest, min(1.0, (len(given) - rank) * given[place]))
         adjusted[place] = highest
-    return Holm(p=tuple(adjusted), method="Holm", n=len(ps))
+    return Holm(p=tuple(adjusted), method="Holm", n=len(given))
 
 
-def benjamini_hochberg(ps: Sequence[float]) -> BenjaminiHochberg:
+def benjamini_hochberg(ps: Numbers) -> BenjaminiHochberg:
     """The step-up adjustment: of the tests below the level, the expected share of false alarms stays below it."""
-    adjusted = [0.0] * len(ps)
+    given = _checked(ps)
+    adjusted = [0.0] * len(given)
     lowest = 1.0
-    for rank, place in reversed(list(enumerate(_by_size(ps), 1))):
-        lowest = min(lowest, len(ps) / rank * ps[place])
+    for rank, place in reversed(list(enumerate(_by_size(given), 1))):
+        lowest = min(lowest, len(given) / rank * given[place])
         adjusted[place] = lowest
-    return BenjaminiHochberg(p=tuple(adjusted), method="Benjamini–Hochberg", n=len(ps))
+    return BenjaminiHochberg(p=tuple(adjusted), method="Benjamini–Hochberg", n=len(given))
 
 
-def _by_size(ps: Sequence[float]) -> list[int]:
-    if any(not 0 <= p <= 1 for p in ps):
-        raise InputError(Fault(f"p-values lie between 0 and 1, got {list(ps)}"))
+def _checked(ps: Numbers) -> list[float]:
+    given: list[float] = finite(ps, "ps").tolist()
+    wrong = [p for p in given if not 0 <= p <= 1]
+    if wrong:
+        raise InputError(Fault(f"p-values lie between 0 and 1, got {wrong[0]:g}"))
+    return given
+
+
+def _by_size(ps: list[float]) -> list[int]:
     return sorted(range(len(ps)), key=ps.__getitem__)

@@ -26,7 +26,10 @@ def fitted(won: Floats) -> Floats:
         chance = _chance(strengths)
         gradient = (won - games * chance).sum(axis=2)
         spread = _laplacian(games * chance * (1 - chance))
-        step = np.linalg.solve(spread + _anchor(spread), gradient[..., None])[..., 0]
+        try:
+            step = np.linalg.solve(spread + _anchor(spread), gradient[..., None])[..., 0]
+        except np.linalg.LinAlgError:  # A prior so small that it holds nobody.
+            break
         step -= step.mean(axis=1, keepdims=True)
         strengths, likelihood = _climbed(won, strengths, likelihood, step)
         if np.abs(step).max() < _SETTLED:

@@ -6,6 +6,9 @@ import math
 from collections.abc import Callable
 from functools import lru_cache
 
+from evenhand.errors import Fault, InputError
+from evenhand.stats._arrays import real, whole
+
 _MOST_TERMS = 20_000
 _TINY = 1e-300
 
@@ -16,9 +19,17 @@ def student_tail(t: float, df: int) -> float:
     return 0.5 * _beta(df / 2, 0.5, df / (df + square), square / (df + square))
 
 
-@lru_cache(1024)
 def student_quantile(tail: float, df: int) -> float:
     """The t above which this share of the distribution lies, for a share of at most one half."""
+    tail, df = real(tail, "tail"), whole(df, "df")
+    if not (0 < tail <= 0.5 and df >= 1):
+        what = f"no quantile for a tail of {tail:g} with {df} degrees of freedom"
+        raise InputError(Fault(what, "a tail above 0 and at most 0.5, and 1 degree at least"))
+    return _student_quantile(tail, df)
+
+
+@lru_cache(1024)
+def _student_quantile(tail: float, df: int) -> float:
     return _quantile(lambda t: student_tail(t, df), tail)
 
 

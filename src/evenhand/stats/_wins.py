@@ -10,8 +10,9 @@ from statistics import NormalDist
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats._arrays import Numbers, checked_level, unit_means
+from evenhand.stats._arrays import Numbers, checked_level, whole
 from evenhand.stats._games import preferences_of
+from evenhand.stats._groups import unit_means
 from evenhand.stats._mean import mean_interval
 
 
@@ -48,6 +49,7 @@ class BothOrders:
 def win_rate(wins: int, losses: int, ties: int = 0, *, level: float = 0.95) -> WinRate:
     """The win rate from counts, with Wilson's interval, or Tango's where there are ties."""
     checked_level(level)
+    wins, losses, ties = whole(wins, "wins"), whole(losses, "losses"), whole(ties, "ties")
     if min(wins, losses, ties) < 0:
         raise InputError(Fault(f"{wins} wins, {losses} losses, {ties} ties", "a count cannot be below 0"))
     return _counted(float(wins), float(losses), wins + losses + ties, level)

@@ -62,12 +62,12 @@ def test_a_baseline_that_is_not_there_is_told_with_the_nearest(store: Store, cal
         call(store)  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("state", ["running", "stopped"])
-def test_a_run_that_is_not_finished_is_no_baseline(store: Store, state: str) -> None:
-    """What others are held against does not change afterwards."""
+@pytest.mark.parametrize(("state", "told"), [("running", "killed"), ("stopped", "stopped")])
+def test_a_run_that_is_not_finished_is_no_baseline(store: Store, state: str, told: str) -> None:
+    """What others are held against does not change afterwards; one that nobody works on was killed."""
     store.begin(run_row(id="20261118-000000-000000", state=state))
 
-    with pytest.raises(StoreError, match=f"run 20261118-000000-000000 is {state}, not finished"):
+    with pytest.raises(StoreError, match=f"run 20261118-000000-000000 is {told}, not finished"):
         store.set_baseline("main", "latest")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from evenhand.calibrate.audits._agreement import agreements
+from evenhand.calibrate.audits._agreement import WITH_OTHERS, agreements
 from evenhand.calibrate.audits._bias import biases
 from evenhand.calibrate.audits._council import council_metrics
 from evenhand.calibrate.audits._found import COLOURS, PANEL, Audit, AuditFinding, Colour, Fit
@@ -18,6 +18,7 @@ GRAVITY = (
     "agreement",
     "correlation",
     "correlation within variants",
+    WITH_OTHERS,
     "self-preference",
     "position",
     "ranking stability",

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from evenhand.calibrate._jackknife import Estimate
+from evenhand.calibrate._words import number, plural, signed
 from evenhand.calibrate.audits._found import PANEL, AuditFinding, Colour, measured, unknown
-from evenhand.calibrate.audits._jackknife import Estimate
 from evenhand.calibrate.audits._seen import Floats, Seen, units
 from evenhand.calibrate.audits._slope import set_apart, slope, spread_within
-from evenhand.calibrate.audits._words import bounds, effect_colour, level_of, number, plural, signed
+from evenhand.calibrate.audits._words import bounds, effect_colour, level_of
 from evenhand.errors import InputError
 from evenhand.stats import Difference, Undefined, length_bias, paired_difference
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evenhand.calibrate._jackknife import RATIO, Estimate, by_cluster, jackknife
+from evenhand.calibrate._words import number, percent, plural
 from evenhand.calibrate.audits._agreement import pairwise
 from evenhand.calibrate.audits._found import PANEL, AuditFinding, Colour, measured, unknown
-from evenhand.calibrate.audits._jackknife import RATIO, Estimate, by_cluster, jackknife
 from evenhand.calibrate.audits._seen import Floats, Integers, Seen, units
-from evenhand.calibrate.audits._words import LEVEL, bounds, number, percent, plural
+from evenhand.calibrate.audits._words import LEVEL, bounds
 from evenhand.stats import Undefined
 
 CONCISENESS = "conciseness"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from evenhand.calibrate.audits._jackknife import Estimate
+from evenhand.calibrate._jackknife import Estimate
 from evenhand.errors import Fault, InputError
 
 Colour = Literal["red", "amber", "green", "grey"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.calibrate.audits._jackknife import LEAST, Estimate
+from evenhand.calibrate._jackknife import LEAST_SAMPLES, Estimate
 from evenhand.calibrate.audits._seen import Floats, Integers
 from evenhand.stats import Undefined, coefficients
 
@@ -28,7 +28,7 @@ def slope(
     found = coefficients(columns, y, units, 1 - level, absorbed=absorbed) if enough else None
     if found is None:
         return Undefined(why="it does not differ enough within samples", method=method, n=len(names))
-    last, known = found[-1], len(names) >= LEAST
+    last, known = found[-1], len(names) >= LEAST_SAMPLES
     return Estimate(
         value=last.estimate,
         low=last.low if known else None,

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from evenhand.calibrate._jackknife import RATIO, Estimate, by_cluster, jackknife
+from evenhand.calibrate._words import number, percent, plural
 from evenhand.calibrate.audits._found import PANEL, AuditFinding, Colour, measured, unknown
-from evenhand.calibrate.audits._jackknife import RATIO, Estimate, by_cluster, jackknife
 from evenhand.calibrate.audits._seen import Floats, Heard, Integers, Seen
-from evenhand.calibrate.audits._words import LEVEL, bounds, number, percent, plural
+from evenhand.calibrate.audits._words import LEVEL, bounds
 from evenhand.stats import Undefined, wilson
 
 AMBER_END, RED_END = 0.6, 0.9  # Of graded answers at one end of the scale.

@@ -1,9 +1,10 @@
-"""Numbers and colours of an audit: all of them are written here."""
+"""Levels, colours and intervals of an audit."""
 
 from __future__ import annotations
 
+from evenhand.calibrate._jackknife import Estimate
+from evenhand.calibrate._words import number, plural
 from evenhand.calibrate.audits._found import Colour
-from evenhand.calibrate.audits._jackknife import Estimate
 
 LEVEL = 0.95
 
@@ -28,30 +29,8 @@ def effect_colour(low: float | None, high: float | None, value: float, matters: 
     return "red" if abs(value) >= matters else "amber"
 
 
-def signed(value: float, digits: int = 2) -> str:
-    """A difference as it is shown; what rounds to nothing has no sign."""
-    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A number as it is shown."""
-    return f"{value + 0.0:.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
-
-
-def percent(share: float) -> str:
-    """A share as it is shown; never 0 or 100 % while it is neither."""
-    if 0 < share < 0.005:
-        return "under 1 %"
-    return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
-
-
 def bounds(found: Estimate, digits: int = 2) -> str:
     """The interval in square brackets, or that there is none."""
     if found.low is None or found.high is None:
         return f"(no interval from {plural(found.n, 'sample')})"
     return f"[{number(found.low, digits)}, {number(found.high, digits)}]"
-
-
-def plural(count: int, thing: str) -> str:
-    """So many things."""
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

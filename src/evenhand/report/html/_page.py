@@ -65,7 +65,7 @@ def page(head: Mapping[str, Any]) -> dict[str, Any]:
         "histograms": histograms(variants),
         "rates": assertion_rates(variants),
         "heat": heat_map(head["agreement"]),
-        "people": people_plots(head.get("labels")),
+        "people": people_plots(head.get("labels"), _scales(head).values()),
         "sensitivity": head.get("sensitivity"),
         "weighed": weighed(head.get("sensitivity")),
         "lengths": length_plots(head.get("lengths")),

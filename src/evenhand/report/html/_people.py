@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evenhand.report._figures import times
 from evenhand.report.html._axis import Axis
 from evenhand.report.html._figures import count, number
+from evenhand.report.html._figures import scale as written
 from evenhand.report.html._plot import Dot, Plot, Shape, across, line, up
 
 MOST_DOTS, MOST_SAID = 400, 40
 LARGEST = 10.0  # Pixels, the radius of the dot that stands for most outputs.
+SHARE = "share of the scale"
 
 
-def people_plots(labels: Mapping[str, Any] | None) -> list[Plot]:
-    """A plot for each judge whose outputs people have labelled."""
-    return [_plot(one, labels["scale"]) for one in labels["judges"] if one["points"]] if labels else []
+def people_plots(labels: Mapping[str, Any] | None, scales: Iterable[Sequence[float]]) -> list[Plot]:
+    """A plot for each judge whose outputs people have labelled, in a run with criteria on these scales."""
+    if not labels:
+        return []
+    judges = [one for one in labels["judges"] if one["points"]]
+    most = max((int(many) for one in judges for *_, many in one["points"]), default=1)
+    unit = _unit(labels["scale"], scales)
+    return [_plot(one, labels["scale"], unit, most) for one in judges]
 
 
-def _plot(judge: Mapping[str, Any], scale: Sequence[float]) -> Plot:
+def _unit(scale: Sequence[float], scales: Iterable[Sequence[float]]) -> str:
+    """What the axes count: criteria on other scales than 0 to 1 are put together as shares of their own."""
+    shared = list(scale) == [0, 1] and any(list(one) != [0, 1] for one in scales)
+    return SHARE if shared else f"on {written(scale)}"
+
+
+def _plot(judge: Mapping[str, Any], scale: Sequence[float], unit: str, most: int) -> Plot:
+    """`most` is how many outputs the largest dot of all plots stands for: sizes can be compared across them."""
     room = 0.06 * (scale[1] - scale[0])  # So that no dot lies on the numbers of an axis.
     x, y = across(scale[0] - room, scale[1] + room), up(scale[0] - room, scale[1] + room)
     points = _thinned(judge["points"])
-    most = max(many for *_, many in points)
+    about = _about(judge, unit)
     return Plot(
         name=f"{judge['judge']} against people",
-        about=_about(judge),
-        says=f"{_about(judge)}. {_said(points)}",
-        across="score of the judge (dashed: the same)",
-        up="score of people",
+        about=about,
+        says=f"{about}. {_said(points)}",
+        across=f"score of the judge, {unit}",
+        up=f"score of people, {unit}",
         across_ticks=x.ticks(),
         up_ticks=y.ticks(),
         shapes=(line("reference", x, y, [(scale[0], scale[0]), (scale[1], scale[1])]), *_map(judge, x, y)),
@@ -59,14 +73,15 @@ def _said(points: Sequence[tuple[float, float, int]]) -> str:
     return f"Judge and people gave {pairs}{more}"
 
 
-def _about(judge: Mapping[str, Any]) -> str:
+def _about(judge: Mapping[str, Any], unit: str) -> str:
     correlation = "no correlation" if judge["pearson"] is None else f"correlation {number(judge['pearson'])}"
-    return f"{correlation}, {_bias(judge['bias'])}, {times(judge['n'], 'output')}"
+    return f"{correlation}, {_bias(judge['bias'], unit)}, {times(judge['n'], 'output')}"
 
 
-def _bias(bias: float | None) -> str:
+def _bias(bias: float | None, unit: str) -> str:
     if bias is None:
         return "bias not known"
     if round(bias, 2) == 0:
         return "as high as people"
-    return f"{number(abs(bias))} {'higher' if bias > 0 else 'lower'} than people"
+    by = f"{number(abs(bias))} of the scale" if unit == SHARE else number(abs(bias))
+    return f"{by} {'higher' if bias > 0 else 'lower'} than people"

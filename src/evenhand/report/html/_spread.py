@@ -43,10 +43,12 @@ def _sides(comparison: Mapping[str, Any]) -> str:
 
 
 def _parts(bar: Bar, bars: Sequence[Bar], comparison: Mapping[str, Any]) -> dict[str, int]:
-    """How many of a bar are worse, equal and better; where it holds zero, what the other bars do not account for."""
+    """How many of a bar are worse, equal and better; where it meets zero, what the other bars leave over."""
     side = _side(bar, bars)
     if side:
         return {side: bar[2]}
+    if bar[0] < 0 < bar[1]:  # It lies on both sides: any colour but grey would be wrong on one of them.
+        return {"open": bar[2]}
     below, above = (sum(one[2] for one in bars if _side(one, bars) == kind) for kind in ("down", "up"))
     found = {"down": comparison["losses"] - below, "open": comparison["ties"], "up": comparison["wins"] - above}
     return found if min(found.values()) >= 0 and sum(found.values()) == bar[2] else {"open": bar[2]}
@@ -59,7 +61,7 @@ def _side(bar: Bar, bars: Sequence[Bar]) -> str:
 
 
 def _blocks(x: Axis, y: Axis, bar: Bar, parts: Mapping[str, int]) -> Iterator[Block]:
-    """A bar in the colour of its side; one that holds zero has a part of each."""
+    """A bar in the colour of its side; what is equal is a part of its own."""
     left, below = x.at(bar[0]), 0
     width = round(max(x.at(bar[1]) - left, 0.8), 2)
     for kind, many in parts.items():

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Select, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.runs.store._holding import is_held
 from evenhand.runs.store._reading import first, one_baseline, one_run
 from evenhand.runs.store._rows import fit
 from evenhand.runs.store._tables import BASELINES, COLUMNS, LABELS
@@ -26,8 +27,10 @@ def pin(connection: Connection, name: str, wanted: str, now: datetime, where: st
         raise StoreError(Fault(f"a baseline cannot be called {name!r}", hint, where=where))
     run = one_run(connection, wanted, where)
     if run["state"] != "finished":
-        hint = "a baseline is a finished run: evenhand run on the same eval finishes it"
-        raise StoreError(Fault(f"run {run['id']} is {run['state']}, not finished", hint, where=where))
+        state = "killed" if run["state"] == "running" and not is_held(connection, run, now) else run["state"]
+        mend = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
+        what = f"run {run['id']} is {state}, not finished"
+        raise StoreError(Fault(what, f"a baseline is a finished run: {mend}", where=where))
     before = first(connection, select(BASELINES).where(BASELINES.c.name == name))
     write_rows(connection, BASELINES, [{"name": name, "run": run["id"], "at": now.isoformat(timespec="milliseconds")}])
     return None if before is None else str(before["run"])
