@@ -204,4 +204,4 @@ def test_version_and_help() -> None:
     version = subprocess.run([str(script), "--version"], capture_output=True, text=True, check=True)
 
     assert version.stdout == evenhand("--version").stdout == "evenhand 0.1.0\n"
-    assert "rubric   List, show, check and start rubrics." in evenhand("--help").stdout
+    assert "List, show, check and start rubrics." in evenhand("--help").stdout

@@ -209,7 +209,7 @@ def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
 @pytest.mark.parametrize("planned", [20, 50, 200])
 def test_equal_variants_are_seldom_settled(planned: int, name: str) -> None:
     """Over all looks and the last: 2.5 % to either side, as if there had been one."""
-    tries = often(200 if planned < 200 else 80, 10_000)
+    tries = often(100 if planned < 200 else 50, 10_000)
     rng = np.random.default_rng([planned, len(name)])
 
     ends = Counter(_end(rng, name, planned) for _ in range(tries))
@@ -221,7 +221,7 @@ def test_equal_variants_are_seldom_settled(planned: int, name: str) -> None:
 @pytest.mark.parametrize("planned", [20, 50, 200])
 def test_equal_variants_seldom_get_a_verdict(planned: int) -> None:
     """All rules together, two layers and their gates included: PROGRESS ≤ 2.5 %, REGRESS ≤ 5 %."""
-    tries = often(12, 2_000)
+    tries = often(6, 2_000)
     rng = np.random.default_rng(planned)
     names = list(SHARES)
 
@@ -234,7 +234,7 @@ def test_equal_variants_seldom_get_a_verdict(planned: int) -> None:
 @pytest.mark.parametrize("planned", [50, 200])
 def test_three_treatments_share_the_chance_of_a_false_alarm(planned: int) -> None:
     """Each is tested as one of three: none of them is wrongly settled in more than 5 % of runs."""
-    tries = often(8, 1_000)
+    tries = often(4, 1_000)
     rng = np.random.default_rng(planned)
 
     alarms = sum(_any_alarm(rng, planned) for _ in range(tries)) / tries

@@ -37,7 +37,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
 
     assert (found["n"], found["points"]) == (1, [[80, 3.0]])
     assert found["slope"] is None
-    assert found["why_not"] == "1 independent samples are too few (it takes 10)"
+    assert found["why_not"] == "1 independent sample is too few (it takes 10)"
 
 
 def test_a_variant_without_scores_is_left_out() -> None:

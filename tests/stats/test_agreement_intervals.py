@@ -1,7 +1,6 @@
 """Intervals of agreement: they hold the truth as often as they say, do not close on few units, and say why not."""
 
 import math
-import os
 from collections.abc import Callable
 
 import krippendorff as reference
@@ -24,11 +23,12 @@ from evenhand.stats import (
 )
 from evenhand.stats._arrays import Floats
 from evenhand.stats._resamples import Draws, resampled
+from tests.soak import often
 
 Table = list[list[float]]
 Measure = Callable[..., Agreement | Undefined]
 
-TRIALS = 4_000 if os.environ.get("EVENHAND_SOAK") else 250
+TRIALS = often(120, 4_000)
 LEAST_HELD = 0.94 - 3 * math.sqrt(0.94 * 0.06 / TRIALS)  # Less the error of the simulation.
 FIVE_LEVELS = [-1.3, -0.5, 0.3, 1.1]
 

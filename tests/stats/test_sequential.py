@@ -75,7 +75,7 @@ def test_the_level_of_a_second_look_is_what_the_first_left_over(first: int, leve
 @pytest.mark.parametrize("planned", [25, 50, 100, 1000])
 def test_walks_without_drift_are_stopped_in_one_of_twenty(planned: int) -> None:
     """Sums of normal steps, looked at as planned: no more than 5 %, and not much less."""
-    tries = often(40_000, 400_000)
+    tries = often(20_000, 400_000)
     walks = np.zeros(tries)
     rng, before, stopped = np.random.default_rng(SEED), 0, np.zeros(tries, dtype=bool)
 
@@ -153,7 +153,7 @@ def test_a_smaller_p_stays_smaller_and_none_becomes_smaller(ps: list[float], loo
 @pytest.mark.parametrize("name", SHARES)
 def test_the_intervals_of_all_looks_together_cover_the_truth(name: str) -> None:
     """In 95 % of runs no look misses it, so the one at which a run is stopped does not either."""
-    tries = often(60, 3_000)
+    tries = often(30, 3_000)
     rng = np.random.default_rng([SEED, len(name)])
 
     covered = sum(_covered_throughout(rng, name) for _ in range(tries)) / tries
