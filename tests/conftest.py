@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 # The same examples every time, so that what passed once passes again; `make soak` looks for new ones.
 settings.register_profile(
-    "default", deadline=None, max_examples=30, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=20, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
