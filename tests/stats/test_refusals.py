@@ -215,7 +215,7 @@ def test_sense_is_answered(name: str) -> None:
     """What is varied below is right to begin with, so that a refusal is one of the nonsense."""
     argument = next(iter(SENSE[name]))
 
-    called(name, argument, SENSE[name][argument])
+    assert called(name, argument, SENSE[name][argument]) is not None
 
 
 @pytest.mark.parametrize(("name", "argument"), list(arguments()))

@@ -28,6 +28,7 @@ from evenhand.stats import (
     krippendorff,
     mcnemar_worse,
     mean_pairwise,
+    not_worse,
     p_over_looks,
     power_band,
     saturation,
@@ -196,8 +197,9 @@ def _not_worse(differences: Floats, setting: Setting) -> NotWorse | None:
     if setting.not_worse_by is None or len(differences) < 2:
         return None
     level = 1 - 0.10 / setting.treatments
-    low = difference_of(differences, rng=np.random.default_rng(setting.seed), level=level).low
-    return NotWorse(by=setting.not_worse_by, low=low, level=level, holds=low > -setting.not_worse_by)
+    rng = np.random.default_rng(setting.seed)
+    found = not_worse(differences, by=setting.not_worse_by, rng=rng, level=level)
+    return NotWorse(by=found.margin, low=found.low, level=level, holds=found.holds)
 
 
 _MOST_BARS = 24
