@@ -4,6 +4,7 @@ from hashlib import sha256
 from typing import Any
 
 RUN = "20261116-051233-ab12cd"
+CONTEST = "20261116-071500-c0ffee"
 Row = dict[str, Any]
 
 
@@ -47,6 +48,21 @@ def label_row(sample: str = "s0", rater: str = "ann", **changed: object) -> Row:
     return {
         "run": RUN, "sample": sample, "variant": "control", "criterion": "accuracy", "rater": rater, "score": "4/1",
         "at": "2026-11-16T06:00:00+00:00", **changed,
+    }  # fmt: skip
+
+
+def contest_row(**changed: object) -> Row:
+    return {
+        "id": CONTEST, "name": "slogan", "digest": "d1", "state": "running", "started": "2026-11-16T07:15:00+00:00",
+        "ended": None, "touched": "2026-11-16T07:15:00.000+00:00", "holder": None, "summary": None,
+        "source": "name: slogan\n", **changed,
+    }  # fmt: skip
+
+
+def event_row(number: int = 0, **changed: object) -> Row:
+    return {
+        "contest": CONTEST, "number": number, "at": f"2026-12-01T18:00:{number:02d}+00:00",
+        "content": f'{{"event":"submitted","id":"é{number}"}}', "calls": '[{"reply":"7"}]', **changed,
     }  # fmt: skip
 
 

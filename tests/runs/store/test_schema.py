@@ -14,11 +14,24 @@ from evenhand.errors import StoreError
 from evenhand.runs.store import Store
 from evenhand.runs.store._migrate import make_ready, migrate
 from evenhand.runs.store._places import engine_of, place_of, writing
-from evenhand.runs.store._tables import METADATA, RESULTS, RUNS, VERSION, VERSIONS
+from evenhand.runs.store._tables import BASELINES, COLUMNS, LABELS, METADATA, RESULTS, RUNS, VERSION, VERSIONS
 from tests.runs.databases import told
-from tests.runs.store.rows import RUN, call_row, key, label_row, made_row, result_row, run_row, sample_row
+from tests.runs.store.rows import (
+    CONTEST,
+    RUN,
+    call_row,
+    contest_row,
+    event_row,
+    key,
+    label_row,
+    made_row,
+    result_row,
+    run_row,
+    sample_row,
+)
 
 SCHEMAS = sorted((Path(__file__).parent / "schemas").glob("*.sql"))
+PINNED = {"name": "main", "run": RUN, "at": "2026-11-16T06:01:00+00:00"}
 
 
 def differences(engine: Engine) -> object:
@@ -52,16 +65,36 @@ def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(
     engine.dispose()
 
 
-def test_what_is_kept_beside_a_run_is_in_the_dump_of_its_schema(tmp_path: Path) -> None:
+@pytest.mark.parametrize("schema", SCHEMAS[1:], ids=lambda schema: schema.stem)
+def test_what_is_kept_beside_a_run_is_there_since_its_schema(schema: Path, tmp_path: Path) -> None:
     """0002 brought labels, columns and baselines."""
     connection = sqlite3.connect(tmp_path / "store.sqlite")
-    connection.executescript(SCHEMAS[1].read_text("utf-8"))
+    connection.executescript(schema.read_text("utf-8"))
     connection.close()
 
     with Store.open(tmp_path, {}) as store:
         assert [*store.labels(RUN)] == [label_row(), label_row("s1", variant="")]
         assert store.columns(RUN) == b"\x00columns\xff"
-        assert store.baselines() == [{"name": "main", "run": RUN, "at": "2026-11-16T06:01:00+00:00"}]
+        assert store.baselines() == [PINNED]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
+def test_contests_are_there_since_their_schema(schema: Path, tmp_path: Path) -> None:
+    """0003 brought them; an older store has none, and takes the first."""
+    connection = sqlite3.connect(tmp_path / "store.sqlite")
+    connection.executescript(schema.read_text("utf-8"))
+    connection.close()
+    ended, touched = "2026-11-16T07:16:00+00:00", "2026-11-16T07:15:01.000+00:00"
+
+    with Store.open(tmp_path, {}) as store:
+        if schema.stem < "0003":
+            assert store.contests.all() == []
+            store.contests.begin(contest_row())
+        else:
+            told = contest_row(state="finished", ended=ended, touched=touched, summary='{"winner":"a"}')
+            assert store.contests.all() == [told]
+            assert [*store.contests.events(CONTEST, calls=True)] == [event_row(0), event_row(1)]
+        assert store.contests.one("latest:slogan")["id"] == CONTEST
 
 
 def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:
@@ -81,6 +114,33 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
         assert store.run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0), result_row(1)]
         assert [*store.labels(RUN)] == [label_row()]
+    engine = engine_of(place_of(database, {}))
+    assert differences(engine) == ([], set())
+    engine.dispose()
+
+
+def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tmp_path: Path) -> None:
+    """What is kept beside runs stays, and contests can be begun."""
+    tmp_path.joinpath("store").mkdir()
+    engine = engine_of(place_of(database, {}))
+    with writing(engine).begin() as connection:
+        migrate(connection, "0002")
+        connection.execute(insert(RUNS), [run_row(state="finished")])
+        connection.execute(insert(RESULTS), [result_row(0)])
+        connection.execute(insert(BASELINES), [PINNED])
+        connection.execute(insert(COLUMNS), [{"run": RUN, "content": b"\0columns\xff"}])
+        connection.execute(insert(LABELS), [label_row()])
+    engine.dispose()
+
+    with Store.open(database, {}, create=False) as store:
+        store.contests.begin(contest_row())
+        store.contests.append(**event_row())
+
+        assert store.run("baseline:main") == run_row(state="finished")
+        assert [*store.results(RUN)] == [result_row(0)]
+        assert [*store.labels(RUN)] == [label_row()]
+        assert (store.columns(RUN), store.baselines()) == (b"\0columns\xff", [PINNED])
+        assert [*store.contests.events(CONTEST, calls=True)] == [event_row()]
     engine = engine_of(place_of(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()

@@ -1,16 +1,19 @@
-"""Who works on a run: one process at a time, and a dead one holds nothing."""
+"""Who works on a run or a contest: one process at a time, and a dead one holds nothing."""
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, update
 
+from evenhand.errors import Fault, StoreError
+from evenhand.runs.store._reading import Kind, first
+from evenhand.runs.store._rows import ALLOWED, Row
 from evenhand.runs.store._tables import CALLS, RESULTS
 
 RECENT = timedelta(seconds=60)
@@ -21,14 +24,40 @@ def this_process() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{_began(os.getpid())}"
 
 
+def hold(connection: Connection, kind: Kind, id: str, holder: str, held: Callable[[Row], bool], where: str) -> None:
+    """Hold one of a kind and set it running; refused while another process works on it."""
+    row = first(connection, select(kind.table).where(kind.table.c.id == id).with_for_update())
+    if row is None:
+        raise StoreError(Fault(f"no {kind.word} {id!r}", where=where))
+    if row["holder"] != holder and held(row):
+        hint = f"wait for it, or stop it ({row['holder']})"
+        raise StoreError(Fault(f"another process is at work on {kind.word} {id}", hint, where=where))
+    values = {"holder": holder, "state": "running", "ended": None}
+    connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
+
+
+def let_go(connection: Connection, kind: Kind, id: str, state: str, ended: str, summary: str | None) -> None:
+    """Let go of one of a kind: stopped or finished, with its summary as JSON."""
+    states = ALLOWED[kind.table.name]["state"]
+    if state not in states:
+        raise StoreError(Fault(f"a {kind.word} cannot be {state!r}", f"one of {', '.join(states)}"))
+    values = {"holder": None, "state": state, "ended": ended, "summary": summary}
+    connection.execute(update(kind.table).where(kind.table.c.id == id).values(**values))
+
+
 def is_held(connection: Connection, run: Mapping[str, Any], now: datetime) -> bool:
     """Whether a process that may still live works on a run."""
-    if not run["holder"] or run["state"] != "running":
+    return at_work(run, now, lambda: last_seen(connection, run))
+
+
+def at_work(row: Mapping[str, Any], now: datetime, seen: Callable[[], datetime]) -> bool:
+    """Whether the holder of a row may still live; `seen`, when it last wrote, is asked of other machines only."""
+    if not row["holder"] or row["state"] != "running":
         return False
-    host, pid, began = (run["holder"] + "::").split(":")[:3]
+    host, pid, began = (row["holder"] + "::").split(":")[:3]
     if host == socket.gethostname() and os.name == "posix" and pid.isdecimal():
         return _lives(int(pid), began)
-    return now - last_seen(connection, run) < RECENT
+    return now - seen() < RECENT
 
 
 def last_seen(connection: Connection, run: Mapping[str, Any]) -> datetime:
@@ -36,7 +65,13 @@ def last_seen(connection: Connection, run: Mapping[str, Any]) -> datetime:
     times = [run["started"], run["ended"]]
     for table in (CALLS, RESULTS):
         times.append(connection.execute(select(func.max(table.c.at)).where(table.c.run == run["id"])).scalar())
-    return max(_moment(time) for time in times if time)
+    return max(moment(time) for time in times if time)
+
+
+def moment(text: str) -> datetime:
+    """A time as the store keeps it; one without a zone is UTC."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _lives(pid: int, began: str) -> bool:
@@ -56,8 +91,3 @@ def _began(pid: int) -> str:
     except OSError:
         return ""
     return "dead" if told[0] in "ZX" else told[19]
-
-
-def _moment(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -11,12 +11,13 @@ from evenhand.runs.store._places import Place, writing
 from evenhand.runs.store._tables import METADATA, VERSION, VERSIONS
 
 NO_RUNS = "no runs yet: evenhand run eval.yaml starts one"
+NO_CONTESTS = "no contests yet: evenhand contest run task.yaml submissions/ starts one"
 _LOCK = 0x6576656E  # Any number, as long as every Evenhand takes the same.
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def make_ready(engine: Engine, place: Place, *, create: bool) -> None:
-    """See that the tables are there and are those of this version; where `create` is false, nothing new is made."""
+def make_ready(engine: Engine, place: Place, *, create: bool, empty: str = NO_RUNS) -> None:
+    """See that the tables are there and of this version; where `create` is false and nothing is, `empty` is said."""
     with engine.connect() as connection:
         if _version(connection, place) == VERSION:
             return
@@ -25,7 +26,7 @@ def make_ready(engine: Engine, place: Place, *, create: bool) -> None:
             connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
         version = _version(connection, place)  # Another process may have been faster.
         if version is None and not create:
-            raise StoreError(Fault(NO_RUNS, where=place.shown))
+            raise StoreError(Fault(empty, where=place.shown))
         if version is None:
             METADATA.create_all(connection)
             VERSIONS.create(connection)

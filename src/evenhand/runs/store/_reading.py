@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, literal, select, tuple_
+from sqlalchemy import Connection, Select, Table, func, literal, select, tuple_
 
 from evenhand.errors import Fault, StoreError, close_to
 from evenhand.runs.store._rows import Row, storable
-from evenhand.runs.store._tables import BASELINES, CALLS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.runs.store._tables import BASELINES, CALLS, CONTESTS, MADE, RESULTS, RUNS, SAMPLES
 
 Unit = tuple[int, str, int]
 _AT_ONCE = 500  # Keys per question, rows per fetch.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What has an id and a name of its own: its table, what one is called, and a hint where a name is not there."""
+
+    table: Table
+    word: str
+    hint: str
+
+
+RUN = Kind(table=RUNS, word="run", hint="evenhand runs list shows those that are")
+CONTEST = Kind(table=CONTESTS, word="contest", hint="evenhand contest list shows those that are")
 
 
 def stream(connection: Connection, query: Select[Any]) -> Iterator[Row]:
@@ -28,11 +42,11 @@ def first(connection: Connection, query: Select[Any]) -> Row | None:
     return None if row is None else dict(row)
 
 
-def all_runs(connection: Connection, name: str | None) -> list[Row]:
-    """All runs, or those of one eval, newest first."""
-    query = select(RUNS).order_by(RUNS.c.id.desc())
+def newest_first(connection: Connection, kind: Kind, name: str | None) -> list[Row]:
+    """All of a kind, or those of one name, newest first."""
+    query = select(kind.table).order_by(kind.table.c.id.desc())
     if name is not None:
-        query = query.where(RUNS.c.name == storable(name))
+        query = query.where(kind.table.c.name == storable(name))
     return [dict(row) for row in connection.execute(query).mappings()]
 
 
@@ -42,29 +56,40 @@ def one_run(connection: Connection, wanted: str, where: str) -> Row:
     if word == "baseline" and colon:
         pinned = one_baseline(connection, name, where)["run"]
         return dict(connection.execute(select(RUNS).where(RUNS.c.id == pinned)).mappings().one())
+    return one_of(connection, RUN, wanted, where)
+
+
+def one_of(connection: Connection, kind: Kind, wanted: str, where: str) -> Row:
+    """The one of a kind that is meant by an id, the beginning of one, "latest" or "latest:NAME"."""
+    word, colon, name = wanted.partition(":")
     if word == "latest":
-        query = select(RUNS).order_by(RUNS.c.id.desc()).limit(1)
-        row = first(connection, query.where(RUNS.c.name == storable(name)) if colon else query)
-        if row is None:
-            names = connection.execute(select(RUNS.c.name).distinct()).scalars().all()
-            hint = close_to(name, names) or "evenhand runs list shows those that are"
-            raise StoreError(Fault(f"no run of {name!r} is here" if colon else "no run is here", hint, where=where))
-        return row
-    wanted = storable(wanted)
-    query = select(RUNS).where(RUNS.c.id >= wanted, RUNS.c.id < wanted + "\U0010ffff").order_by(RUNS.c.id).limit(6)
+        return _latest(connection, kind, name if colon else None, where)
+    wanted, id = storable(wanted), kind.table.c.id
+    query = select(kind.table).where(id >= wanted, id < wanted + "\U0010ffff").order_by(id).limit(6)
     found = connection.execute(query).mappings().all()
     if wanted and found and (len(found) == 1 or found[0]["id"] == wanted):
         return dict(found[0])
-    raise StoreError(_not_one(connection, wanted, [row["id"] for row in found], where))
+    raise StoreError(_not_one(connection, kind, wanted, [row["id"] for row in found], where))
 
 
-def _not_one(connection: Connection, wanted: str, found: Sequence[str], where: str) -> Fault:
+def _latest(connection: Connection, kind: Kind, name: str | None, where: str) -> Row:
+    query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
+    row = first(connection, query if name is None else query.where(kind.table.c.name == storable(name)))
+    if row is None:
+        names = connection.execute(select(kind.table.c.name).distinct()).scalars().all()
+        what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
+        raise StoreError(Fault(what, close_to(name or "", names) or kind.hint, where=where))
+    return row
+
+
+def _not_one(connection: Connection, kind: Kind, wanted: str, found: Sequence[str], where: str) -> Fault:
     if wanted and found:
         several = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        return Fault(f"{wanted!r} begins more than one run", several, where=where)
-    ids = connection.execute(select(RUNS.c.id).order_by(RUNS.c.id.desc()).limit(200)).scalars().all()
-    hint = close_to(wanted, ids) or (f"the latest is {ids[0]}" if ids else "no run is here")
-    return Fault(f"no run {wanted!r}", hint, where=where)
+        return Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where)
+    id = kind.table.c.id
+    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
+    hint = close_to(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    return Fault(f"no {kind.word} {wanted!r}", hint, where=where)
 
 
 def all_baselines(connection: Connection) -> list[Row]:

@@ -19,6 +19,7 @@ ALLOWED = {
     "runs": {"state": ("running", "stopped", "finished"), "keep": ("raw", "masked", "none")},
     "results": {"state": ("scored", "incomplete", "failed")},
     "calls": {"kept": ("raw", "masked", "none")},
+    "contests": {"state": ("running", "stopped", "finished")},
 }
 # Texts that come from outside as they are; everything else long is JSON, which holds no zero byte.
 _FREE = {
@@ -27,6 +28,7 @@ _FREE = {
     "results": ("subject",),
     "calls": ("failed",),
     "labels": ("sample", "variant", "criterion", "rater"),
+    "contests": ("name", "source"),
 }
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select, update
+from sqlalchemy import Connection, Engine, Select, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
@@ -22,22 +22,23 @@ from evenhand.runs.store._beside import (
     write_labels,
 )
 from evenhand.runs.store._collect import Collected, collect, delete_run, give_back
+from evenhand.runs.store._contests import Contests
 from evenhand.runs.store._finished import Finished, Unit
-from evenhand.runs.store._holding import is_held
+from evenhand.runs.store._holding import hold, is_held, let_go
 from evenhand.runs.store._lookup import Lookup
 from evenhand.runs.store._migrate import NO_RUNS, make_ready
 from evenhand.runs.store._places import Place, engine_of, place_of, reading, writing
 from evenhand.runs.store._portable import import_run, pack, run_lines
 from evenhand.runs.store._reading import (
+    RUN,
     all_baselines,
-    all_runs,
     cached_calls,
     call_facts_query,
     calls_by_key_query,
     calls_query,
-    first,
     made_outputs,
     made_query,
+    newest_first,
     one_baseline,
     one_run,
     results_query,
@@ -61,17 +62,22 @@ class Store:
         self._lookup = Lookup(engine)
 
     @classmethod
-    def open(cls, place: str | Path | None, environ: Mapping[str, str], *, create: bool = True) -> Self:
-        """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand."""
+    def open(
+        cls, place: str | Path | None, environ: Mapping[str, str], *, create: bool = True, empty: str = NO_RUNS
+    ) -> Self:
+        """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
+
+        Where there is none and none may be made, the error says `empty`.
+        """
         at = place_of(place, environ)
         if at.file is not None and not create and not at.file.exists():
-            raise StoreError(Fault(NO_RUNS, where=at.shown))
+            raise StoreError(Fault(empty, where=at.shown))
         with at.told():
             if at.file is not None and create:
                 at.file.parent.mkdir(parents=True, exist_ok=True)
             engine = engine_of(at)
             try:
-                make_ready(engine, at, create=create)
+                make_ready(engine, at, create=create, empty=empty)
             except BaseException:
                 engine.dispose()
                 raise
@@ -81,6 +87,11 @@ class Store:
     def shown(self) -> str:
         """The store as messages name it: its file, or its address without the password."""
         return self._place.shown
+
+    @property
+    def contests(self) -> Contests:
+        """The contests that are kept beside the runs."""
+        return Contests(self._read, self._write, self.shown)
 
     def close(self) -> None:
         """Let go of the file or the server."""
@@ -104,23 +115,15 @@ class Store:
 
     def take(self, id: str, holder: str, *, now: datetime | None = None) -> None:
         """Hold a run and set it running; refused while another process works on it."""
+        at = now or datetime.now(UTC)
         with self._write() as connection:
-            row = first(connection, select(RUNS).where(RUNS.c.id == id).with_for_update())
-            if row is None:
-                raise StoreError(Fault(f"no run {id!r}", where=self.shown))
-            if row["holder"] != holder and is_held(connection, row, now or datetime.now(UTC)):
-                hint = f"wait for it, or stop it ({row['holder']})"
-                raise StoreError(Fault(f"another process is at work on run {id}", hint, where=self.shown))
+            hold(connection, RUN, id, holder, lambda run: is_held(connection, run, at), self.shown)
             drop_columns(connection, id)
-            connection.execute(update(RUNS).where(RUNS.c.id == id).values(holder=holder, state="running", ended=None))
 
     def release(self, id: str, state: str, ended: str, summary: str | None) -> None:
         """Let go of a run: stopped or finished, with its summary as JSON."""
-        if state not in ALLOWED["runs"]["state"]:
-            raise StoreError(Fault(f"a run cannot be {state!r}", f"one of {', '.join(ALLOWED['runs']['state'])}"))
         with self._write() as connection:
-            values = {"holder": None, "state": state, "ended": ended, "summary": summary}
-            connection.execute(update(RUNS).where(RUNS.c.id == id).values(**values))
+            let_go(connection, RUN, id, state, ended, summary)
 
     def held(self, run: Mapping[str, object], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a run; a run that says running and is not held was killed."""
@@ -135,7 +138,7 @@ class Store:
     def runs(self, name: str | None = None) -> list[Row]:
         """All runs, or those of one eval, newest first."""
         with self._read() as connection:
-            return all_runs(connection, name)
+            return newest_first(connection, RUN, name)
 
     def run(self, id: str) -> Row:
         """The run of an id, of the beginning of one, of "latest", of "latest:NAME" or of "baseline:NAME"."""

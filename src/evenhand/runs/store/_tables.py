@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text
 
-VERSION = "0002"  # The newest file in migrations/versions.
+VERSION = "0003"  # The newest file in migrations/versions.
 
 METADATA = MetaData()
 # Sorted by bytes in both, whatever the server's language.
@@ -123,6 +123,32 @@ LABELS = Table(
     *(Column(name, TEXT, primary_key=True) for name in ("sample", "variant", "criterion", "rater")),
     _text("score"),
     _text("at"),
+)
+
+# Contests stand beside runs: neither knows of the other.
+CONTESTS = Table(
+    "contests",
+    METADATA,
+    Column("id", TEXT, primary_key=True),
+    Column("name", TEXT, nullable=False, index=True),
+    _text("digest"),
+    _text("state"),
+    _text("started"),
+    _text("ended", null=True),
+    _text("touched"),
+    _text("holder", null=True),
+    _text("summary", null=True),
+    _text("source"),
+)
+
+EVENTS = Table(
+    "contest_events",
+    METADATA,
+    Column("contest", TEXT, ForeignKey("contests.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    _text("at"),
+    _text("content"),
+    _text("calls"),
 )
 
 VERSIONS = Table("evenhand_version", MetaData(), Column("version_num", Text, primary_key=True))

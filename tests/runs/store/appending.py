@@ -1,0 +1,15 @@
+"""A process that goes on with a contest until it is killed, telling each event it has written: python -m … PLACE."""
+
+import sys
+from itertools import count
+
+from evenhand.runs.store import Store, this_process
+from tests.runs.store.rows import CONTEST, event_row
+
+if __name__ == "__main__":
+    with Store.open(sys.argv[1], {}) as store:
+        store.contests.take(CONTEST, this_process())
+        for number in count(len([*store.contests.events(CONTEST)])):
+            store.contests.append(**event_row(number, at="2026-12-01T18:00:00+00:00"))
+            sys.stdout.write(f"{number}\n")
+            sys.stdout.flush()
