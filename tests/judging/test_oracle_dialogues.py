@@ -1,5 +1,6 @@
 """The dialogues of a contest: dimensions, gate, individual scores with advice, side by side."""
 
+import asyncio
 import json
 from fractions import Fraction
 from typing import Any
@@ -7,11 +8,11 @@ from typing import Any
 import pytest
 
 from evenhand import InputError, Sample, Scored, Unscored, load_rubric
-from evenhand.judging import NoReply, Request
+from evenhand.judging import NoReply, Request, judge_sample
 from evenhand.judging.dialogues import Anchored, dimensions, gate, horizontal, pointwise
 from evenhand.loading import load_method
 from evenhand.model import Evidence, Judgment
-from tests.judging.scripted import MANNER, Answer, converse, in_turn
+from tests.judging.scripted import MANNER, Answer, Scripted, converse, in_turn
 
 TASK = "Write a report on the price of bread, with sources."
 TEXT = "Bread costs 2.10 now. The source is the statistics office."
@@ -177,6 +178,16 @@ def test_other_than_two_suggestions_are_asked_for_again_and_then_noted(count: in
     assert told.suggestions == ()
     assert told.answers.scores["credibility"] == Scored(Fraction(74), band="B", why="r")
     assert "no suggestions" in told.answers.notes[0]
+
+
+def test_of_several_judges_the_two_most_severe_suggestions_count() -> None:
+    """Exactly two go back, whoever had them; what two judges say in the same words is said once."""
+    mild, strict = (_individual().replace('"high"', f'"{severity}"') for severity in ("low", "high"))
+    panel = [Scripted(lambda _: mild, "mild"), Scripted(lambda _: strict, "strict")]
+
+    judged = asyncio.run(judge_sample(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), panel))
+
+    assert [(one.problem, one.severity) for one in judged.suggestions["s1"]] == [("p2", "high"), ("p1", "low")]
 
 
 def _anchored(id: str, text: str) -> Anchored:

@@ -1,6 +1,14 @@
 """Evidence from models: what is asked, how replies are read, how a panel is heard."""
 
-from evenhand.judging._contract import finding_json, judged_json, judgment_json, preferred_json, suggestion_json
+from evenhand.judging._contract import (
+    call_json,
+    finding_json,
+    judged_json,
+    judgment_json,
+    preferred_json,
+    spent_json,
+    suggestion_json,
+)
 from evenhand.judging._driver import Call, Driver
 from evenhand.judging._how import Cascade, How
 from evenhand.judging._judge import asked_of, judge_sample, prefer_sample
@@ -51,6 +59,7 @@ __all__ = [
     "Told",
     "Usage",
     "asked_of",
+    "call_json",
     "finding_json",
     "judge_sample",
     "judged_json",
@@ -59,6 +68,7 @@ __all__ = [
     "manner_of",
     "prefer_sample",
     "preferred_json",
+    "spent_json",
     "suggestion_json",
     "version_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,8 +21,12 @@ def with_advice(reading: Reading[T | Advice], prompts: Prompts) -> Reading[T | A
     found = [one for entry in given if (one := _suggestion(entry))] if isinstance(given, list) else []
     if len(found) != 2 or not isinstance(given, list) or len(given) != 2:
         return replace(reading, faults={**reading.faults, ADVICE: prompts.say("suggestions")})
-    advice = tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity)))
-    return replace(reading, items={**reading.items, ADVICE: advice})
+    return replace(reading, items={**reading.items, ADVICE: most_severe(found)})
+
+
+def most_severe(given: Iterable[Suggestion]) -> Advice:
+    """The two most severe of some suggestions, each said once."""
+    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:2]
 
 
 def _suggestion(entry: object) -> Suggestion | None:

@@ -120,10 +120,11 @@ def _saved(saved: Saved) -> Json:
 
 
 def _calls(calls: Sequence[Call]) -> list[Json]:
-    return [_call(call) for call in calls]
+    return [call_json(call) for call in calls]
 
 
-def _call(call: Call) -> Json:
+def call_json(call: Call) -> Json:
+    """What a judge was asked, and what it replied."""
     reply = call.reply
     shared: Json = {"judge": call.judge, "dialogue": call.request.dialogue, "attempts": reply.attempts}
     if isinstance(reply, NoReply):

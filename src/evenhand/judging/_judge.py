@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import combinations
 
 from evenhand.errors import Fault, JudgeError, nearest
+from evenhand.judging._advice import Advice, most_severe
 from evenhand.judging._cascade import Price, cascade
 from evenhand.judging._driver import Driver, together
 from evenhand.judging._form import judged
@@ -15,7 +16,7 @@ from evenhand.judging._judged import Judged, Preferred, Standing
 from evenhand.judging._opinion import by_odds, manner_of, may_judge, opinion
 from evenhand.judging._prompts import load_prompts
 from evenhand.judging._request import EMBEDDED, Model, version_of
-from evenhand.judging._told import Preference
+from evenhand.judging._told import Preference, Suggestion, Told
 from evenhand.judging.dialogues import pairwise
 from evenhand.judging.reading import FIELD_NAMES, canonical
 from evenhand.model import Answers, Kept, Rubric, Sample, exact
@@ -45,7 +46,7 @@ async def judge_sample(
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
-        suggestions={output: one.suggestions for output, one in told if one.suggestions},
+        suggestions=_advice(told),
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
@@ -79,6 +80,14 @@ async def prefer_sample(rubric: Rubric, sample: Sample, models: Sequence[Model],
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
     )
+
+
+def _advice(told: Sequence[tuple[str, Told]]) -> dict[str, Advice]:
+    """By output two suggestions: of several judges' the most severe, the first judge's first."""
+    given: dict[str, list[Suggestion]] = {}
+    for output, one in told:
+        given.setdefault(output, []).extend(one.suggestions)
+    return {output: most_severe(several) for output, several in given.items() if several}
 
 
 def _known(sample: Sample) -> list[Answers]:

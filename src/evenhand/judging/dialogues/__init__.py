@@ -2,7 +2,7 @@
 
 from evenhand.judging.dialogues._dimensions import dimensions
 from evenhand.judging.dialogues._gate import gate
-from evenhand.judging.dialogues._horizontal import Anchored, horizontal
+from evenhand.judging.dialogues._horizontal import Anchored, horizontal, shown_order
 from evenhand.judging.dialogues._likely import likely
 from evenhand.judging.dialogues._listwise import listwise
 from evenhand.judging.dialogues._odds import odds
@@ -21,4 +21,5 @@ __all__ = [
     "pairwise",
     "pointwise",
     "sampled",
+    "shown_order",
 ]

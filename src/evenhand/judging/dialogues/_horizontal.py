@@ -36,13 +36,18 @@ def horizontal(
     if len(submissions) > MOST:
         raise InputError(f"at most {MOST} submissions are compared side by side, got {len(submissions)}")
     texts = {one.id: one for one in submissions}
-    order = shuffled(list(texts), manner.seed, manner.judge, "horizontal")
+    order = shown_order(list(texts), manner)
     shown = {label: texts[id] for label, id in zip(letters(len(order)), order, strict=True)}
     dimensions = judged(rubric)
     questions = [_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
     readings = yield from ask(questions, manner.prompts)
     labels = {one.id: label for label, one in shown.items()}
     return tuple(_of_one(one.id, labels[one.id], dimensions, readings, manner) for one in submissions)
+
+
+def shown_order(ids: Sequence[str], manner: Manner) -> list[str]:
+    """Who is A, B and C to a judge: the seed and the judge decide, the same for every dimension."""
+    return shuffled(ids, manner.seed, manner.judge, "horizontal")
 
 
 def _question(
