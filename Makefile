@@ -31,7 +31,8 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 soak: $(STAMP)
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/contest
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/runs/chaos
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets
 

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from evenhand.api import load_rubric, score
     from evenhand.asking import judge, prefer
     from evenhand.comparing import compare_runs
+    from evenhand.contest import Submission, Task
+    from evenhand.contesting import Contest, Played, run_contest
     from evenhand.errors import (
         AnswersError,
         BudgetError,
         BusyError,
+        ContestError,
         EvalError,
         EvenhandError,
         InputError,
@@ -51,9 +54,11 @@ _HOMES = {
     "api": ("load_rubric", "score"),
     "asking": ("judge", "prefer"),
     "comparing": ("compare_runs",),
+    "contest": ("Submission", "Task"),
+    "contesting": ("Contest", "Played", "run_contest"),
     "errors": (
-        "AnswersError", "BudgetError", "BusyError", "EvalError", "EvenhandError", "InputError", "JudgeError",
-        "ModelError", "OutputError", "RefusedError", "RubricError", "StoreError",
+        "AnswersError", "BudgetError", "BusyError", "ContestError", "EvalError", "EvenhandError", "InputError",
+        "JudgeError", "ModelError", "OutputError", "RefusedError", "RubricError", "StoreError",
     ),
     "judging": ("How", "Judged", "Preferred", "Settings"),
     "judging.models": ("Budget", "Connections", "Limits"),
@@ -72,6 +77,8 @@ __all__ = [
     "BudgetError",
     "BusyError",
     "Connections",
+    "Contest",
+    "ContestError",
     "Criterion",
     "Eval",
     "EvalError",
@@ -85,6 +92,7 @@ __all__ = [
     "ModelError",
     "Options",
     "OutputError",
+    "Played",
     "Preferred",
     "Ran",
     "RefusedError",
@@ -98,6 +106,8 @@ __all__ = [
     "Scores",
     "Settings",
     "StoreError",
+    "Submission",
+    "Task",
     "Unscored",
     "__version__",
     "compare_runs",
@@ -106,6 +116,7 @@ __all__ = [
     "load_rubric",
     "prefer",
     "run",
+    "run_contest",
     "score",
 ]
 

@@ -5,6 +5,7 @@ EvenhandError
 │   ├── RubricError     a rubric or a method that cannot be right
 │   ├── AnswersError    an answers file that cannot be read
 │   ├── EvalError       an eval file or samples that cannot be right
+│   ├── ContestError    a task, a submission or an event of a contest that cannot be right
 │   ├── StoreError      runs that cannot be kept or read: the disk, the database, who holds it
 │   └── JudgeError      a judge that cannot be asked: its name, its key, its record
 ├── OutputError         a variant gave no output for a sample
@@ -82,6 +83,10 @@ class AnswersError(InputError):
 
 class EvalError(InputError):
     """An eval file or samples that cannot be right."""
+
+
+class ContestError(InputError):
+    """A task, a submission or an event of a contest that cannot be right."""
 
 
 class StoreError(InputError):

@@ -23,8 +23,9 @@ LINES = [
     ["runs"],
     ["calibrate", "compare"],
     ["report"],
+    ["contest"],
     ["api", "asking", "deciding"],
-    ["auditing", "calibrating", "comparing", "history", "planning", "reporting", "rescoring", "running"],
+    ["auditing", "calibrating", "comparing", "contesting", "history", "planning", "reporting", "rescoring", "running"],
     ["testing"],
     ["cli", "pytest_plugin"],
     ["__init__", "__main__"],
@@ -133,11 +134,12 @@ def test_the_public_names_are_these() -> None:
     """Adding or losing a public name is a decision, not an accident."""
     assert [name for name in evenhand.__all__ if getattr(evenhand, name) is None] == []
     assert set(dir(evenhand)) == {
-        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Criterion", "Eval",
-        "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits", "Method",
-        "ModelError", "Options", "OutputError", "Preferred", "Ran", "RefusedError", "Review", "Rubric",
-        "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
-        "Unscored", "__version__", "compare_runs", "judge", "load_eval", "load_rubric", "prefer", "run", "score",
+        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
+        "Criterion", "Eval", "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits",
+        "Method", "ModelError", "Options", "OutputError", "Played", "Preferred", "Ran", "RefusedError", "Review",
+        "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
+        "Submission", "Task", "Unscored", "__version__", "compare_runs", "judge", "load_eval", "load_rubric",
+        "prefer", "run", "run_contest", "score",
     }  # fmt: skip
 
 

@@ -1,0 +1,184 @@
+"""A contest to which anything happens in any order, and what must hold after whatever was taken or refused."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from evenhand.contest import (
+    MOVES,
+    AskGate,
+    AskHorizontal,
+    AskIndividual,
+    Close,
+    Created,
+    DeadlineReached,
+    Effect,
+    Event,
+    GateChecked,
+    RankedTogether,
+    ReleasePayment,
+    Resolved,
+    ScoredAlone,
+    State,
+    TellSubmitter,
+    apply,
+    effect_json,
+    event_from,
+    event_json,
+    pending,
+    record,
+    seen,
+)
+from evenhand.contest._cards import PASSES, card_alone
+from evenhand.contest._ranking import counted
+from evenhand.errors import ContestError
+from evenhand.model import Evidence, Judgment, Scored, number_for_json
+from tests.contest.building import Ask
+
+# In no time, weight or id: where one of these is seen, a score is.
+PECULIAR = Fraction(137, 1000)
+MARKS = ("quoted-from-it", "said-of-it", "in-band-")
+
+
+class Life:
+    """The machine under test, a second one that is only fed from the written log, and the books kept beside them."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.rebuilt = State()
+        self.log: list[Event] = []
+        self.told: list[TellSubmitter] = []
+        self.asked: list[Ask] = []
+        self.open: list[Ask] = []
+        self.payments = 0
+        self.after_close = 0
+        self.secrets = set(MARKS)
+        self.met: Counter[str] = Counter()
+
+    def try_out(self, event: Event) -> None:
+        """Let an event happen or be refused; then everything must hold."""
+        before = self.state
+        try:
+            self.state, effects = apply(before, event)
+        except ContestError as error:
+            assert all(fault.what and fault.hint for fault in error.faults)
+            self.met["refused"] += 1
+            self.after_close += self.state.phase == "closed"
+        else:
+            self.met["taken"] += 1
+            self.met[self.state.phase] += 1
+            self._taken(before, event, effects)
+        # The second machine never saw what was refused: whatever that left behind would set the two apart.
+        assert self.state == self.rebuilt
+        assert list(self.state.entries) == list(self.rebuilt.entries)
+        self._one_winner(before)
+
+    def _taken(self, before: State, event: Event, effects: tuple[Effect, ...]) -> None:
+        self.log.append(event)
+        self.rebuilt, again = apply(self.rebuilt, event_from(json.loads(json.dumps(event_json(event)))))
+        assert again == effects
+        assert self.state.phase in MOVES[self.state.terms.mode][before.phase][event.kind]
+        self._asks(event, effects)
+        self._payment(before, event, effects)
+        self.told += [one for one in effects if isinstance(one, TellSubmitter)]
+        if isinstance(event, ScoredAlone):
+            self._keep_secret(event)
+        self._nothing_too_early()
+
+    def _asks(self, event: Event, effects: tuple[Effect, ...]) -> None:
+        """Asked once each; what is open is what was asked and not answered."""
+        answered = self._answered(event)
+        if answered is not None:
+            self.open.remove(answered)
+        new = [one for one in effects if isinstance(one, (AskGate, AskIndividual, AskHorizontal))]
+        assert not [one for one in new if one in self.asked]
+        self.asked += new
+        self.open += new
+        assert Counter(self.open) == Counter(pending(self.state))
+
+    def _answered(self, event: Event) -> Ask | None:
+        if isinstance(event, GateChecked):
+            return AskGate(submission=event.submission)
+        if isinstance(event, ScoredAlone):
+            return AskIndividual(submission=event.submission)
+        if isinstance(event, (RankedTogether, Resolved)):
+            (only,) = self.open
+            assert not isinstance(only, AskGate)
+            assert (only.panel == "judges") == (event.kind == "ranked")
+            return only
+        return None
+
+    def _payment(self, before: State, event: Event, effects: tuple[Effect, ...]) -> None:
+        payments = [one for one in effects if isinstance(one, ReleasePayment)]
+        closes = [one for one in effects if isinstance(one, Close)]
+        self.payments += len(payments)
+        assert self.payments == int(self.state.paid) <= 1
+        assert len(closes) == (self.state.phase == "closed")
+        assert [one.submission for one in payments] == [one.winner for one in closes if one.winner]
+        if payments and self.state.terms.mode == "quality_first":
+            assert before.phase == "challenge_period"
+            assert before.period_ends is not None
+            assert isinstance(event, DeadlineReached)
+            assert event.deadline == "challenges"
+            assert event.at >= before.period_ends
+
+    def _one_winner(self, before: State) -> None:
+        won = [entry.id for entry in self.state.entries.values() if entry.status == "won"]
+        assert won == ([] if self.state.winner is None else [self.state.winner])
+        assert not won or self.state.entries[won[0]].rank == 1
+        if before.phase == "closed":
+            assert self.state is before
+        ranks = sorted(entry.rank for entry in self.state.entries.values() if entry.rank)
+        assert ranks == list(range(1, len(ranks) + 1))
+        if self.state.task is not None and self.state.task.mode == "fastest_first":
+            self._first_to_pass(won)
+        else:
+            authors = [entry.submission.author for entry in counted(self.state)]
+            assert len(authors) == len(set(authors))
+
+    def _first_to_pass(self, won: list[str]) -> None:
+        for entry in self.state.entries.values():
+            if entry.status in ("scored", "won"):
+                exact = card_alone(self.state, entry).exact
+                assert exact is not None
+                assert (exact >= PASSES) == (entry.id in won)
+
+    def _keep_secret(self, event: ScoredAlone) -> None:
+        values = [one.score.value for one in event.judgments if isinstance(one.score, Scored)]
+        exact = card_alone(self.state, self.state.entries[event.submission]).exact
+        shown = [number_for_json(value, 2) for value in [*values, *([] if exact is None else [exact])]]
+        self.secrets |= {str(value) for value in [*values, *shown]}
+
+    def _nothing_too_early(self) -> None:
+        if self.state.revealed or self.state.task is None:
+            return
+        public: list[Any] = [seen(self.state, id) for id in self.state.entries]
+        text = json.dumps([*public, *map(effect_json, self.told), record(self.log)])
+        assert [one for one in self.secrets if one in text] == []
+        assert "dimension_scores" not in text
+        assert all((one["score"], one["rank"]) == (None, None) for one in public)
+
+    @property
+    def over(self) -> bool:
+        """Whether it is closed, and some have tried to go on."""
+        return self.after_close > 2
+
+    def finished(self) -> None:
+        """At the end of a life: the record is the same from the log as it was written."""
+        if self.log:
+            again = [event_from(json.loads(json.dumps(event_json(one)))) for one in self.log]
+            assert json.dumps(record(again)) == json.dumps(record(self.log))
+            assert isinstance(self.log[0], Created)
+
+
+def marked(one: Judgment) -> Judgment:
+    """The same answer with words and a number that are found wherever they show."""
+    if not isinstance(one.score, Scored):
+        return one
+    value = min(one.score.value + PECULIAR, Fraction(100))
+    band = f"{MARKS[2]}{one.score.band}"
+    return replace(one, score=Scored(value, band), evidence=(Evidence(MARKS[0], 0, 4),), feedback=MARKS[1])

@@ -1,0 +1,148 @@
+"""The machine begins when all is known, is told nothing but events, and its drawing is true."""
+
+from dataclasses import replace
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from evenhand.contest import (
+    MOVES,
+    PHASES,
+    AskGate,
+    AskIndividual,
+    Created,
+    ScoredAlone,
+    State,
+    Task,
+    allowed,
+    apply,
+    drawing,
+    pending,
+    rebuilt,
+)
+from evenhand.errors import ContestError
+from evenhand.model import Anchor
+from tests.contest.building import START, Contest, checked, dimensions, hour, judgments, task
+
+FAST = "fastest_first"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"dimensions": None}, "a contest begins with its dimensions locked (generate them first)"),
+        ({"judges": ()}, "a contest needs a judge (name one under judges)"),
+    ],
+)
+def test_a_contest_begins_when_all_is_known(changes: dict[str, Any], told: str) -> None:
+    """The task may be written down before; it begins with dimensions that nobody changes any more."""
+    with pytest.raises(ContestError) as refused:
+        apply(State(), Created(at=START, task=task(**changes)))
+
+    assert str(refused.value) == told
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"judges": ("j", "j")}, "judges: 'j' is named twice"),
+        ({"challenge_judges": ("k", "k")}, "challenge_judges: 'k' is named twice"),
+        ({"weights": {"j": Fraction(0)}}, "the weight of j must be above 0, got 0"),
+        ({"challenge_judges": ("j",)}, "'j' judges before"),
+        ({"challenge_period": timedelta(hours=-1)}, "cannot be negative"),
+        ({"deadline": None}, "quality_first needs a deadline"),
+        ({"deadline": hour(1).replace(tzinfo=None)}, "a deadline needs a time zone"),
+        ({"revisions": -1}, "revisions must be 0 or more, got -1"),
+        ({"mode": "first"}, "mode 'first' is not known"),
+        ({"mode": FAST, "challenge_judges": ()}, "nothing is challenged"),
+        ({"description": " "}, "a task needs a description"),
+        ({"acceptance": ()}, "at least one acceptance criterion"),
+    ],
+)
+def test_a_task_that_cannot_be_right_cannot_be_made(changes: dict[str, Any], told: str) -> None:
+    """Then nothing downstream checks again: a weight of 0 would divide by it in the middle of a contest."""
+    plain = {name: getattr(task(), name) for name in Task.__dataclass_fields__}
+
+    with pytest.raises(ContestError) as refused:
+        Task(**{**plain, **changes})
+
+    assert told in str(refused.value)
+
+
+def test_dimensions_have_nothing_that_a_log_would_lose() -> None:
+    """Only ids, questions, weights and what is fixed are kept; more would be gone when the state is rebuilt."""
+    rubric = dimensions()
+    anchored = replace(rubric.criteria[0], anchors=(Anchor(min=Fraction(0), max=Fraction(9), text="bad"),))
+    wrong = replace(rubric, criteria=(anchored, *rubric.criteria[1:]))
+
+    with pytest.raises(ContestError, match="a dimension has an id, a question, a weight and whether it is fixed"):
+        task(dimensions=wrong)
+
+
+def test_dimensions_are_scored_by_bands() -> None:
+    """Another method has no band C, and no threshold could be held."""
+    rubric = dimensions()
+
+    with pytest.raises(ContestError, match="dimensions cannot be scored by the method 'mine'"):
+        task(dimensions=replace(rubric, method=replace(rubric.method, name="mine")))
+
+
+def test_a_mean_of_several_replies_is_a_score() -> None:
+    """It lies between the whole numbers, and that is exact."""
+    contest = Contest(FAST).comes("a", 1).gate("a")
+
+    contest.happen(ScoredAlone(at=hour(1), submission="a", judgments=tuple(judgments("j", "a", Fraction(181, 3)))))
+
+    assert contest.published("a")["score"] == 60.33
+
+
+def test_a_revision_that_judges_failed_at_is_not_counted() -> None:
+    """Who did nothing wrong may try again."""
+    contest = Contest(revisions=0).comes("a", 1).gate("a", None)
+
+    contest.comes("a2", 2, author="a", revises="a")
+
+    assert contest.wanted[-1] == "ask_gate a2"
+
+
+def test_a_state_is_not_changed_by_what_follows() -> None:
+    """A state is a value: from the same one any number of futures can be tried."""
+    contest = Contest().comes("a", 1)
+    before, copy = contest.state, rebuilt(contest.log)
+
+    apply(before, checked("a"))
+    apply(before, checked("a", False))
+
+    assert before == copy
+
+
+def test_what_is_open_is_asked_again_after_a_crash() -> None:
+    """Where whoever runs a contest goes on: the questions without an answer, in order of arrival."""
+    contest = Contest().comes("a", 1).comes("b", 2).gate("a").comes("c", 3).gate("c", False)
+
+    assert pending(rebuilt(contest.log)) == (AskIndividual(submission="a"), AskGate(submission="b"))
+    assert pending(State()) == ()
+
+
+@pytest.mark.parametrize("mode", MOVES)
+def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
+    """It is generated from what the machine asks whether an event is allowed."""
+    arrows = {line.split(": ")[0].strip(): line.split(": ")[1] for line in drawing(mode).splitlines() if ": " in line}
+
+    drawn = {
+        (left, kind, right)
+        for arrow, kinds in arrows.items()
+        for left, right in [arrow.split(" --> ")]
+        for kind in kinds.split(", ")
+    }
+
+    assert drawn == {
+        ("[*]" if phase == "new" else phase, kind, target)
+        for phase, kinds in MOVES[mode].items()
+        for kind, targets in kinds.items()
+        for target in targets
+    }
+    assert "    closed --> [*]\n" in drawing(mode)
+    assert {kind for phase in PHASES for kind in allowed(mode, phase)} == {kind for _, kind, _ in drawn}

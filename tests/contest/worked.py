@@ -1,0 +1,21 @@
+"""A contest worked by hand: what happens in it, and how everybody stands at its end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from evenhand.contest._state import Phase, Status
+from tests.contest.building import Contest
+
+Standing = tuple[Status, int | None, float | None]  # Status, rank and the score that is shown.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worked:
+    """One row of the table; its claim is the name of its test."""
+
+    claim: str
+    contest: Callable[[], Contest]
+    standing: Mapping[str, Standing]
+    winner: str | None = None
+    phase: Phase = "closed"
+    why: str = ""  # Some words of why it is closed.

@@ -1,0 +1,66 @@
+"""A contest from end to end against a real model: its opinions are nothing, its course is."""
+
+import asyncio
+import json
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from evenhand import Connections, Contest, How, Played, Settings, Submission, run_contest
+from evenhand.contest import STATUSES, event_from, rebuilt
+from evenhand.contesting import contest_record
+from evenhand.runs.store import Store
+from tests.contest.building import hour, task
+from tests.judging.llama import MODEL
+from tests.judging.servers import Servers
+from tests.soak import often
+
+NUMBER = often(4, 30)
+TEXTS = (
+    "Paris is the capital of France. It lies on the Seine.",
+    "The capital of France is Paris, a city of two million people.",
+    "I think it is Lyon.",
+    "France's capital: Paris. Source: the constitution.",
+    "Berlin is a capital too, but of Germany.",
+)
+# Replies that are cut off are part of what must be survived; `make soak` leaves room for whole answers at the gate.
+TOKENS = often(8, 120)
+
+
+def _handed_in() -> list[Submission]:
+    return [
+        Submission(id=f"s{number}", author=f"author-{number}", at=hour(number / 10), text=TEXTS[number % len(TEXTS)])
+        for number in range(NUMBER)
+    ]
+
+
+def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Path) -> None:
+    """Whatever the model writes: every submission has a status, every request an answer, and the log says it all."""
+    terms = task(
+        description="Name the capital of France and say where you know it from.",
+        acceptance=("Names Paris",),
+        judges=(f"openai-compatible:{servers.openai}/{MODEL}",),
+        challenge_judges=(),
+        challenge_period=timedelta(),
+    )
+
+    async def go(store: Store) -> Played:
+        async with Connections(os.environ) as connections:
+            how = How(settings=Settings(max_tokens=TOKENS, seed=1))
+            contest = Contest(task=terms, submissions=_handed_in())
+            return await run_contest(contest, connections=connections, store=store, how=how)
+
+    with Store.open(tmp_path, os.environ) as store:
+        played = asyncio.run(go(store))
+        rows = list(store.contests.events(played.id, calls=True))
+
+        assert contest_record(store, played.id) == played.record
+    calls: list[dict[str, Any]] = [call for row in rows for call in json.loads(row["calls"])]
+    state = rebuilt(event_from(json.loads(row["content"])) for row in rows)
+    assert (played.why_stopped, played.record["state"], state.phase) == ("", "closed", "closed")
+    assert [one["id"] for one in played.record["submissions"]] == [one.id for one in _handed_in()]
+    assert {one["status"] for one in played.record["submissions"]} <= set(STATUSES) - {"submitted", "gate_passed"}
+    assert len(calls) >= NUMBER
+    assert all("failed" not in call and call["output_tokens"] for call in calls)
+    assert state.paid == (state.winner is not None)
