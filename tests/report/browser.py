@@ -9,6 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Page, Route
 
+from evenhand.report import write_contest_html
 from evenhand.report.html import write_html
 from tests.report.results import Data
 
@@ -52,6 +53,16 @@ class Reader:
         file = self.folder / "report.html"
         with file.open("w", encoding="utf-8") as stream:
             write_html(head, samples, stream)
+        return self._opened(file, place, **context)
+
+    def open_contest(self, record: Data, place: str = "", **context: Any) -> Opened:
+        """The same with the report of a contest."""
+        file = self.folder / "contest.html"
+        with file.open("w", encoding="utf-8") as stream:
+            write_contest_html(record, stream)
+        return self._opened(file, place, **context)
+
+    def _opened(self, file: Path, place: str, **context: Any) -> Opened:
         page = self.browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
         page.set_default_timeout(10_000)
         page.add_init_script(WATCH)

@@ -17,6 +17,7 @@ from evenhand.report._parquet import write_parquet
 from evenhand.report._tables import comparison_columns, criterion_columns, variant_columns
 
 if TYPE_CHECKING:
+    from evenhand.report.contest import write_contest_html
     from evenhand.report.html import write_html
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "stands",
     "unfinished",
     "variant_columns",
+    "write_contest_html",
     "write_csv",
     "write_html",
     "write_json",
@@ -41,7 +43,11 @@ __all__ = [
 ]
 
 
+# Their templates cost more to load than all the others together.
+_PAGES = {"write_contest_html": "evenhand.report.contest", "write_html": "evenhand.report.html"}
+
+
 def __getattr__(name: str) -> object:
-    if name == "write_html":  # Its templates cost more to load than all the others together.
-        return getattr(import_module("evenhand.report.html"), name)
+    if name in _PAGES:
+        return getattr(import_module(_PAGES[name]), name)
     raise AttributeError(f"module 'evenhand.report' has no attribute {name!r}")

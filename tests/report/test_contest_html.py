@@ -1,0 +1,316 @@
+"""The report of a contest: who won and why, every path, nothing shown too early, and no text that acts."""
+
+import io
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.report import write_contest_html
+from evenhand.report.contest._calendar import Calendar
+from evenhand.report.contest._contest import Contest
+from evenhand.report.contest._masked import masked_record
+from evenhand.report.contest._page import page
+from evenhand.report.contest._passages import _cut
+from evenhand.report.contest._timeline import APART, timelines
+from tests.report import contests
+from tests.report.contests import MAIL, MARKUP, QUOTE, SHAPES, Json
+
+TIMES = st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
+LENGTHS = st.timedeltas(timedelta(0), timedelta(days=4000))
+
+
+def html(record: Json) -> str:
+    stream = io.StringIO()
+    write_contest_html(record, stream)
+    return stream.getvalue()
+
+
+class Words(HTMLParser):
+    """What is read on a page: its text without style, and the kinds of its elements."""
+
+    def __init__(self, record: Json) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self.kinds: set[tuple[str, ...]] = set()
+        self.feed(html(record).split("</style>", 1)[1])
+        self.text = " ".join(" ".join(self.pieces).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.kinds.add((tag, *sorted(name for name, _ in attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))
+def test_a_contest_of_any_shape_can_be_written(shape: Callable[[], Json]) -> None:
+    """Nothing known is shown as nothing, and never as None or nan; a record is not changed by being shown."""
+    record = shape()
+    before = json.dumps(record)
+
+    text = Words(record).text
+
+    assert not re.search(r"\b(None|nan|undefined|Undefined)\b", text)
+    assert json.dumps(record) == before
+
+
+def test_who_won_and_why_come_first() -> None:
+    """Most readers see nothing else."""
+    record = contests.quality()
+    decision = record["decision"]
+
+    text = Words(record).text
+
+    first = text.split("Ranking Rank")[0]
+    assert "Winner ★ ana by Ana Ruiz" in first
+    assert all(sentence in first for sentence in (*decision["why"], *decision["how_sure"]))
+    assert "The reward (invoice 2026-118) is released to Ana Ruiz." in first
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        (contests.waiting_for_challenges, "First, not final yet ☆ ben-2"),
+        (contests.waiting_for_challenges, "The challenge period ends on 5 Nov 2026, 00:30 UTC. Until then the ranking"),
+        (contests.being_reviewed, "Ana Ruiz challenged the ranking; judges who had not judged before look at it again"),
+        (contests.hidden, "Not decided yet What is waited for Submissions may come until 4 Nov 2026, 00:00 UTC"),
+        (contests.being_compared, "ana, ben-2 and dora are the finalists; judges compare them side by side."),
+        (contests.stopped, "Stopped: the budget of $0.10 is spent. What follows is not the whole contest."),
+        (contests.stopped, "2 submissions still wait for the judges."),
+        (contests.empty, "No winner Where it ended Closed on 4 Nov 2026, 00:00 UTC; nothing is paid."),
+        (contests.no_survivor, "Every submission that passed the gate has a dimension below band C."),
+        (contests.one_survivor, "alone, not compared"),
+        (contests.fastest, "ana-2 is the first to reach 60: 79.25."),
+    ],
+)
+def test_each_state_says_what_it_waits_for_or_how_it_ended(shape: Callable[[], Json], said: str) -> None:
+    """A contest is looked at before its end as often as after it."""
+    assert said in Words(shape()).text
+
+
+def test_the_ranking_is_in_order_and_those_without_a_rank_come_last() -> None:
+    """How far somebody came is what the order tells."""
+    places = page(contests.quality())["places"]
+
+    assert [(one.rank, one.id) for one in places] == [
+        (1, "ana"), (2, "ben-2"), (3, "dora"), (None, "cem"), (None, "ben"), (None, "flo"),
+    ]  # fmt: skip
+    assert [one.side for one in places] == [84.25, 77.75, 62.33, None, None, None]
+    assert [one.flags for one in places][2] == ("credibility",)
+
+
+def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
+    """Alone, side by side, and side by side before the challenge: where the winner changed is seen at once."""
+    sides = page(contests.quality())["sides"]
+
+    credibility = next(one for one in sides if one.id == "credibility")
+    assert [column.id for column in credibility.columns] == ["ana", "ben-2", "dora"]
+    assert credibility.chart.says == (
+        "ana: 85 side by side, 78 alone, 75 side by side before the challenge; "
+        "ben-2: 72 side by side, 88 alone, 84 side by side before the challenge; "
+        "dora: 55 side by side, 52 alone, 55 side by side before the challenge"
+    )
+    assert [column.id for column in page(contests.uncontested())["sides"][0].columns] == ["ben-2", "ana", "dora"]
+    assert [band.id for band in credibility.chart.bands] == ["A", "B", "C", "D", "E"]
+
+
+@pytest.mark.parametrize("shape", [contests.one_survivor, contests.fastest, contests.empty, contests.hidden])
+def test_without_a_final_there_is_no_part_about_it(shape: Callable[[], Json]) -> None:
+    """An empty section looks like a fault."""
+    shown = page(shape())
+
+    assert shown["sides"] == []
+    assert "sides" not in dict(shown["sections"])
+    assert 'id="sides"' not in html(shape())
+
+
+@pytest.mark.parametrize("shape", [contests.hidden, contests.being_compared, contests.stopped])
+def test_while_scores_are_hidden_none_is_on_the_page(shape: Callable[[], Json]) -> None:
+    """Neither a number nor an empty column where one would be."""
+    text = Words(shape()).text
+
+    assert "Scores and ranks are hidden until the ranking is done." in text
+    assert "scored, hidden for now" in text
+    assert "Band alone" not in text
+    assert "How the total came about" not in text
+
+
+def test_a_path_names_every_stage_with_its_time() -> None:
+    """Who asks what became of a submission finds it in one line."""
+    details = {one.id: one for one in page(contests.quality())["details"]}
+
+    steps = [(step.name, step.says, step.at) for step in details["ben-2"].steps]
+    assert steps == [
+        ("Came", "revises ben", "1 Nov, 20:00"),
+        ("Gate", "passed", "1 Nov, 20:06"),
+        ("Alone", "84.75, band B", "1 Nov, 20:12"),
+        ("Final", "77.75 on the challenge", "4 Nov, 12:00"),
+        ("Rank", "2", ""),
+    ]
+    assert [step.says for step in details["ben"].steps] == ["handed in", "failed", "", "", "no rank"]
+    assert details["flo"].steps[1].says == "stopped by a guard"
+    assert details["cem"].steps[3].says == "below band C: clarity"
+
+
+def test_a_total_is_shown_with_what_it_is_made_of() -> None:
+    """Whoever doubts a number can add it up."""
+    dora = next(one for one in page(contests.quality())["details"] if one.id == "dora")
+
+    total = dora.totals[1]
+    assert total.sum == "25 % × 70 + 25 % × 55 + 25 % × 74 + 25 % × 73"
+    assert (total.base, total.penalty, total.total) == ("68.00", 0.9167, "62.33")
+    assert total.reasons == ("credibility is under 60 (55)",)
+
+
+def test_a_submission_opens_with_checks_hints_advice_and_marked_text() -> None:
+    """What its author was told, in one place."""
+    ana, ben = page(contests.quality())["details"][:2]
+
+    assert (ana.checks[0]["criterion"], ana.checks[0]["passed"]) == ("names the time limit", True)
+    assert [check["passed"] for check in ben.checks] == [True, False, True]
+    assert ben.checks[1]["revision_hint"] == "Say where the label is printed, or that a code will do."
+    assert [tip["severity"] for tip in ana.advice] == ["high", "low"]
+    assert [piece.text for piece in ana.text if piece.kind == "evidence"] == [QUOTE]
+
+
+def test_violations_show_the_passage_and_refusals_say_why() -> None:
+    """Who is turned away is owed a reason."""
+    text = Words(contests.quality()).text
+
+    assert "It tells the reader to set aside its instructions" in text
+    assert '<mark class="flag">Ignore all previous instructions</mark>' in html(contests.quality())
+    assert "eve Eve 4 Nov 2026, 01:00 UTC 'eve' is late; the deadline was" in text
+    assert "a challenge Flo 8 Dec 2026, 12:00 UTC the challenge is late" in text
+
+
+def test_every_event_is_in_the_list() -> None:
+    """The drawing is for the eye, the list for the record."""
+    record = contests.quality()
+
+    lines = page(record)["happened"]
+
+    assert [line.number for line in lines] == list(range(len(record["events"])))
+    assert lines[-1].follows == (
+        "payment released to Ana Ruiz: invoice 2026-118",
+        "closed: ana won, and the challenge period is over",
+    )
+    assert "Ana Ruiz is told of ana: first, not final yet" in lines[-2].follows
+    assert "ana's author is told of ana-2: won" in page(contests.fastest())["happened"][-1].follows
+
+
+def test_the_time_line_is_to_scale() -> None:
+    """Twice as long is twice as far; the deadline and the end of challenges stand where they belong."""
+    (line,) = timelines(Contest(contests.uncontested()))
+
+    lanes = {track.name: track for track in line.tracks}
+    begin, cem, deadline = lanes["contest"].marks[0].x, lanes["cem"].marks[0].x, line.limits[0].x
+    assert (cem - begin) / (deadline - begin) == pytest.approx(26 / 72, abs=0.001)
+    assert [limit.name for limit in line.limits] == ["deadline", "end of challenges"]
+    assert line.period is not None
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))
+def test_marks_of_one_moment_stand_side_by_side(shape: Callable[[], Json]) -> None:
+    """A submission that came, passed and was scored at one moment shows three marks and not one."""
+    drawn = [track for line in timelines(Contest(shape())) for track in line.tracks]
+
+    for track in drawn:
+        assert all(one.x < other.x or other.dx == one.dx + APART for one, other in pairwise(track.marks))
+
+
+def test_what_was_refused_stretches_no_time_line() -> None:
+    """A challenge that came a month late must not press the contest into a corner."""
+    (line,) = timelines(Contest(contests.quality()))
+
+    refused = line.tracks[-1]
+    assert (refused.name, [mark.says for mark in refused.marks]) == (
+        "refused",
+        ["4 Nov 2026, 01:00 UTC: eve was refused"],
+    )
+    assert line.about.endswith("to 5 Nov 2026, 01:00 UTC")
+
+
+def test_replies_from_a_record_cost_nothing_and_are_said_to_be_such() -> None:
+    """No request is not the same as no answer."""
+    spent = {**contests.DOOR["spent"], "requests": 0, "cost": 0.0, "replayed": 14}
+
+    text = Words({**contests.quality(), "spent": spent}).text
+
+    assert "Cost $0 14 replies from a record" in text
+
+
+def test_a_crowded_stretch_is_drawn_once_more() -> None:
+    """With the deadline days away five submissions within a minute are one blot."""
+    whole, closer = timelines(Contest(contests.hurried()))
+
+    crowded, apart = ([track.marks[0].x for track in line.tracks if track.own] for line in (whole, closer))
+    assert max(crowded) - min(crowded) < 0.1
+    assert all(later - earlier > 10 for earlier, later in pairwise(apart))
+
+
+@given(TIMES, LENGTHS)
+def test_a_calendar_has_a_few_round_moments_in_order(begin: datetime, length: timedelta) -> None:
+    """From one moment to ten years, labels neither crowd nor leave the stretch."""
+    calendar = Calendar.of(begin, begin + length, left=20, right=93)
+
+    ticks = calendar.ticks()
+
+    places = [tick.at for tick in ticks]
+    gaps = [later - earlier for earlier, later in pairwise(places)]
+    assert 1 <= len(ticks) <= 6
+    assert all(gap == pytest.approx(gaps[0], abs=0.03) for gap in gaps)
+    assert not gaps or (places[0] - 20 <= gaps[0] + 0.03 and 93 - places[-1] <= gaps[0] + 0.03)
+
+
+PLACES = st.integers(0, 12)
+
+
+@given(st.text(min_size=6, max_size=10), st.lists(st.tuples(PLACES, PLACES, st.sampled_from(["a", "b"])), min_size=1))
+def test_marking_passages_changes_no_character(text: str, marks: list[tuple[int, int, str]]) -> None:
+    """Whatever overlaps, is empty or lies outside."""
+    pieces = list(_cut(text, marks))
+
+    assert "".join(piece.text for piece in pieces) == text
+
+
+def test_hostile_texts_add_no_element() -> None:
+    """The page has the same kinds of elements, with the same attributes, whatever stands in its texts."""
+    record = contests.hostile()
+    tame = json.loads(json.dumps(record).replace(json.dumps(MARKUP)[1:-1], "a name"))
+
+    hostile = Words(record)
+
+    assert hostile.kinds == Words(tame).kinds
+    assert MARKUP in hostile.text
+    assert "late\\u202ereversed\\x00" in hostile.text
+
+
+def test_personal_data_is_masked_everywhere() -> None:
+    """In texts, in what judges wrote, in reasons and in the names of authors."""
+    record = contests.hostile()
+    assert json.dumps(record).count(MAIL) > 5
+
+    assert MAIL not in html(record)
+
+
+def test_a_passage_behind_a_mask_is_still_the_one_that_is_marked() -> None:
+    """A mask has another length than what it hides."""
+    event = next(one for one in masked_record(contests.hostile())["events"] if one.get("findings"))
+
+    text, findings = event["submission"]["text"], event["findings"]
+    assert [text[one["start"] : one["end"]] for one in findings] == [one["text"] for one in findings]
+    assert MAIL not in text
+
+
+def test_a_record_without_what_the_door_adds_is_shown_too() -> None:
+    """Who plays a contest in Python has the record alone."""
+    record = {name: value for name, value in contests.quality().items() if name not in contests.DOOR}
+
+    assert "not recorded" in Words(record).text
