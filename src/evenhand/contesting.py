@@ -27,10 +27,11 @@ from evenhand.contest import (
     task_json,
 )
 from evenhand.contest._effects import AskGate, AskIndividual
-from evenhand.contest._task import METHOD
+from evenhand.contest._feedback import gate_feedback
 from evenhand.contest._panel import Panels, UnansweredError
 from evenhand.contest._play import Log, Progress, play
 from evenhand.contest._refused import refused
+from evenhand.contest._task import METHOD
 from evenhand.errors import ContestError, Fault
 from evenhand.judging import Call, Driver, How, Model, call_json, manner_of, spent_json
 from evenhand.judging.dialogues import dimensions
@@ -103,7 +104,7 @@ async def run_contest(
     except UnansweredError as error:
         why = str(error)
     finally:
-        more = _circumstances(log, contest, connections, why)
+        more = _circumstances(log, contest, _spent(row, connections), why)
         state = "stopped" if why else "finished"
         store.contests.release(id, state, _now(), compact(more), holder=this_process())
     return Played(id=id, record={"id": id, **record(log.events), **more}, why_stopped=why)
@@ -115,8 +116,10 @@ def contest_record(store: Store, id: str) -> Json:
     events = _events(store, row["id"])
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
-    more = json.loads(row["summary"]) if row["summary"] else {"refused": [], "spent": None, "stopped": "it was killed"}
-    return {"id": row["id"], **record(events), **more}
+    if row["state"] == "running":
+        stopped = "it is running" if store.contests.held(row) else "it was killed"
+        return {"id": row["id"], **record(events), "refused": [], "spent": None, "stopped": stopped}
+    return {"id": row["id"], **record(events), **json.loads(row["summary"])}
 
 
 async def generate_dimensions(task: Task, judge: str, *, connections: Connections, how: How = DEFAULT) -> Rubric:
@@ -145,7 +148,8 @@ async def check_submission(task: Task, submission: Submission, *, connections: C
             raise ContestError(Fault(str(error))) from None
         state, _ = apply(state, answered.event)
     entry = state.entries[submission.id]
-    return {**seen(state, submission.id), "why": entry.why or None, "spent": spent_json(connections.spent)}
+    told = {"criteria_checks": gate_feedback(state, entry)["criteria_checks"], "why": entry.why or None}
+    return {**seen(state, submission.id), **told, "spent": spent_json(connections.spent)}
 
 
 def _opened(names: Sequence[str], connections: Connections) -> list[Model]:
@@ -197,12 +201,24 @@ def _start(contest: Contest) -> datetime:
     return min(times, default=datetime.now(UTC))
 
 
-def _circumstances(log: Log, contest: Contest, connections: Connections, why: str) -> Json:
+def _spent(row: Row, connections: Connections) -> Json:
+    """What all sittings together have spent; a cost is known where it is known of each."""
+    now = spent_json(connections.spent)
+    before = json.loads(row["summary"])["spent"] if row["summary"] else {}
+    return {name: _sum(before.get(name, 0), now[name]) for name in now}
+
+
+def _sum(before: Any, now: Any) -> Any:
+    return None if before is None or now is None else before + now
+
+
+def _circumstances(log: Log, contest: Contest, spent: Json, why: str) -> Json:
     """What is not in the log: what it did not take, what was spent, and why it stopped."""
     left = refused(log.events, contest.submissions, contest.challenges) if log.events else []
     return {
+        "winner": log.state.winner,
         "refused": [{"id": one.id, "author": one.author, "at": one.at.isoformat(), "why": one.why} for one in left],
-        "spent": spent_json(connections.spent),
+        "spent": spent,
         "stopped": why or None,
     }
 

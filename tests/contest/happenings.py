@@ -103,7 +103,7 @@ def _strange(rng: Random, state: State, log: Sequence[Event]) -> list[Callable[[
                 by=rng.choice([*AUTHORS, "nobody"]), at=at + timedelta(hours=rng.choice([0, 6])), reason="no"
             )
         ),
-        lambda: _again(rng.choice(log), rng.choice([None, at, START.replace(tzinfo=None)])),
+        *[lambda: _again(rng.choice(log), rng.choice([None, at, START.replace(tzinfo=None)]))] * 3,
         *wrong,
     ]
 
@@ -155,7 +155,9 @@ def _unasked(rng: Random, at: datetime) -> Event:
 
 
 def _mangled(rng: Random, event: Event) -> Event:
-    """An answer to what was asked, with something wrong."""
+    """An answer to what was asked, with something wrong; now and then only that its time has no zone."""
+    if rng.random() < 0.2:
+        return _again(event, event.at.replace(tzinfo=None))
     wrong = rng.choice(WRONG)
     if isinstance(event, GateChecked):
         said = wrong(tuple(one.judgment for one in event.checks))
@@ -168,7 +170,7 @@ WRONG: tuple[Callable[[Said], Said], ...] = (
     lambda said: (),
     lambda said: said[1:],
     lambda said: (*said, said[0]),
-    lambda said: (replace(said[0], judge="nobody"), *said[1:]),
+    lambda said: (*said, replace(said[0], judge="nobody")),
     lambda said: (replace(said[0], criterion="charm"), *said[1:]),
     lambda said: (replace(said[0], output="nobody"), *said[1:]),
     lambda said: (replace(said[0], score=Scored(Fraction(101))), *said[1:]),

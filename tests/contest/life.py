@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from evenhand.contest import (
@@ -37,7 +38,7 @@ from evenhand.contest._cards import PASSES, card_alone
 from evenhand.contest._ranking import counted
 from evenhand.errors import ContestError
 from evenhand.model import Evidence, Judgment, Scored, number_for_json
-from tests.contest.building import Ask
+from tests.contest.building import NAMES, Ask
 
 # In no time, weight or id: where one of these is seen, a score is.
 PECULIAR = Fraction(137, 1000)
@@ -82,12 +83,26 @@ class Life:
         self.rebuilt, again = apply(self.rebuilt, event_from(json.loads(json.dumps(event_json(event)))))
         assert again == effects
         assert self.state.phase in MOVES[self.state.terms.mode][before.phase][event.kind]
+        self._everybody_spoke_once(before, event)
         self._asks(event, effects)
         self._payment(before, event, effects)
         self.told += [one for one in effects if isinstance(one, TellSubmitter)]
         if isinstance(event, ScoredAlone):
             self._keep_secret(event)
         self._nothing_too_early()
+
+    def _everybody_spoke_once(self, before: State, event: Event) -> None:
+        """Of what was taken, each judge who was asked has one answer on each thing, and nobody else has any."""
+        if not isinstance(event, (GateChecked, ScoredAlone, RankedTogether, Resolved)):
+            return
+        checks = isinstance(event, GateChecked)
+        said = [one.judgment for one in event.checks] if isinstance(event, GateChecked) else event.judgments
+        judges = before.terms.challenge_judges if isinstance(event, Resolved) else before.terms.judges
+        about = before.finalists if isinstance(event, (RankedTogether, Resolved)) else (event.submission,)
+        asked = product(judges, ("criterion-1",) if checks else NAMES, about)
+        assert sorted((one.judge, one.criterion, one.output) for one in said) == sorted(asked)
+        values = [one.score.value for one in said if isinstance(one.score, Scored)]
+        assert all(value in (0, 1) if checks else 0 <= value <= 100 for value in values)
 
     def _asks(self, event: Event, effects: tuple[Effect, ...]) -> None:
         """Asked once each; what is open is what was asked and not answered."""
@@ -154,7 +169,8 @@ class Life:
         self.secrets |= {str(value) for value in [*values, *shown]}
 
     def _nothing_too_early(self) -> None:
-        if self.state.revealed or self.state.task is None:
+        # Not by `revealed`: that is the machine's own word for what is tested here.
+        if self.state.terms.mode == "fastest_first" or self.state.phase not in ("open", "judging", "ranking"):
             return
         public: list[Any] = [seen(self.state, id) for id in self.state.entries]
         text = json.dumps([*public, *map(effect_json, self.told), record(self.log)])

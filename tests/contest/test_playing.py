@@ -141,7 +141,10 @@ def test_the_first_to_pass_ends_the_asking(store: Store) -> None:
     assert played.record["winner"] == "s2"
     assert _statuses(played.record) == {"s1": "scored", "s2": "won"}
     assert [(one["id"], one["why"]) for one in played.record["refused"]] == [
-        ("s3", "submitted cannot happen: the contest is closed (nothing is allowed any more)")
+        (
+            "s3",
+            "submitted cannot happen: the contest is closed (nothing is allowed any more: s2 is the first to pass)",
+        )
     ]
     assert "worth 95" not in asked
 

@@ -1,4 +1,4 @@
-"""Tables of measurements that pages keep, each below a comment that names it."""
+"""Tables and blocks that pages keep and tests make, each below a comment that names it."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,9 +8,12 @@ from benchmarks.embedded import table as embedded_table
 from benchmarks.guards import SHARED, by_guard
 from benchmarks.guards import table as guard_table
 
+from tests.docs.contest_blocks import contest_blocks
 from tests.docs.pages import ROOT
 
-_KEPT = re.compile(r"<!-- (?P<name>[\w-]+) -->\n\n?(?P<table>(?:\|.*\n)*)")
+_KEPT = re.compile(
+    r"<!-- (?P<name>[\w-]+) -->\n\n?(?P<table>```\w+\n.*?^```\n|(?:\|[^\n]*\n)*)", re.MULTILINE | re.DOTALL
+)
 
 
 def guard_tables() -> dict[str, str]:
@@ -26,6 +29,7 @@ def judge_tables() -> dict[str, str]:
 PAGES: dict[Path, Callable[[], dict[str, str]]] = {
     ROOT / "docs" / "guards.md": guard_tables,
     ROOT / "docs" / "embedded.md": judge_tables,
+    ROOT / "docs" / "contests.md": contest_blocks,
 }
 
 

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import click
 
 from evenhand.asking import costs
+from evenhand.cli._asking_options import ABOVE_0, connections_of, how_of, how_options, limit_options, record_options
 from evenhand.cli._files import read_output, read_outputs
 from evenhand.cli._limits import Limits as Floor
 from evenhand.cli._limits import number
@@ -28,18 +28,16 @@ from evenhand.judging import (
     How,
     Judged,
     Preferred,
-    Settings,
     judge_sample,
     judged_json,
     prefer_sample,
     preferred_json,
 )
-from evenhand.judging.models import Budget, Connections, Limits, Prices, Spent, default_name, set_up_for_oracle
+from evenhand.judging.models import Connections, Spent, default_name, set_up_for_oracle
 from evenhand.loading import load_rubric, read_words, with_environment
 from evenhand.model import Rubric, Sample
 
 PARTS = ("question", "reference", "context")
-ABOVE_0 = click.FloatRange(0, min_open=True)
 
 
 @click.command("judge")
@@ -52,26 +50,16 @@ ABOVE_0 = click.FloatRange(0, min_open=True)
 @click.option("--author", "authors", multiple=True, metavar="OUTPUT=NAME", help="Who wrote an output.")
 @click.option("--explain", is_flag=True, help="Say each step, and every reason with its evidence.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
-@click.option("--record", metavar="FILE", help="Write every reply to this file.")
-@click.option("--replay", metavar="FILE", help="Take every reply from this file; nothing is asked.")
+@record_options
 @click.option("--each", is_flag=True, help="One request per criterion instead of one for all.")
 @click.option("--samples", type=int, default=1, metavar="K", help="Ask K times; a criterion gets the mean.")
 @click.option("--logprobs", is_flag=True, help="Use how likely each answer was, where the server tells.")
 @click.option("--pairwise", is_flag=True, help="Which output is better: every pair, in both orders.")
 @click.option("--cascade", is_flag=True, help="Ask the next judge only where the one before is unsure.")
 @click.option("--weights", metavar="FILE", help="Weights of judges: a YAML file of NAME: NUMBER.")
-@click.option("--language", default="en", metavar="en|zh|DIR", help="Language of the prompts, or a folder of your own.")
-@click.option("--seed", type=int, default=0, help="Decides the order in which outputs are shown.")
-@click.option("--temperature", type=click.FloatRange(0, 2), help="0 by default; 1 with --samples.")
-@click.option("--max-tokens", type=click.IntRange(1), default=4096, help="The longest reply.")
+@how_options("0 by default; 1 with --samples.")
 @click.option("--deadline", type=ABOVE_0, metavar="SECONDS", help="What a judge has not said by then is missing.")
-@click.option("--timeout", type=ABOVE_0, default=120.0, metavar="SECONDS", help="For one attempt of one request.")
-@click.option("--concurrency", type=click.IntRange(1), default=50, help="Requests at once, per server.")
-@click.option("--rpm", type=ABOVE_0, metavar="N", help="Requests per minute, per server.")
-@click.option("--tpm", type=ABOVE_0, metavar="N", help="Tokens per minute, per server.")
-@click.option("--budget", metavar="DOLLARS", help="Stop asking before this is spent.")
-@click.option("--budget-tokens", type=int, metavar="N", help="Stop asking before so many tokens are used.")
-@click.option("--prices", metavar="FILE", help="A price list of your own.")
+@limit_options
 @click.option(
     "--injected",
     type=click.Choice(["flag", "refuse"]),
@@ -108,7 +96,7 @@ def command(**options: Any) -> int:
 
 
 async def _ask(rubric: Rubric, sample: Sample, how: How, options: dict[str, Any]) -> tuple[Judged | Preferred, Spent]:
-    async with _connections(options) as connections:
+    async with connections_of(options) as connections:
         models = [connections.open(name) for name in _names(options["models"], rubric, connections)]
         async with watched(models, sys.stderr) as shown:
             if options["pairwise"]:
@@ -195,10 +183,8 @@ def _how(options: dict[str, Any], floor: Floor) -> How:
     if options["weights"]:
         path = options["weights"]
         weights = {name: number(text, f"{path}: {name}") for name, text in read_words(Path(path)).items()}
-    return How(
-        language=options["language"],
-        settings=Settings(temperature=options["temperature"], max_tokens=options["max_tokens"]),
-        seed=options["seed"],
+    return replace(
+        how_of(options),
         each=options["each"],
         samples=options["samples"],
         logprobs=options["logprobs"],
@@ -206,29 +192,4 @@ def _how(options: dict[str, Any], floor: Floor) -> How:
         weights=weights,
         cascade=Cascade(least=floor.least) if options["cascade"] else None,
         refuse=options["injected"] == "refuse",
-    )
-
-
-def _connections(options: dict[str, Any]) -> Connections:
-    money, tokens = options["budget"], options["budget_tokens"]
-    budget = None
-    if money is not None or tokens is not None:
-        dollars = None if money is None else number(money, "--budget")
-        exact = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
-        budget = Budget(money=exact, tokens=tokens)
-    limits = replace(
-        Limits(),
-        attempt_seconds=options["timeout"],
-        total_seconds=max(options["timeout"], Limits().total_seconds),
-        concurrency=options["concurrency"],
-        requests_per_minute=options["rpm"],
-        tokens_per_minute=options["tpm"],
-    )
-    return Connections(
-        os.environ,
-        limits=limits,
-        budget=budget,
-        prices=Prices.load(Path(options["prices"])) if options["prices"] else Prices.shipped(),
-        record=Path(options["record"]) if options["record"] else None,
-        replay=Path(options["replay"]) if options["replay"] else None,
     )

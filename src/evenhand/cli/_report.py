@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
 
 import click
 
 from evenhand.cli._text import clean, tell, while_read
+from evenhand.cli._written import opened, refuse_folder
 from evenhand.errors import Fault, InputError
 
 FORMATS = ("html", "markdown", "junit", "json", "csv", "parquet")
@@ -48,7 +47,7 @@ def command(run: str, format: str | None, output: str | None) -> int:
         if format == "parquet":
             _write_parquet(head, samples, output)
         else:
-            with _opened(output) as stream:
+            with opened(output) as stream:
                 _writer(format)(head, samples, stream)
     if output is not None:
         tell(f"written: {clean(output)}", err=True)
@@ -73,33 +72,5 @@ def _writer(format: str) -> Callable[..., None]:
 def _write_parquet(head: object, samples: object, output: str | None) -> None:
     if output is None:
         raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
-    _refuse_unwritable(Path(output))
+    refuse_folder(Path(output))
     _writer("parquet")(head, samples, Path(output))
-
-
-@contextmanager
-def _opened(output: str | None) -> Iterator[TextIO]:
-    if output is None:
-        with while_read():
-            yield sys.stdout
-        return
-    path = Path(output)
-    _refuse_unwritable(path)
-    part = path.with_name(f".{path.name}.part")  # Whoever reads the file meanwhile sees the old one or the new one.
-    try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
-        part.replace(path)
-    except OSError as problem:
-        raise _unwritable(output, problem) from None
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _refuse_unwritable(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))
-
-
-def _unwritable(output: str, problem: OSError) -> InputError:
-    return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=output))

@@ -43,7 +43,7 @@ def apply(state: State, event: Event) -> Next:
     kinds = allowed(state.task.mode if state.task else None, state.phase)
     if event.kind not in kinds:
         phase = "not created" if state.phase == "new" else state.phase
-        hint = f"allowed now: {', '.join(kinds)}" if kinds else "nothing is allowed any more"
+        hint = f"allowed now: {', '.join(kinds)}" if kinds else f"nothing is allowed any more: {state.why}"
         raise ContestError(Fault(f"{event.kind} cannot happen: the contest is {phase}", hint))
     if event.at.tzinfo is None:
         raise ContestError(Fault(f"{event.kind} at {event.at.isoformat()} has no time zone", "as in …T18:00:00+01:00"))

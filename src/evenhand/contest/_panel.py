@@ -111,7 +111,7 @@ class Panels:
         self._answering |= {ear.name for ear in ears if ear.answered}
         gone = [ear for ear in ears if ear.away or (ear.refused and ear.name not in self._answering)]
         if 2 * len(gone) >= len(ears) and gone:
-            about = ", ".join(ask.submissions) if isinstance(ask, AskHorizontal) else ask.submission
+            about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
             raise UnansweredError(f"{gone[0].name} could not be asked about {about}: {gone[0].why}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenhand.contest._decision import Decision, decision
-from evenhand.contest._effects import Effect, effect_json
+from evenhand.contest._effects import AskHorizontal, Effect, effect_json
 from evenhand.contest._events import Event
 from evenhand.contest._log import event_json
 from evenhand.contest._machine import apply
@@ -21,10 +21,11 @@ SECRET = ("judgments", "suggestions")  # What of an event would tell scores, or 
 
 def record(events: Sequence[Event]) -> Json:
     """A contest as its log has it: where it stands, every submission, what happened and what was wanted."""
-    state, effects = State(), []
+    state = State()
+    effects: list[tuple[Effect, int, Event]] = []
     for number, event in enumerate(events):
         state, wanted = apply(state, event)
-        effects += [_effect(one, number, event) for one in wanted]
+        effects += [(one, number, event) for one in wanted]
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     task = state.task
@@ -33,6 +34,7 @@ def record(events: Sequence[Event]) -> Json:
         "mode": task.mode,
         "state": state.phase,
         "winner": state.winner,
+        "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
         "decision": _decision(decision(state)),
         "dimensions": [
             {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
@@ -40,7 +42,7 @@ def record(events: Sequence[Event]) -> Json:
         ],
         "submissions": [_submission(state, id) for id in state.entries],
         "events": [_event(state, number, event) for number, event in enumerate(events)],
-        "effects": effects,
+        "effects": [_effect(state, *one) for one in effects],
     }
 
 
@@ -63,8 +65,12 @@ def _event(state: State, number: int, event: Event) -> Json:
     return {"number": number, **data}
 
 
-def _effect(effect: Effect, number: int, event: Event) -> Json:
-    return {"after": number, "at": event.at.isoformat(), **effect_json(effect)}
+def _effect(state: State, effect: Effect, number: int, event: Event) -> Json:
+    """Who is in the final is hidden as long as the scores that put them there."""
+    data = effect_json(effect)
+    if not state.revealed and isinstance(effect, AskHorizontal):
+        del data["submissions"]
+    return {"after": number, "at": event.at.isoformat(), **data}
 
 
 def _decision(one: Decision | None) -> Json | None:
