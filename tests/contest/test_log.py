@@ -150,11 +150,12 @@ def test_the_record_has_the_fields_that_were_promised() -> None:
     found = contest.record
 
     assert list(found) == [
-        "task", "mode", "state", "winner", "decision", "dimensions", "submissions", "events", "effects",
+        "task", "mode", "state", "winner", "period_ends", "decision", "dimensions", "submissions", "events", "effects",
     ]  # fmt: skip
     assert list(found["submissions"][0]) == [
         "id", "author", "status", "rank", "score", "feedback", "at", "revises", "why",
     ]  # fmt: skip
+    assert found["period_ends"] == hour(15).isoformat()
     assert found["dimensions"][3] == {"id": "clarity", "asks": "clarity?", "weight": 0.25, "fixed": False}
     assert [one["number"] for one in found["events"]] == list(range(len(contest.log)))
     assert [one["event"] for one in found["events"]] == [event.kind for event in contest.log]

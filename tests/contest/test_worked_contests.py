@@ -160,14 +160,21 @@ def test_the_challenge_period_begins_when_ranking_is_done() -> None:
     assert contest.state.phase == "challenged"
 
 
-def test_who_was_the_best_alone_is_not_told_by_the_order_of_those_compared() -> None:
-    """The record is public while the judges compare: it names the finalists as they arrived."""
+def test_who_is_in_the_final_is_not_told_before_the_ranking_is_done() -> None:
+    """The record is public while the judges compare; after that it names the finalists as they arrived."""
     contest = two(70, 90)
+    hidden = _compared(contest)
 
-    (asked,) = [one for one in contest.record["effects"] if one["effect"] == "ask_horizontal"]
+    revealed = _compared(contest.rank({"a": 71, "b": 78}))
 
-    assert asked["submissions"] == ["a", "b"]
+    assert "submissions" not in hidden
+    assert revealed["submissions"] == ["a", "b"]
     assert contest.state.finalists == ("b", "a")
+
+
+def _compared(contest: Contest) -> dict[str, Any]:
+    (asked,) = [one for one in contest.record["effects"] if one["effect"] == "ask_horizontal"]
+    return dict(asked)
 
 
 @pytest.mark.parametrize(

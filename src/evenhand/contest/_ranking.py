@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from evenhand.contest._cards import Compared, below_threshold, card_alone, cards_together
 from evenhand.contest._state import Entry, State
-from evenhand.model import Scorecard
+from evenhand.model import Kept, Scorecard
 
 MOST_COMPARED = 3
 COUNTING = ("gate_passed", "scored", "below_threshold", "won")
@@ -39,14 +39,27 @@ def survivors(state: State) -> list[Entry]:
 
 def outcome(state: State) -> Compared | None:
     """What decides between the finalists: the panel that looked at a challenge, else the judges; None is each alone."""
+    return _OUTCOMES.get((state,), lambda: _outcome(state))
+
+
+def ranking(state: State) -> tuple[Place, ...]:
+    """The finalists by their scores side by side, the other survivors after them by their own; best first."""
+    return _RANKINGS.get((state,), lambda: _ranking(state))
+
+
+# Everybody is told from one state: worked out for each, a ranking of hundreds would take minutes.
+_OUTCOMES: Kept[Compared | None] = Kept(most=8)
+_RANKINGS: Kept[tuple[Place, ...]] = Kept(most=8)
+
+
+def _outcome(state: State) -> Compared | None:
     if len(state.finalists) < 2:
         return None
     told = [cards_together(state, part.judgments) for part in (state.review, state.final) if part is not None]
     return next((one for one in told if one is not None), None)
 
 
-def ranking(state: State) -> tuple[Place, ...]:
-    """The finalists by their scores side by side, the other survivors after them by their own; best first."""
+def _ranking(state: State) -> tuple[Place, ...]:
     alone = {entry.id: card_alone(state, entry) for entry in state.entries.values() if entry.scored}
     compared = outcome(state)
     cards = alone if compared is None else compared.cards
