@@ -1,6 +1,7 @@
 """Where the shared data lies, and what a skip means where skips are forbidden."""
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ settings.register_profile(
 )
 settings.register_profile("soak", deadline=None, max_examples=5000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
+
+# Where Python is told to keep no bytecode, as in many containers, every command a test runs would compile all of
+# Evenhand anew, a third of its time, and every process of tests all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT / ".." / "shared"

@@ -31,7 +31,7 @@ SAMPLE = Sample(
     reference="Paris",
     outputs={"a": "Paris is the capital of France.", "b": "I think it is Lyon."},
 )
-ONE = Sample(input=SAMPLE.input, outputs={"a": SAMPLE.outputs["a"]})
+ONE = Sample(input=SAMPLE.input, reference=SAMPLE.reference, outputs={"a": SAMPLE.outputs["a"]})
 LIST = load_rubric({"criteria": [{"id": "names-it", "expected_outcome": "Names Paris"}]})
 RANGES = load_rubric({"criteria": [{"id": "depth", "score_ranges": {0: "Says nothing", 5: "Says it", 8: "Says why"}}]})
 FLAGGED = load_rubric(
@@ -51,9 +51,12 @@ TASK = load_rubric(
     }
 )
 WIRES = ("openai", "anthropic")
-# Short replies keep a small machine quick; one that is cut off is part of what must be survived.
+# Short replies keep a small machine quick; one that is cut off is part of what must be survived. Where this model has
+# been seen to come to an end there is room for it; elsewhere it is cut off at any length, so at a short one.
 SETTINGS = Settings(max_tokens=50, seed=1)
-ROOM = {"checklist": 120, "gate": 120, "pairwise": 120, "score-ranges": 120}
+ROOM = {"checklist": 120, "pairwise": 120, "score-ranges": 120, "gate": 80, "each": 50, "sampled": 50, "likely": 50,
+        "horizontal": 50}  # fmt: skip
+CUT_OFF = 12
 EN = load_prompts("en")
 
 
@@ -93,7 +96,7 @@ def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, s
     async def run() -> tuple[Any, Driver]:
         async with Connections(_environ(servers)) as connections:
             driver = Driver(connections.open(_name(wire, servers)))
-            manner = Manner(judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, 50)))
+            manner = Manner(judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, CUT_OFF)))
             return await driver.run(DIALOGUES[name](manner)), driver
 
     result, driver = asyncio.run(run())

@@ -210,7 +210,7 @@ def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, 
 def test_other_ways_of_asking_are_open_to_it(file: Path) -> None:
     """One request for each criterion, with a reason in prose: it is a model like all others."""
     rubric = load_rubric({"criteria": [{"id": "Paris", "expected_outcome": "Names Paris"}]})
-    how = How(each=True, settings=Settings(max_tokens=40))
+    how = How(each=True, settings=Settings(max_tokens=8))
 
     judged = _with(f"gguf:{file}", lambda model: judge(rubric, SAMPLE, judges=model, how=how))
 

@@ -73,15 +73,20 @@ def started(
     folder: Path,
     *argv: str,
     environ: dict[str, str] | None = None,
+    aside: Path | None = None,
+    stdin: str = "",
     largest_file: int | None = None,
     obeys_permissions: bool = False,
 ) -> Iterator[Process]:
-    """`evenhand ARGV` in a folder; it does not outlive the block."""
-    name = uuid4().hex[:8]
-    out, err = folder / f"{name}.out", folder / f"{name}.err"
+    """`evenhand ARGV` in a folder; it does not outlive the block. What it reads and prints is kept there, or aside."""
+    kept = (aside or folder) / uuid4().hex[:8]
+    given, out, err = (kept.with_suffix(suffix) for suffix in (".in", ".out", ".err"))
+    if stdin:
+        given.write_text(stdin, "utf-8")
     pid = _ask(
         argv=argv,
         folder=str(folder),
+        stdin=str(given) if stdin else "/dev/null",
         out=str(out),
         err=str(err),
         environ={**{name: os.environ[name] for name in KEPT if name in os.environ}, **(environ or {})},

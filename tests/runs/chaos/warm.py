@@ -19,6 +19,9 @@ LOADED = (
     "evenhand.cli._app", "evenhand.cli._run", "evenhand.cli._run_progress", "evenhand.cli._run_view",
     "evenhand.running", "evenhand.compare._facts", "evenhand.compare._tell", "evenhand.judging.models._http",
     "evenhand.runs.store._migrate", "alembic.command", "sqlalchemy.dialects.sqlite", "psycopg", "numpy.random",
+    "evenhand.asking", "evenhand.auditing", "evenhand.calibrating", "evenhand.comparing", "evenhand.contesting",
+    "evenhand.rescoring",
+    "evenhand.report.html", "evenhand.judging.embedded", "numpy.ma", "rich.table", "wordllama",
 )  # fmt: skip
 
 started: set[int] = set()
@@ -38,7 +41,7 @@ def main() -> None:
 
 
 def _start(order: dict[str, Any]) -> int:
-    """A process of Evenhand; what it prints goes into two files."""
+    """A process of Evenhand; it reads from a file, and what it prints goes into two more."""
     pid = os.fork()
     if pid:
         started.add(pid)
@@ -46,7 +49,8 @@ def _start(order: dict[str, Any]) -> int:
     started.clear()
     os.setsid()
     os.chdir(order["folder"])
-    for number, name in enumerate(("/dev/null", order["out"], order["err"])):
+    os.dup2(os.open(order["stdin"], os.O_RDONLY), 0)
+    for number, name in ((1, order["out"]), (2, order["err"])):
         os.dup2(os.open(name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666), number)
     os.environ.clear()
     os.environ.update(order["environ"])
