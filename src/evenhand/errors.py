@@ -110,7 +110,14 @@ class BusyError(ModelError):
 
 
 class RefusedError(ModelError):
-    """Trying again does not help: the server does not accept the request, the key or the model."""
+    """Trying again does not help: the server does not accept the request, the key or the model.
+
+    `always` where it would refuse any request: the key, the model or the credit is the reason, not what was asked.
+    """
+
+    def __init__(self, message: str, *, always: bool = False) -> None:
+        super().__init__(message)
+        self.always = always
 
 
 class BudgetError(ModelError):

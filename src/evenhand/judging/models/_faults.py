@@ -33,6 +33,7 @@ class Problem:
     why: str
     wait: float | None = None  # As the server asked.
     overloaded: bool = False
+    always: bool = False  # Any other question would be refused too.
     named: str = ""  # The parameter a refusal is about, where it says so.
     said: str = field(default="", repr=False)  # The server's own words, for finding such a parameter only.
 
@@ -55,7 +56,7 @@ def data_in(body: bytes) -> object | Problem:
 def problem_of_cut(cut: Cut, answered: bool) -> Problem:
     """What a missing answer means. A server that never answered is more likely not there than busy."""
     if cut.kind == "final":
-        return Problem("refused", cut.why)
+        return Problem("refused", cut.why, always=True)
     if cut.kind == "unreached" and not answered:
         return Problem("absent", f"{cut.why}; is the server running, and its address right?")
     return Problem("busy", cut.why, overloaded=cut.kind == "late")
@@ -65,7 +66,9 @@ def problem_of_answer(answer: Answer, secrets: Secrets, wall: float) -> Problem:
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
         host = _host(answer.headers.get("location", ""))
-        return Problem("refused", f"it redirects to {secrets.hidden(host)}, and redirects are not followed")
+        return Problem(
+            "refused", f"it redirects to {secrets.hidden(host)}, and redirects are not followed", always=True
+        )
     data = data_in(answer.body)
     fault = _fault_in(data) if not isinstance(data, Problem) else _Fault(_words(answer.body))
     return _problem(answer.status, fault, secrets, asked_wait(answer.headers, wall))
@@ -92,7 +95,7 @@ def _problem(status: int, fault: _Fault, secrets: Secrets, wait: float | None) -
     said = secrets.hidden(fault.message)
     why = f"{status}: {said}" if said else f"status {status}"
     if any(word in f"{fault.type} {fault.code} {fault.message}".lower() for word in _NO_CREDIT):
-        return Problem("refused", f"no credit is left ({why})")
+        return Problem("refused", f"no credit is left ({why})", always=True)
     if status in (401, 403):
         return Problem("denied", why)
     if status == 404 or fault.code == "model_not_found":

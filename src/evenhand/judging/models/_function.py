@@ -49,7 +49,9 @@ class Function:
                 raise
             kind = "" if isinstance(problem, Odd) else f"{type(problem).__name__}: "
             said = self._secrets.hidden(f"{kind}{problem}")
-            raise RefusedError(f"{self.name}: the function raised {said}") from None
+            why = f"{self.name}: the function raised {said}"
+            # A server behind the function that is down may be up again; a fault in the function stays one.
+            raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
         finally:
             self._server.gate.leave()
         if isinstance(answer, Reply) and isinstance(answer.text, str):

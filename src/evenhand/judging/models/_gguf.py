@@ -114,7 +114,7 @@ class Gguf:
                 except RefusedError as problem:
                     self._why_not = str(problem)  # Trying again would take as long and fail again.
             if self._why_not:
-                raise RefusedError(self._why_not)
+                raise RefusedError(self._why_not, always=True)
             server = self._server
         if call.dropped:
             return

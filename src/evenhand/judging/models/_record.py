@@ -42,10 +42,10 @@ class Recorder:
         try:
             written = self._file.write(line)
         except OSError as problem:
-            raise RefusedError(f"the record {self._path} cannot be written: {_reason(problem)}") from None
+            raise RefusedError(f"the record {self._path} cannot be written: {_reason(problem)}", always=True) from None
         self._unfinished = written != len(line)
         if self._unfinished:
-            raise RefusedError(f"the record {self._path} cannot be written: the disk is full")
+            raise RefusedError(f"the record {self._path} cannot be written: the disk is full", always=True)
 
     def close(self) -> None:
         """Close the file."""
@@ -134,7 +134,8 @@ class Replayed:
             whose = f" of {self._model}" if self._model else ""
             raise RefusedError(
                 f"{self.name}: the record {self._record.path} has no reply{whose} to this request (dialogue "
-                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording"
+                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording",
+                always=True,
             )
         return reply
 

@@ -190,10 +190,10 @@ class Remote:
         name, variable = self.name, self._address.variable
         if problem.kind == "denied":
             key = f"the key in {variable} is not accepted" if self._address.key else f"a key is asked for: {variable}"
-            raise RefusedError(f"{name}: {key} ({problem.why})")
+            raise RefusedError(f"{name}: {key} ({problem.why})", always=True)
         if problem.kind == "missing":
-            raise RefusedError(f"{name}: {await self._missing()} ({problem.why})")
-        raise RefusedError(f"{name}: {problem.why}")
+            raise RefusedError(f"{name}: {await self._missing()} ({problem.why})", always=True)
+        raise RefusedError(f"{name}: {problem.why}", always=problem.always)
 
     async def _missing(self) -> str:
         offered, model = await self.offers(), self._address.model
