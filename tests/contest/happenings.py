@@ -103,7 +103,7 @@ def _strange(rng: Random, state: State, log: Sequence[Event]) -> list[Callable[[
                 by=rng.choice([*AUTHORS, "nobody"]), at=at + timedelta(hours=rng.choice([0, 6])), reason="no"
             )
         ),
-        *[lambda: _again(rng.choice(log), rng.choice([None, at, START.replace(tzinfo=None)]))] * 3,
+        *[lambda: _again(rng.choice(log), rng.choice([None, at]))] * 3,
         *wrong,
     ]
 
@@ -155,9 +155,7 @@ def _unasked(rng: Random, at: datetime) -> Event:
 
 
 def _mangled(rng: Random, event: Event) -> Event:
-    """An answer to what was asked, with something wrong; now and then only that its time has no zone."""
-    if rng.random() < 0.2:
-        return _again(event, event.at.replace(tzinfo=None))
+    """An answer to what was asked, with something wrong."""
     wrong = rng.choice(WRONG)
     if isinstance(event, GateChecked):
         said = wrong(tuple(one.judgment for one in event.checks))
@@ -178,8 +176,8 @@ WRONG: tuple[Callable[[Said], Said], ...] = (
 
 
 def _again(event: Event, at: datetime | None) -> Event:
-    """An event once more: as it was, now, or at a time without a zone, with which no submission can even be made."""
-    if at is None or (at.tzinfo is None and isinstance(event, Submitted)):
+    """An event once more: as it was, or now."""
+    if at is None:
         return event
     if isinstance(event, Challenged):
         return Challenged(challenge=replace(event.challenge, at=at))

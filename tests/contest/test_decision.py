@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.contest import Decision, decision
 from evenhand.contest._decision import UNKNOWN
-from tests.contest.building import Contest
+from tests.contest.building import Contest, dimensions
 from tests.contest.worked_endings import ranked
 from tests.contest.worked_quality import alone, two
 
@@ -41,7 +41,7 @@ def test_the_first_to_pass() -> None:
     contest = Contest(FAST).enters("a", 1, 50).enters("b", 2, 61)
 
     assert decided(contest) == Decision(
-        winner="b", why=("b is the first to reach 60: 61.00. Of 1 before it none did.",), how_sure=(UNKNOWN,)
+        winner="b", why=("b is the first to reach 60: 61.00. Of 1 judged before it none did.",), how_sure=(UNKNOWN,)
     )
 
 
@@ -109,7 +109,10 @@ def test_side_by_side_as_alone() -> None:
     """Two readings that agree are worth more than one."""
     contest = two(80, 82).rank({"a": 71, "b": 78})
 
-    assert decided(contest).how_sure[:2] == ("ahead of a on 4 of 4 dimensions", "alone it was also the best: 82.00")
+    assert decided(contest).how_sure[:2] == (
+        "ahead of a on 4 of 4 dimensions",
+        "alone it was the best of the finalists too: 82.00",
+    )
 
 
 def test_side_by_side_by_a_panel() -> None:
@@ -117,8 +120,67 @@ def test_side_by_side_by_a_panel() -> None:
     contest = Contest(judges=PANEL).enters("a", 1, dict.fromkeys(PANEL, 80)).enters("b", 2, dict.fromkeys(PANEL, 80))
     contest.deadline().rank({"a": 70, "b": 75}, m={"a": 70, "b": 70}, n={"a": 60, "b": 61})
 
-    assert decided(contest).how_sure[-1].startswith("2 of 2 judges put it first; ")
-    assert decided(contest).how_sure[-1].endswith("in 50 % of contests")
+    assert decided(contest).how_sure[1:] == (
+        "alone it was equal to a: 80.00",
+        "2 of 3 judges put it ahead of a, 1 saw no difference; "
+        "between equals a majority so clear comes up in 50 % of contests",
+    )
+
+
+def test_a_mean_without_a_majority_says_so() -> None:
+    """One judge far ahead outweighs two a little behind: nobody should read a majority into that."""
+    contest = Contest(judges=PANEL).enters("a", 1, dict.fromkeys(PANEL, 80)).enters("b", 2, dict.fromkeys(PANEL, 80))
+    contest.deadline().rank({"a": 70, "b": 90}, m={"a": 71, "b": 70}, n={"a": 71, "b": 70})
+
+    found = decided(contest)
+
+    assert found.winner == "b"
+    assert found.how_sure[-1] == "1 of 3 judges put it ahead of a: the mean of their scores decided, not a majority"
+
+
+def test_judges_are_counted_against_the_second_and_told_so() -> None:
+    """One of three puts a third one first, and the winner still ahead of the second."""
+    contest = Contest(judges=PANEL)
+    for at, id in enumerate("abc", start=1):
+        contest.enters(id, at, dict.fromkeys(PANEL, 80))
+    contest.deadline().rank({"a": 80, "b": 70, "c": 95}, m={"a": 90, "b": 80, "c": 60}, n={"a": 90, "b": 80, "c": 60})
+
+    assert decided(contest).how_sure[-1].startswith("3 of 3 judges put it ahead of b; ")
+
+
+def test_a_lead_that_rounds_to_nothing_is_not_told_as_0() -> None:
+    """0.00 ahead would read as a tie."""
+    weights = ("0.999", "0.0004", "0.0003", "0.0003")
+    contest = Contest(dimensions=dimensions(*weights)).enters("a", 1, 80).enters("b", 2, 80)
+
+    contest.deadline().rank({"a": 80, "b": (80, 80, 80, 81)})
+
+    assert decided(contest).why == ("b came first of 2 compared side by side: 80.00, less than 0.01 ahead of a.",)
+
+
+def test_nothing_read_side_by_side_is_a_decision_by_scores_alone() -> None:
+    """The judge answered on no dimension: nobody was compared, and that is said."""
+    contest = two(80, 82).rank({"a": None, "b": None})
+
+    assert decided(contest).why == (
+        "b came first of 2 compared by their scores alone: nobody could be read side by side: 82.00, 2.00 ahead of a.",
+    )
+    assert contest.feedback("b", "scoring")["compared"] is False
+
+
+def test_a_minority_that_could_be_read_does_not_decide_a_final() -> None:
+    """One judge of three is not the panel: the scores alone, by all three, count."""
+    contest = Contest(judges=PANEL).enters("a", 1, dict.fromkeys(PANEL, 80)).enters("b", 2, dict.fromkeys(PANEL, 82))
+    contest.deadline().rank({"a": 90, "b": 50}, m={"a": None, "b": None}, n={"a": None, "b": None})
+
+    assert (decided(contest).winner, contest.feedback("b", "scoring")["compared"]) == ("b", False)
+
+
+def test_who_could_not_be_judged_before_the_winner_is_told() -> None:
+    """They might have passed."""
+    contest = Contest(FAST).enters("a", 1, (90, None, 90, 90)).enters("b", 2, 61)
+
+    assert decided(contest).why == ("b is the first to reach 60: 61.00. 1 before it could not be judged.",)
 
 
 def test_a_tie() -> None:
@@ -141,7 +203,12 @@ def test_what_could_not_be_read() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "told"),
     [
-        (73, 72, "a challenged it; judges who had not judged before looked again, and the ranking changed."),
+        (
+            73,
+            72,
+            "a challenged it; judges who had not judged before looked again, "
+            "and the ranking changed: b had come first.",
+        ),
         (72, 73, "a challenged it; judges who had not judged before looked again, and the winner stands."),
         (99, None, "a challenged it; those who looked again could not be read, and the winner stands."),
     ],

@@ -120,8 +120,11 @@ def test_individual_feedback_has_every_field() -> None:
         ],
         "weighted_base": 55.25,
         "penalty": 0.7,
+        "penalty_reasons": ["credibility is under 60 (42)"],
         "penalized_total": 38.68,
         "risk_flags": ["credibility"],
+        "by_judge": None,
+        "notes": [],
     }
 
 
@@ -148,6 +151,7 @@ def test_scoring_feedback_has_every_field() -> None:
         "penalty_reasons": ["credibility is under 60 (42)"],
         "final_score": 38.68,
         "risk_flags": ["credibility"],
+        "by_judge": None,
         "rank": 2,
         "compared": True,
         "tie_broken_by": None,
@@ -182,15 +186,14 @@ def test_who_is_first_to_pass_has_its_scores_alone() -> None:
     assert [one["type"] for one in contest.published("a")["feedback"]] == ["individual_scoring"]
 
 
-def test_a_score_that_is_missing_is_none_and_not_0() -> None:
-    """One dimension could not be read: there is no total, and nothing looks like one."""
+def test_one_that_could_not_be_judged_is_told_its_advice_and_no_number() -> None:
+    """One dimension could not be read: there is no total, and what single judges said of the others is none."""
     contest = Contest(FAST).enters("a", 1, (90, None, 90, 90))
 
     told = contest.feedback("a", "individual_scoring")
 
-    assert told["dimension_scores"]["credibility"] == {"band": None, "score": None, "evidence": "", "feedback": ""}
-    assert [told[name] for name in ("overall_band", "weighted_base", "penalty", "penalized_total")] == [None] * 4
-    assert told["risk_flags"] == []
+    assert contest.state.entries["a"].status == "unjudged"
+    assert list(told) == ["type", "revision_suggestions"]
 
 
 def test_a_panel_is_told_by_its_means_and_who_said_what() -> None:
@@ -200,13 +203,27 @@ def test_a_panel_is_told_by_its_means_and_who_said_what() -> None:
     told = contest.feedback("a", "individual_scoring")
 
     credibility = told["dimension_scores"]["credibility"]
-    assert (credibility["score"], credibility["band"], credibility["flag"]) == (68.33, "C", "below_expected")
+    assert (credibility["score"], credibility["band"]) == (68.33, "C")
     assert credibility["feedback"] == "\n".join(f"{judge}: credibility of a" for judge in PANEL)
     assert credibility["evidence"] == "It costs 7"
     assert told["weighted_base"] == 77.08  # (71.25 + 80 + 80) / 3
     assert told["penalized_total"] == 71.15  # (53.4375 + 80 + 80) / 3
     assert told["penalty"] == round(53.4375 / 3 / (231.25 / 3) + 160 / 231.25, 4)
-    assert told["risk_flags"] == ["credibility"]
+    assert told["by_judge"] == {"j": 53.44, "m": 80.0, "n": 80.0}
+    assert told["penalty_reasons"] == ["credibility is under 60 (j: 45)"]
+
+
+def test_a_dimension_is_flagged_where_the_panel_together_puts_it_low() -> None:
+    """68.33 is not below what is expected, though one judge's 45 costs something; 50 is."""
+    high = Contest(FAST, judges=PANEL).enters("a", 1, {"j": (80, 45, 80, 80), "m": 80, "n": 80})
+    low = Contest(FAST, judges=PANEL).enters(
+        "a", 1, {"j": (80, 45, 80, 80), "m": (80, 50, 80, 80), "n": (80, 55, 80, 80)}
+    )
+
+    flags = [one.feedback("a", "individual_scoring")["risk_flags"] for one in (high, low)]
+
+    assert flags == [[], ["credibility"]]
+    assert low.feedback("a", "individual_scoring")["dimension_scores"]["credibility"]["flag"] == "below_expected"
 
 
 def test_a_mean_between_two_bands_lies_in_the_lower_one() -> None:

@@ -26,6 +26,7 @@ from evenhand.contest import (
     task_from,
     task_json,
 )
+from evenhand.contest._names import name_fault
 from evenhand.contest._state import State
 from evenhand.errors import ContestError
 from evenhand.model import Evidence, Finding, Judgment, Scored, Spread, Unscored
@@ -34,7 +35,8 @@ from tests.contest.test_worked_contests import WORKED
 from tests.contest.worked_endings import ranked
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-names = texts.filter(str.strip)
+names = texts.filter(lambda text: not name_fault(text))
+places = st.integers(0, 10**15)
 fractions = st.fractions(0, 100)
 zones = st.integers(-12, 14).map(lambda hours: timezone(timedelta(hours=hours)))
 times = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=zones)
@@ -49,11 +51,11 @@ judgments = st.builds(
     criterion=names,
     score=scores,
     reason=texts,
-    evidence=st.lists(st.builds(Evidence, texts, st.integers(0), st.integers(0)), max_size=2).map(tuple),
+    evidence=st.lists(st.builds(Evidence, texts, places, places), max_size=2).map(tuple),
     feedback=texts,
-    spread=st.none() | st.builds(Spread, n=st.integers(1), sd=st.floats(0, 9), how=st.just("replies")),
+    spread=st.none() | st.builds(Spread, n=places, sd=st.floats(0, 9), how=st.just("replies")),
 )
-findings = st.builds(Finding, guard=texts, rule=texts, says=texts, text=texts, start=st.integers(0), end=st.integers(0))
+findings = st.builds(Finding, guard=texts, rule=texts, says=texts, text=texts, start=places, end=places)
 shown = st.dictionaries(names, st.lists(names).map(tuple), max_size=2)
 
 

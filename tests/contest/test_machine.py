@@ -1,5 +1,6 @@
 """The machine begins when all is known, is told nothing but events, and its drawing is true."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from fractions import Fraction
@@ -13,6 +14,7 @@ from evenhand.contest import (
     AskGate,
     AskIndividual,
     Created,
+    DeadlineReached,
     ScoredAlone,
     State,
     Task,
@@ -52,8 +54,11 @@ def test_a_contest_begins_when_all_is_known(changes: dict[str, Any], told: str) 
         ({"weights": {"j": Fraction(0)}}, "the weight of j must be above 0, got 0"),
         ({"challenge_judges": ("j",)}, "'j' judges before"),
         ({"challenge_period": timedelta(hours=-1)}, "cannot be negative"),
+        ({"challenge_period": timedelta.max}, "challenge_period is beyond the 36,525 days allowed"),
+        ({"deadline": hour(1).replace(year=3000)}, "deadline must be from 1970 to 2999"),
+        ({"deadline": hour(1).replace(year=2999), "challenge_period": timedelta(days=99)}, "would end after 2999"),
         ({"deadline": None}, "quality_first needs a deadline"),
-        ({"deadline": hour(1).replace(tzinfo=None)}, "a deadline needs a time zone"),
+        ({"deadline": hour(1).replace(tzinfo=None)}, "deadline 2026-11-01T01:00:00 has no time zone"),
         ({"revisions": -1}, "revisions must be 0 or more, got -1"),
         ({"mode": "first"}, "mode 'first' is not known"),
         ({"mode": FAST, "challenge_judges": ()}, "nothing is challenged"),
@@ -69,6 +74,26 @@ def test_a_task_that_cannot_be_right_cannot_be_made(changes: dict[str, Any], tol
         Task(**{**plain, **changes})
 
     assert told in str(refused.value)
+
+
+def test_a_task_tells_all_that_is_wrong_with_it() -> None:
+    """Both fields that the mode has no use for, and the judge of both panels."""
+    with pytest.raises(ContestError) as refused:
+        task(FAST, challenge_period=timedelta(hours=1), challenge_judges=("j",))
+
+    assert [fault.path[0] for fault in refused.value.faults] == [
+        "challenge_period", "challenge_judges", "challenge_judges",
+    ]  # fmt: skip
+
+
+def test_a_challenge_period_without_an_end_is_refused() -> None:
+    """A ranking so late that nobody could ever say that the period is over."""
+    contest = Contest(challenge_period=timedelta(days=99)).enters("a", 1, 80)
+
+    with pytest.raises(ContestError, match="the challenge period would end after 2999"):
+        contest.happen(DeadlineReached(at=hour(1).replace(year=2999), deadline="submissions"))
+
+    assert contest.deadline().state.phase == "challenge_period"
 
 
 def test_dimensions_have_nothing_that_a_log_would_lose() -> None:
@@ -124,6 +149,42 @@ def test_what_is_open_is_asked_again_after_a_crash() -> None:
 
     assert pending(rebuilt(contest.log)) == (AskIndividual(submission="a"), AskGate(submission="b"))
     assert pending(State()) == ()
+
+
+@pytest.mark.parametrize(
+    ("contest", "why"),
+    [
+        (lambda: Contest().comes("a", 1).gate("a", None), "no submission could be judged"),
+        (
+            lambda: (
+                Contest().comes("a", 1).gate("a", False).comes("b", 1).gate("b", None).comes("c", 1).gate("c", None)
+            ),
+            "no submission passed the gate before the deadline, and 2 could not be judged",
+        ),
+        (
+            lambda: Contest().comes("a", 1).gate("a", None).enters("b", 1, None),
+            "no submission that passed the gate could be scored, and 1 could not be judged",
+        ),
+        (lambda: Contest().enters("a", 1, None), "no submission that passed the gate could be scored"),
+        (
+            lambda: Contest().enters("a", 1, 40).comes("b", 1).gate("b", None),
+            "every submission that passed the gate has a dimension below band C, and 1 could not be judged",
+        ),
+        (
+            lambda: Contest().enters("a", 1, 40).enters("b", 1, None),
+            "every submission that could be scored has a dimension below band C, and 1 could not be judged",
+        ),
+        (lambda: Contest(FAST).comes("a", 1).gate("a", None), "no submission could be judged"),
+        (
+            lambda: Contest(FAST).comes("a", 1).gate("a", None).enters("b", 1, 40),
+            "no submission passed before the deadline, and 1 could not be judged",
+        ),
+        (lambda: Contest(FAST), "no submission passed before the deadline"),
+    ],
+)
+def test_what_judges_failed_at_is_not_said_to_have_failed(contest: Callable[[], Contest], why: str) -> None:
+    """Where nobody wins, how many could not be judged is told apart from those who did not pass."""
+    assert contest().deadline().state.why == why
 
 
 @pytest.mark.parametrize("mode", MOVES)

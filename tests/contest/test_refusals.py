@@ -68,14 +68,20 @@ REFUSED: dict[str, tuple[Callable[[], Contest], Event, str]] = {
     "what is earlier than what was before": (
         lambda: Contest().comes("a", 5), comes("b", 4), "earlier than the last event (at 2026-11-01T05:00:00+00:00",
     ),
-    "a time without a zone": (
-        entered, DeadlineReached(at=hour(10).replace(tzinfo=None), deadline="submissions"), "has no time zone",
-    ),
     "a late submission": (entered, comes("b", 10.01), "'b' is late (the deadline was 2026-11-01T10:00:00+00:00)"),
     "a submission in judging": (
         lambda: Contest().comes("a", 1).deadline(), comes("b", 10), "submitted cannot happen: the contest is judging",
     ),
     "an empty submission": (entered, comes("b", text=" \n"), "there is nothing in 'b'"),
+    "a submission in which nothing can be seen": (
+        entered, comes("b", text="\u200b\n\ufeff"), "there is nothing in 'b' (a submission is a text)",
+    ),
+    "a revision too many by an author who adds a space": (
+        lambda: Contest(revisions=0).enters("a", 1, 80), comes("a2", author="a ", revises="a"), "too many",
+    ),
+    "a second author who differs in what cannot be seen": (
+        entered, comes("b", author="a\u200b"), "a has handed in 'a', and 'b' does not revise it",
+    ),
     "an id that is there": (entered, comes("a", author="b"), "there is a submission 'a' already"),
     "a second submission that revises nothing": (
         entered, comes("a2", author="a"), "a has handed in 'a', and 'a2' does not revise it (as in revises: a)",

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.contest._names import name_fault
 from evenhand.contest._read_submissions import load_submission, load_submissions
 from evenhand.contest._submission import Submission
 from evenhand.errors import MOST_TOLD, ContestError
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 SOUND = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
-NAMES = SOUND.filter(str.strip)
+NAMES = SOUND.filter(lambda text: not name_fault(text))
 ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 SUBMISSIONS = st.lists(
     st.builds(
@@ -104,59 +105,6 @@ def test_a_text_alone_is_a_submission(tmp_path: Path) -> None:
     assert found == (Submission(id="ann", author="ann", at=at, text="Gold is at 4,000.\n"),)
 
 
-def test_front_matter_says_whose_a_text_is(tmp_path: Path) -> None:
-    """All four fields, and the text begins after them."""
-    head = "---\nid: 7\nauthor: Ann\nat: 2026-12-01T18:00:00+01:00\nrevises: ann\n---\n"
-    put(tmp_path / "second.txt", f"{head}\nGold.\n---\nSilver.\n")
-
-    found = load_submissions(tmp_path)
-
-    at = NOON + timedelta(hours=5)
-    assert found == (Submission(id="7", author="Ann", at=at, text="\nGold.\n---\nSilver.\n", revises="ann"),)
-
-
-def test_an_author_is_called_by_the_id_that_is_given(tmp_path: Path) -> None:
-    """Where only that is said."""
-    put(tmp_path / "x.md", "---\nid: ann\n---\nGold.")
-
-    found = load_submissions(tmp_path)
-
-    assert [(one.id, one.author, one.at, one.text) for one in found] == [("ann", "ann", NOON, "Gold.")]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "---\nGold.\n---\nSilver.",
-        "---\ntitle: Gold\nid: a\n---\nSilver.",
-        "---\nid: a\nGold.",
-        "---\nid: [a\n---\nGold.",
-        "---\n---\nGold.",
-        "---\n{}\n---\nGold.",
-        " ---\nid: a\n---\nGold.",
-        "---- \nid: a\n---\nGold.",
-        "---\nid: a\nid: b\n---\nGold.",
-        "Gold.\n---\nid: a\n---\n",
-        "Gold\r\n\tand silver \x85\u2028 \r\n\n",
-        "",
-    ],
-)
-def test_what_is_no_front_matter_is_text(tmp_path: Path, text: str) -> None:
-    """To the last character; an empty text is told of by the contest, which has its author to tell."""
-    put(tmp_path / "ann.md", text)
-
-    assert load_submissions(tmp_path)[0] == Submission(id="ann", author="ann", at=NOON, text=text)
-
-
-def test_front_matter_bears_the_line_breaks_of_any_system(tmp_path: Path) -> None:
-    """A byte order mark and carriage returns come with some editors; those of the text stay."""
-    put(tmp_path / "a.md", "\ufeff---\r\nauthor: Ann\r\n--- \r\nGold.\r\n")
-
-    found = load_submissions(tmp_path)[0]
-
-    assert (found.author, found.text) == ("Ann", "Gold.\r\n")
-
-
 def test_a_folder_holds_every_kind_of_file(tmp_path: Path) -> None:
     """One object, one a line, or a text; hidden files are passed over."""
     put(tmp_path / "one.json", json.dumps(json.loads(line(id="b", at="2026-12-01T11:00:00Z")), indent=2))
@@ -207,6 +155,8 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
         (line(id=7), "id must be text, got a number (put it in quotes)"),
         (line(text=["Gold"]), "text must be text, got a list"),
         (line(revises=""), "revises cannot be empty"),
+        (line(id="\u200b"), "id cannot be empty"),
+        (line(author="a\nb"), "author holds a character that cannot be seen, U+000A"),
         (line(id="x" * 501), "id is longer than 500 characters"),
         (line(at="2026-12-01"), "at 2026-12-01 has no time of day (as in 2026-12-01T18:00:00+01:00)"),
         (line(at="2026-12-01T12:00"), "at 2026-12-01T12:00:00 has no time zone"),

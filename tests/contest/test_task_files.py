@@ -225,7 +225,10 @@ def test_acceptance_is_a_list_of_different_texts(tmp_path: Path, acceptance: str
         (" fast", "4: dimensions must be a list, got 'fast' (as in {id: credibility, asks: …"),
         (" []", "4: dimensions must be a list, got an empty list"),
         ("\n  - a", "5: expected fields such as asks, description, expected_outcome, fixed, got 'a'"),
-        (FIXED, "4: the weights sum to 0.6, not 1 (oracle needs weights that sum to 1)"),
+        (
+            FIXED + "  - {id: d, asks: q, weight: 0.3}\n",
+            "4: the weights sum to 0.9, not 1 (oracle needs weights that sum to 1)",
+        ),
         (FIXED.replace("0.2", "1/3"), "4: 0 dimensions beside the fixed ones, expected 1 to 3"),
         (
             FIXED + "".join(f"  - {{id: d{at}, asks: q, weight: 0.1}}\n" for at in range(4)),
@@ -282,6 +285,48 @@ challenge_judges: [[]]
 
     lines = [fault.split(": ")[0] for fault in faults]
     assert lines == ["task.yaml:1", *(f"task.yaml:{line}" for line in (1, 2, 3, 4, 5, 7, 8)), "panel.yaml:1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            f"{RANKED}judges: [a, b]\nchallenge_judges: [c, c, a]\ndimensions:"
+            + FIXED.replace("fixed: true", "fixed: false", 1),
+            [
+                "6: 'c' is named twice (each judge once)",
+                "6: 'a' judges before: a challenge is for a panel that did not (name another judge)",
+                "7: 2 dimensions are fixed, expected 3 (mark them with fixed: true)",
+                "7: the weights sum to 0.6, not 1 (oracle needs weights that sum to 1)",
+            ],
+        ),
+        (
+            f"{LEAST}dimensions:{FIXED}  - {{id: d, weight: 0.3, fixed: true}}\n",
+            [
+                "4: 4 dimensions are fixed, expected 3 (mark them with fixed: true)",
+                "4: 0 dimensions beside the fixed ones, expected 1 to 3",
+                "4: the weights sum to 0.9, not 1 (oracle needs weights that sum to 1)",
+                "8: criterion 'd' asks nothing (add asks (or expected_outcome), or score_ranges)",
+            ],
+        ),
+        (
+            f"{LEAST}dimensions:\n  - {{id: d, asks: q}}\n",
+            [
+                "4: 0 dimensions are fixed, expected 3 (mark them with fixed: true)",
+            ],
+        ),
+        (
+            f"{LEAST}dimensions:{FIXED}  - {{id: d, asks: q, wieght: 0.3, fixd: true}}\n",
+            [
+                "8: unknown field 'wieght' (did you mean 'weight'?)",
+                "8: unknown field 'fixd' (did you mean 'fixed'?)",
+            ],
+        ),
+    ],
+)
+def test_what_is_said_of_the_whole_does_not_wait_for_its_parts(tmp_path: Path, text: str, told: list[str]) -> None:
+    """As much as can be known at once; where an entry leaves a sum or a number open, nothing is said of it."""
+    assert [fault.removeprefix("task.yaml:") for fault in told_of(tmp_path, text)] == told
 
 
 def test_a_fault_of_a_field_hides_no_other(tmp_path: Path) -> None:

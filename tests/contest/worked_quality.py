@@ -214,7 +214,7 @@ RANKED = (
         claim="a judge who can be read on all of them neither side by side nor alone is left out",
         contest=lambda: Contest(judges=PANEL).enters("a", 1, {"j": 80, "m": 80, "n": None})
         .enters("b", 2, {"j": None, "m": 90, "n": 90}).deadline()
-        .rank({"a": None, "b": 60}, m={"a": 80, "b": 70}, n={"a": None, "b": 90}).period_over(),
+        .rank({"a": None, "b": 60}, m={"a": 80, "b": 70}, n={"a": 80, "b": 70}).period_over(),
         winner="a",
         standing={"a": ("won", 1, 80.0), "b": ("scored", 2, 70.0)},
     ),

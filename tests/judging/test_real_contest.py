@@ -25,7 +25,8 @@ TEXTS = (
     "Berlin is a capital too, but of Germany.",
 )
 # Replies that are cut off are part of what must be survived; `make soak` leaves room for whole answers at the gate.
-TOKENS = often(8, 120)
+CUT_OFF = 8
+TOKENS = often(CUT_OFF, 120)
 
 
 def _handed_in() -> list[Submission]:
@@ -58,7 +59,11 @@ def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Pa
         assert contest_record(store, played.id) == played.record
     calls: list[dict[str, Any]] = [call for row in rows for call in json.loads(row["calls"])]
     state = rebuilt(event_from(json.loads(row["content"])) for row in rows)
-    assert (played.why_stopped, played.record["state"], state.phase) == ("", "closed", "closed")
+    if TOKENS == CUT_OFF:  # Nothing can be read of that: the contest says so and stays open.
+        assert (state.phase, "could be read" in played.why_stopped) == ("open", True)
+    else:
+        assert (state.phase, played.why_stopped) == ("closed", "")
+    assert played.record["state"] == state.phase
     assert [one["id"] for one in played.record["submissions"]] == [one.id for one in _handed_in()]
     assert {one["status"] for one in played.record["submissions"]} <= set(STATUSES) - {"submitted", "gate_passed"}
     assert len(calls) >= NUMBER

@@ -26,10 +26,11 @@ from evenhand.contest._events import (
     Submitted,
     hand_in,
 )
-from evenhand.contest._log import event_from, event_json, task_from, task_json
+from evenhand.contest._log import event_json, task_json
 from evenhand.contest._machine import apply, pending, rebuilt
 from evenhand.contest._moves import MOVES, allowed, drawing
 from evenhand.contest._read_challenges import load_challenges
+from evenhand.contest._read_log import event_from, task_from
 from evenhand.contest._read_submissions import load_submission, load_submissions
 from evenhand.contest._read_task import load_task
 from evenhand.contest._record import record

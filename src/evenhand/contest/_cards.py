@@ -29,21 +29,23 @@ def card_alone(state: State, entry: Entry) -> Scorecard:
 
 
 def cards_together(state: State, judgments: Sequence[Judgment]) -> Compared | None:
-    """The finalists side by side; None where no judge could be read on all of them.
+    """The finalists side by side; None where not more than half of the judges could be read.
 
     A judge counts with the same kind of answer for every finalist: on a dimension where one answer is missing, those
-    that this judge gave on each alone take the place of all. A judge who has none of those either is left out.
+    that this judge gave on each alone take the place of all. A judge who has none of those, or who could be read on no
+    dimension side by side, is left out.
     """
     finalists = [state.entries[id] for id in state.finalists]
     alone = _by_judge([one for entry in finalists for one in entry.judgments])
     counted: dict[str, list[Judgment]] = {}
     notes = []
-    for judge, given in _by_judge(judgments).items():
+    panel = _by_judge(judgments)
+    for judge, given in panel.items():
         kept, remarks = _filled(state, given, alone.get(judge, []))
         notes += [f"{judge}: {one}" for one in remarks]
         if kept is not None:
             counted[judge] = kept
-    if not counted:
+    if 2 * len(counted) <= len(panel):
         return None
     said = tuple(one for judgments in counted.values() for one in judgments)
     return Compared(cards=_cards(state, finalists, counted), said=said, notes=tuple(notes))
@@ -76,6 +78,8 @@ def _filled(
             return None, [f"not counted: {dimension.id} was not answered for every finalist"]
         kept += each_alone
         notes.append(f"{dimension.id} could not be read side by side: the scores of each alone count")
+    if len(notes) == len(state.dimensions.criteria):
+        return None, ["not counted: nothing could be read side by side"]
     return kept, notes
 
 

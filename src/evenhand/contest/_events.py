@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, get_args
 from evenhand.contest._challenge import Challenge
 from evenhand.contest._submission import Submission
 from evenhand.contest._task import Task
+from evenhand.contest._times import kept_moment
 from evenhand.guards import look
 from evenhand.judging import Check, Suggestion
 from evenhand.model import Finding, Judgment
@@ -26,6 +27,9 @@ class Created:
     kind: ClassVar[Kind] = "created"
     at: datetime
     task: Task
+
+    def __post_init__(self) -> None:
+        _keep_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,9 @@ class GateChecked:
     submission: str
     checks: tuple[Check, ...]
 
+    def __post_init__(self) -> None:
+        _keep_moment(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredAlone:
@@ -62,6 +69,9 @@ class ScoredAlone:
     judgments: tuple[Judgment, ...]
     suggestions: tuple[Suggestion, ...] = ()
 
+    def __post_init__(self) -> None:
+        _keep_moment(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadlineReached:
@@ -70,6 +80,9 @@ class DeadlineReached:
     kind: ClassVar[Kind] = "deadline_reached"
     at: datetime
     deadline: Deadline
+
+    def __post_init__(self) -> None:
+        _keep_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +93,9 @@ class RankedTogether:
     at: datetime
     judgments: tuple[Judgment, ...]
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _keep_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +120,9 @@ class Resolved:
     judgments: tuple[Judgment, ...]
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _keep_moment(self)
+
 
 Event = Created | Submitted | GateChecked | ScoredAlone | DeadlineReached | RankedTogether | Challenged | Resolved
 
@@ -111,3 +130,7 @@ Event = Created | Submitted | GateChecked | ScoredAlone | DeadlineReached | Rank
 def hand_in(submission: Submission) -> Submitted:
     """The event that a submission came, looked at by the guard before any judge is."""
     return Submitted(submission=submission, findings=look(submission.text, ("injection",)))
+
+
+def _keep_moment(event: Created | GateChecked | ScoredAlone | DeadlineReached | RankedTogether | Resolved) -> None:
+    object.__setattr__(event, "at", kept_moment(event.at, "at"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -44,13 +44,16 @@ def individual_feedback(state: State, entry: Entry) -> Json:
     worth = _worth(state.dimensions, card)
     return {
         "type": "individual_scoring",
-        "dimension_scores": _dimensions(state.dimensions, card, entry.judgments, worth.short),
+        "dimension_scores": _dimensions(state.dimensions, card, entry.judgments, worth.low),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_json(one) for one in entry.suggestions],
         "weighted_base": worth.base,
         "penalty": worth.penalty,
+        "penalty_reasons": list(worth.reasons),
         "penalized_total": worth.total,
-        "risk_flags": list(worth.short),
+        "risk_flags": list(worth.low),
+        "by_judge": worth.by_judge,
+        "notes": list(card.notes),
     }
 
 
@@ -69,16 +72,17 @@ def scoring_feedback(state: State, entry: Entry) -> Json:
     place = next((one for one in ranking(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
-        "dimension_scores": _dimensions(state.dimensions, card, said, worth.short),
+        "dimension_scores": _dimensions(state.dimensions, card, said, worth.low),
         "weighted_base": worth.base,
         "penalty": worth.penalty,
-        "penalty_reasons": list(worth.short.values()),
+        "penalty_reasons": list(worth.reasons),
         "final_score": worth.total,
-        "risk_flags": list(worth.short),
+        "risk_flags": list(worth.low),
+        "by_judge": worth.by_judge,
         "rank": entry.rank,
         "compared": compared is not None,
         "tie_broken_by": place.tie_broken_by if place else None,
-        "notes": list(compared.notes) if compared else [],
+        "notes": list(compared.notes if compared else card.notes),
     }
 
 
@@ -100,7 +104,9 @@ class _Worth:
     base: float | None = None
     penalty: float | None = None
     total: float | None = None
-    short: Mapping[str, str] = field(default_factory=dict)  # By fixed dimension under what is expected: who says so.
+    low: tuple[str, ...] = ()  # The fixed dimensions under what is expected.
+    reasons: tuple[str, ...] = ()  # What the penalty is made of; of several judges also where one alone puts it low.
+    by_judge: Mapping[str, float] | None = None  # The totals of which the panel's is the mean.
 
 
 def _worth(rubric: Rubric, card: Scorecard) -> _Worth:
@@ -119,27 +125,34 @@ def _worth(rubric: Rubric, card: Scorecard) -> _Worth:
         base=number_for_json(base, DECIMALS),
         penalty=number_for_json(penalty, 4),
         total=number_for_json(card.exact, DECIMALS),
-        short=_short(rubric, card, expected),
+        low=tuple(one.id for one in rubric.criteria if one.fixed and values[one.id] < expected),
+        reasons=tuple(_reasons(rubric, card, expected)),
+        by_judge=_by_judge(card),
     )
 
 
-def _short(rubric: Rubric, card: Scorecard, expected: Fraction) -> dict[str, str]:
+def _reasons(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
     """The fixed dimensions that cost something, each with the scores that did."""
     panel = [(f"{one.judge}: ", _values(one.criteria)) for one in card.reviews or () if one.exact is not None]
-    told: dict[str, str] = {}
     for one in rubric.criteria:
-        low = [f"{who}{written(values[one.id])}" for who, values in panel or [("", _values(card.criteria))]
-               if one.fixed and values[one.id] < expected]  # fmt: skip
+        each = [(who, values[one.id]) for who, values in panel or [("", _values(card.criteria))]]
+        low = [f"{who}{written(value)}" for who, value in each if one.fixed and value < expected]
         if low:
-            told[one.id] = f"{one.id} is under {written(expected)} ({', '.join(low)})"
-    return told
+            yield f"{one.id} is under {written(expected)} ({', '.join(low)})"
+
+
+def _by_judge(card: Scorecard) -> dict[str, float] | None:
+    if card.reviews is None:
+        return None
+    totals = {one.judge: one.exact for one in card.reviews}
+    return {judge: number_for_json(total, DECIMALS) for judge, total in totals.items() if total is not None}
 
 
 def _values(criteria: Mapping[str, CriterionScore]) -> dict[str, Fraction]:
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
 
-def _dimensions(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], short: Collection[str]) -> Json:
+def _dimensions(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], low: Collection[str]) -> Json:
     found: Json = {}
     for one in rubric.criteria:
         score, own = card.criteria.get(one.id), [judgment for judgment in said if judgment.criterion == one.id]
@@ -149,7 +162,7 @@ def _dimensions(rubric: Rubric, card: Scorecard, said: Sequence[Judgment], short
             "score": number_for_json(score.value, DECIMALS) if isinstance(score, Scored) else None,
             "evidence": _quotes(own),
             "feedback": _spoken(own, "feedback") or _spoken(own, "reason"),
-            **({"flag": "below_expected"} if scored and one.id in short else {}),
+            **({"flag": "below_expected"} if scored and one.id in low else {}),
         }
     return found
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from evenhand.contest._cards import below_threshold, card_alone
 from evenhand.contest._effects import AskHorizontal, AskIndividual, Close, Effect, ReleasePayment
 from evenhand.contest._ranking import MOST_COMPARED, counted, ranking, survivors
 from evenhand.contest._seen import tell
 from evenhand.contest._state import Entry, Final, State, Status
+from evenhand.contest._times import LAST_YEAR
+from evenhand.errors import ContestError, Fault
 
 Next = tuple[State, tuple[Effect, ...]]
+NONE_JUDGED = "no submission could be judged"
 
 
 def first_to_pass(state: State, id: str) -> Next:
@@ -26,7 +30,10 @@ def first_to_pass(state: State, id: str) -> Next:
 
 def nobody_passed(state: State) -> Next:
     """The deadline is over, everything is judged, and nothing passed."""
-    return _closed(state, "no submission passed before the deadline")
+    unjudged = sum(one.status == "unjudged" for one in state.entries.values())
+    if unjudged and unjudged == len(state.entries):
+        return _closed(state, NONE_JUDGED)
+    return _closed(state, _and_unjudged("no submission passed before the deadline", unjudged))
 
 
 def final(state: State) -> Next:
@@ -56,8 +63,7 @@ def ask_review(state: State) -> Effect:
 
 def revealed(state: State) -> Next:
     """Ranking is done: everybody learns where they stand, and may doubt it for a while."""
-    assert state.at is not None
-    ends = state.at + state.terms.challenge_period
+    ends = _period_ends(state)
     state = _placed(replace(state, phase="challenge_period", period_ends=ends))
     return state, _tells(state, [one.id for one in counted(state)])
 
@@ -79,6 +85,14 @@ def period_over(state: State) -> Next:
     """The challenge period is closed: the winner stands and is paid."""
     assert state.winner is not None
     return _paid(state, f"{state.winner} won, and the challenge period is over")
+
+
+def _period_ends(state: State) -> datetime:
+    assert state.at is not None
+    ends = state.at + state.terms.challenge_period
+    if ends.year > LAST_YEAR:  # No event could say that it is over.
+        raise ContestError(Fault(f"the challenge period would end after {LAST_YEAR}", "an earlier moment is taken"))
+    return ends
 
 
 def _by_arrival(state: State) -> tuple[str, ...]:
@@ -113,11 +127,21 @@ def _falls(state: State) -> bool:
 def _why_nobody(state: State) -> str:
     if not state.entries:
         return "nothing was handed in before the deadline"
-    if not counted(state):
-        passed = any(one.scored for one in state.entries.values())
-        what = "that passed the gate could be scored" if passed else "passed the gate before the deadline"
-        return f"no submission {what}"
-    return "every submission that passed the gate has a dimension below band C"
+    unjudged = [one for one in state.entries.values() if one.status == "unjudged"]
+    unscored = [one for one in unjudged if one.scored]
+    if counted(state):
+        which = "that could be scored" if unscored else "that passed the gate"
+        return _and_unjudged(f"every submission {which} has a dimension below band C", len(unjudged))
+    if len(unjudged) == len(state.entries) and not unscored:
+        return NONE_JUDGED
+    if unscored:
+        return _and_unjudged("no submission that passed the gate could be scored", len(unjudged) - len(unscored))
+    return _and_unjudged("no submission passed the gate before the deadline", len(unjudged))
+
+
+def _and_unjudged(why: str, unjudged: int) -> str:
+    """What judges failed at is no fault of a submission: it is told apart."""
+    return f"{why}, and {unjudged} could not be judged" if unjudged else why
 
 
 def _paid(state: State, why: str) -> Next:

@@ -45,8 +45,6 @@ def apply(state: State, event: Event) -> Next:
         phase = "not created" if state.phase == "new" else state.phase
         hint = f"allowed now: {', '.join(kinds)}" if kinds else f"nothing is allowed any more: {state.why}"
         raise ContestError(Fault(f"{event.kind} cannot happen: the contest is {phase}", hint))
-    if event.at.tzinfo is None:
-        raise ContestError(Fault(f"{event.kind} at {event.at.isoformat()} has no time zone", "as in …T18:00:00+01:00"))
     if state.at is not None and event.at < state.at:
         what = f"{event.kind} at {event.at.isoformat()} is earlier than the last event"
         raise ContestError(Fault(what, f"at {state.at.isoformat()} or later"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from evenhand.contest._effects import AskGate, AskHorizontal, AskIndividual
@@ -19,7 +19,7 @@ Ask = AskGate | AskIndividual | AskHorizontal
 
 
 class UnansweredError(EvenhandError):
-    """A judge cannot be reached: nothing follows from that, and the contest waits where it is."""
+    """A judge cannot be asked: nothing follows from that, and the contest waits where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,16 @@ class Answered:
     calls: tuple[Call, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Panels:
     """The judges of a contest and those for a challenge, and how they are asked."""
 
     judges: Sequence[Model]
     challenge_judges: Sequence[Model]
     how: How
-    _answering: set[str] = field(default_factory=set)  # Judges that have answered before.
 
     async def answer(self, state: State, ask: Ask, at: datetime) -> Answered:
-        """Ask, and say what happened. Where no judge can be reached, that is no answer but UnansweredError."""
+        """Ask, and say what happened. Where a judge cannot be asked, that is no answer but an UnansweredError."""
         chosen = self.judges if isinstance(ask, AskGate) or ask.panel == "judges" else self.challenge_judges
         ears = [_Ear(model) for model in chosen]
         if isinstance(ask, AskGate):
@@ -49,7 +48,7 @@ class Panels:
             answered = await self._individual(state, ask, ears, at)
         else:
             answered = await self._horizontal(state, ask, ears, at)
-        self._refuse_silence(ask, ears)
+        _refuse_silence(ask, ears)
         return answered
 
     async def _gate(self, state: State, ask: AskGate, ears: Sequence[_Ear], at: datetime) -> Answered:
@@ -106,24 +105,21 @@ class Panels:
     def _manner(self, model: Model) -> Manner:
         return manner_of(model, self.how)
 
-    def _refuse_silence(self, ask: Ask, ears: Sequence[_Ear]) -> None:
-        """Half of the panel out of reach decides nothing: a later try may. What a server refuses it refuses again."""
-        self._answering |= {ear.name for ear in ears if ear.answered}
-        gone = [ear for ear in ears if ear.away or (ear.refused and ear.name not in self._answering)]
-        if 2 * len(gone) >= len(ears) and gone:
-            about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
-            raise UnansweredError(f"{gone[0].name} could not be asked about {about}: {gone[0].why}")
+
+def _refuse_silence(ask: Ask, ears: Sequence[_Ear]) -> None:
+    """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
+    gone = next((ear for ear in ears if ear.away), None)
+    if gone is not None:
+        about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
+        raise UnansweredError(f"{gone.name} could not be asked about {about}: {gone.away}")
 
 
 class _Ear:
-    """A model that remembers whether it answered, and why not."""
+    """A model that remembers why it could not be asked, where another try, or another set-up, may help."""
 
     def __init__(self, model: Model) -> None:
         self.name = model.name
-        self.answered = 0
-        self.away = False  # A later try may help.
-        self.refused = False  # It would not.
-        self.why = ""
+        self.away = ""
         self._model = model
 
     @property
@@ -134,14 +130,11 @@ class _Ear:
     async def ask(self, request: Request) -> Reply:
         """The reply of the model behind it."""
         try:
-            reply = await self._model.ask(request)
+            return await self._model.ask(request)
         except ModelError as error:
-            self.refused = self.refused or isinstance(error, RefusedError)
-            self.away = self.away or not isinstance(error, RefusedError)
-            self.why = str(error)
+            if not isinstance(error, RefusedError) or error.always:
+                self.away = str(error)
             raise
-        self.answered += 1
-        return reply
 
 
 def _anchored(state: State, id: str, judge: str) -> Anchored:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evenhand.contest._challenge import Challenge
+from evenhand.contest._names import is_blank
 from evenhand.contest._read_lines import objects_in
 from evenhand.contest._values import Values
 from evenhand.errors import ContestError, Fault
@@ -31,6 +32,6 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
 
 def _challenge(values: Values) -> Challenge | None:
     by, at, reason = values.name("by"), values.moment("at"), values.text("reason")
-    if reason is not None and not reason.strip():
+    if reason is not None and is_blank(reason):
         values.faults.append(Fault("reason cannot be empty", "say what is doubted", ("reason",)))
     return None if by is None or at is None or reason is None else Challenge(by=by, at=at, reason=reason)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
-from evenhand.contest._task import METHOD
+from evenhand.contest._task import METHOD, count_faults
 from evenhand.errors import Fault, RubricError
-from evenhand.loading import read_rubric, with_environment
-from evenhand.loading._fields import Fields, described
+from evenhand.loading import load_method, read_rubric, with_environment
+from evenhand.loading._fields import Fields, described, number_in
 from evenhand.loading._tree import Mapping, Node, Scalar, Sequence
-from evenhand.model import Rubric
+from evenhand.model import Criterion, Rubric
 
 # No scale and no gates: every dimension is answered by a band and a number, and it is the acceptance that gates.
 DIMENSION_FIELDS = ("id", "asks", "expected_outcome", "description", "weight", "fixed", "type")
@@ -29,18 +31,52 @@ def read_dimensions(
         return None
     before = len(faults)
     entries = Sequence(node.line, [_entry(entry, faults, at) for at, entry in enumerate(node.items)])
-    if not all(isinstance(entry, Mapping) for entry in entries.items):
+    wrong = len(faults) > before
+    if all(isinstance(entry, Mapping) for entry in entries.items):
+        method, criteria = Scalar("method", node.line), Scalar("criteria", node.line)
+        tree = Mapping(node.line, [(method, Scalar(METHOD, node.line)), (criteria, entries)])
+        try:
+            rubric = with_environment(read_rubric(tree, name, folder), environ)
+        except RubricError as error:
+            # What is said of the list as a whole is found below, as far as it is true although an entry is wrong.
+            faults += [_of_the_task(one) for one in error.faults if one.where or one.path != ("criteria",)]
+        else:
+            if not wrong:
+                return rubric
+    faults += _of_all(node.items, unweighted=None if wrong else Fraction(1))
+    return None
+
+
+def _of_all(entries: list[Node], unweighted: Fraction | None) -> Iterator[Fault]:
+    """What is wrong with how many there are and with what they sum to, each where it can be told."""
+    fixed = [_is_fixed(entry) for entry in entries]
+    known = [one for one in fixed if one is not None]
+    if len(known) == len(fixed):
+        yield from count_faults(known)
+    weights = [_weight(entry, unweighted) for entry in entries]
+    numbers = [one for one in weights if one is not None]
+    if len(numbers) == len(weights):
+        plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]
+        try:
+            Rubric(name="", method=load_method(METHOD), criteria=tuple(plain))
+        except RubricError as error:
+            yield from (_of_the_task(one) for one in error.faults if one.path == ("criteria",))
+
+
+def _weight(entry: Node, unweighted: Fraction | None) -> Fraction | None:
+    """None where it cannot be told."""
+    node = entry.get("weight") if isinstance(entry, Mapping) else None
+    weight = unweighted if node is None else number_in(node)
+    return weight if isinstance(weight, Fraction) and weight > 0 else None
+
+
+def _is_fixed(entry: Node) -> bool | None:
+    """None where it cannot be told."""
+    fields = Fields(entry, DIMENSION_FIELDS, [])
+    fixed, kind = fields.boolean("fixed"), fields.choice("type", TYPES)
+    if fields.faults or ("fixed" in fields and "type" in fields):
         return None
-    method, criteria = Scalar("method", node.line), Scalar("criteria", node.line)
-    tree = Mapping(node.line, [(method, Scalar(METHOD, node.line)), (criteria, entries)])
-    try:
-        rubric = with_environment(read_rubric(tree, name, folder), environ)
-    except RubricError as error:
-        # What is said of the list as a whole rests on its entries: where those are wrong, it says nothing new.
-        known = len(faults) > before
-        faults += [_of_the_task(fault) for fault in error.faults if not (known and fault.path == ("criteria",))]
-        return None
-    return rubric if len(faults) == before else None
+    return kind == "fixed" if fixed is None else fixed
 
 
 def _entry(node: Node, faults: list[Fault], at: int) -> Node:

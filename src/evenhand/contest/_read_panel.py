@@ -9,6 +9,7 @@ from pathlib import Path
 from evenhand.errors import Fault
 from evenhand.loading._fields import Fields, described, is_null
 from evenhand.loading._tree import Node, Scalar
+from evenhand.model import written
 from evenhand.runs._read_judges import read_judges
 
 NAME = "as in openai/NAME"
@@ -21,7 +22,7 @@ def read_panel(fields: Fields, tree: Node, path: Path) -> tuple[tuple[str, ...],
     found = read_judges(fields, tree, path)
     for name, weight in found.weights.items():
         if weight <= 0:
-            fields.fault(f"the weight of {name} must be above 0, got {weight}", "", "judges", name)
+            fields.fault(f"the weight of {name} must be above 0, got {written(weight)}", "", "judges", name)
     fields.faults.extend(_twice(found.names, "judges"))
     return (found.names if found.places else ()), found.weights
 

@@ -64,6 +64,11 @@ def _unkept(tree: Node) -> Iterator[tuple[int, str]]:
             yield node.line, why
 
 
+def _news(fault: Fault) -> str:
+    """What a fault of the whole task adds to those of its field; empty where it only says that the field is missed."""
+    return fault.what if fault.path[0] in ("judges", "challenge_judges") else ""
+
+
 class _Reader:
     """Reads one task file and collects its faults."""
 
@@ -77,12 +82,14 @@ class _Reader:
     def task(self) -> Task:
         """The task, or an error with all that is wrong."""
         parts = self._parts()
-        told = {OF.get(str(name), name) for fault in self.faults for name in fault.path[:1]}
+        told = {
+            (OF.get(str(name), name), what) for one in self.faults for name in one.path[:1] for what in ("", one.what)
+        }
         try:
             task = Task(**parts)
         except ContestError as error:
             # What was refused already is left out of the task, which would only say that it misses it.
-            self.faults += [fault for fault in error.faults if not told.intersection(fault.path[:1])]
+            self.faults += [one for one in error.faults if (one.path[0], _news(one)) not in told]
         if self.faults:
             raise ContestError(*sorted(self.faults, key=self._order)).located(self._place)
         return task

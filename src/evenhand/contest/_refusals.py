@@ -10,6 +10,7 @@ from itertools import product
 from evenhand.contest._challenge import Challenge
 from evenhand.contest._events import DeadlineReached, GateChecked, RankedTogether, Resolved, ScoredAlone
 from evenhand.contest._gate import criterion_ids
+from evenhand.contest._names import is_blank
 from evenhand.contest._state import State
 from evenhand.contest._submission import Submission
 from evenhand.errors import ContestError, Fault
@@ -23,7 +24,7 @@ def refuse_submission(state: State, given: Submission) -> None:
         raise ContestError(Fault(f"there is a submission {given.id!r} already", "give it an id of its own"))
     if task.deadline is not None and given.at > task.deadline:
         raise ContestError(Fault(f"{given.id!r} is late", f"the deadline was {task.deadline.isoformat()}"))
-    if not given.text.strip():
+    if is_blank(given.text):
         raise ContestError(Fault(f"there is nothing in {given.id!r}", "a submission is a text"))
     if given.revises is not None and given.revises not in [one.id for one in own]:
         known = ", ".join(one.id for one in own) or "nothing yet"

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from evenhand.contest._challenge import Challenge
-from evenhand.contest._events import Challenged, DeadlineReached, Event, Submitted, hand_in
+from evenhand.contest._events import Challenged, DeadlineReached, Event, Submitted
 from evenhand.contest._machine import apply, rebuilt
-from evenhand.contest._submission import Submission
+from evenhand.contest._state import State
 from evenhand.errors import ContestError
 
 
@@ -23,31 +22,27 @@ class Refused:
     why: str
 
 
-def refused(
-    events: Sequence[Event], submissions: Sequence[Submission], challenges: Sequence[Challenge] = ()
-) -> list[Refused]:
-    """What of all that came is not in the log of a contest, and why."""
-    state = rebuilt(events)
-    found = [
-        Refused(id=one.id, author=one.author, at=one.at, why=_why_not(events, hand_in(one)))
-        for one in submissions
-        if one.id not in state.entries
-    ]
-    found += [
-        Refused(id=None, author=one.by, at=one.at, why=_why_not(events, Challenged(challenge=one)))
-        for one in challenges
-        if one != state.challenge
-    ]
-    return found
+def refused(events: Sequence[Event], left_out: Iterable[Submitted | Challenged]) -> list[Refused]:
+    """Each of those that were left out, held against the state that the log had led to when it came."""
+    return [_refused(one, _why_not(rebuilt(_before(events, one)), one)) for one in left_out]
 
 
-def _why_not(events: Iterable[Event], event: Event) -> str:
-    """Held against the state that the log had led to when it came."""
+def _refused(event: Submitted | Challenged, why: str) -> Refused:
+    if isinstance(event, Submitted):
+        return Refused(id=event.submission.id, author=event.submission.author, at=event.at, why=why)
+    return Refused(id=None, author=event.challenge.by, at=event.at, why=why)
+
+
+def _why_not(state: State, event: Submitted | Challenged) -> str:
+    if state.phase == "closed":
+        return f"it came after the contest was closed: {state.why}"
+    if isinstance(event, Challenged) and state.phase in ("open", "judging", "ranking"):
+        return "there was no ranking yet that could be challenged"
     try:
-        apply(rebuilt(_before(events, event)), event)
+        apply(state, event)
     except ContestError as error:
         return str(error)
-    return "it was not there when the contest was played"
+    return "it came to light after what followed it: the contest had gone on"
 
 
 def _before(events: Iterable[Event], event: Event) -> Iterator[Event]:

@@ -54,4 +54,6 @@ def tell(state: State, id: str) -> TellSubmitter:
 
 
 def _alone(state: State, entry: Entry) -> Json:
-    return individual_feedback(state, entry) if state.revealed else hidden_feedback(entry)
+    """Of one that could not be judged the advice stands; what single judges said of it is no score."""
+    shown = state.revealed and entry.status != "unjudged"
+    return individual_feedback(state, entry) if shown else hidden_feedback(entry)

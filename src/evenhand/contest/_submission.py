@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from evenhand.contest._names import name_fault, one_name
+from evenhand.contest._times import kept_moment, moment_faults
 from evenhand.errors import ContestError, Fault
+
+NAMES = ("id", "author", "revises")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One text handed in for a task."""
+    """One text handed in for a task. Names that differ only in what cannot be seen are one name."""
 
     id: str
     author: str
@@ -19,12 +23,12 @@ class Submission:
     revises: str | None = None
 
     def __post_init__(self) -> None:
-        faults = [Fault(f"{name} cannot be empty", path=(name,)) for name in ("id", "author") if not _given(self, name)]
-        if self.at.tzinfo is None:
-            faults.append(Fault("at needs a time zone", "as in 2026-12-01T18:00:00+01:00", ("at",)))
+        names = {name: getattr(self, name) for name in NAMES if getattr(self, name) is not None}
+        wrong = {name: name_fault(given) for name, given in names.items()}
+        faults = [Fault(f"{name} {why}", path=(name,)) for name, why in wrong.items() if why]
+        faults += moment_faults(self.at, "at")
         if faults:
             raise ContestError(*faults)
-
-
-def _given(submission: Submission, name: str) -> bool:
-    return bool(getattr(submission, name).strip())
+        for name, given in names.items():
+            object.__setattr__(self, name, one_name(given))
+        object.__setattr__(self, "at", kept_moment(self.at, "at"))

@@ -50,7 +50,8 @@ def in_file(file: Path, faults: list[Fault]) -> list[Placed]:
 
 def _in_text(file: Path, faults: list[Fault]) -> list[Placed]:
     parts = parted(read_text(file, LARGEST, ContestError), FRONT_FIELDS)
-    said = {name: value for name, value in parts.values.items() if value is not None}
+    faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
+    said = {name: value for name, value in parts.values(FRONT_FIELDS).items() if value is not None}
     id = said.get("id", file.stem)
     given = {"author": id, **said, "id": id, "text": parts.text}
     if why := unsound(given):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Literal, get_args
 
+from evenhand.contest._times import LAST_YEAR, LONGEST, kept_moment, moment_faults
 from evenhand.errors import ContestError, Fault
 from evenhand.model import Criterion, Rubric, written
 
@@ -39,6 +40,8 @@ class Task:
         faults = [*self._faults(), *_dimension_faults(self.dimensions)]
         if faults:
             raise ContestError(*faults)
+        if self.deadline is not None:
+            object.__setattr__(self, "deadline", kept_moment(self.deadline, "deadline"))
         if self.dimensions is not None:  # The same dimensions are the same, whoever made and named them.
             object.__setattr__(self, "dimensions", replace(self.dimensions, name=self.name))
 
@@ -50,22 +53,33 @@ class Task:
             yield Fault("a task needs at least one acceptance criterion", hint, ("acceptance",))
         if self.mode not in MODES:
             yield Fault(f"mode {self.mode!r} is not known", f"one of {', '.join(MODES)}", ("mode",))
-        if self.deadline is not None and self.deadline.tzinfo is None:
-            yield Fault("a deadline needs a time zone", "as in 2026-12-01T18:00:00+01:00", ("deadline",))
-        if self.mode == "quality_first" and self.deadline is None:
-            yield Fault("quality_first needs a deadline: the ranking is made then", "add one", ("deadline",))
         if self.revisions is not None and self.revisions < 0:
             yield Fault(f"revisions must be 0 or more, got {self.revisions}", path=("revisions",))
-        if self.challenge_period < timedelta():
-            yield Fault("a challenge period cannot be negative", path=("challenge_period",))
-        if self.mode == "fastest_first" and (self.challenge_period or self.challenge_judges):
-            name = "challenge_period" if self.challenge_period else "challenge_judges"
-            yield Fault("fastest_first pays the first that passes: nothing is challenged", "leave it out", (name,))
+        yield from self._time_faults()
+        if self.mode == "fastest_first":
+            given = [name for name in ("challenge_period", "challenge_judges") if getattr(self, name)]
+            what = "fastest_first pays the first that passes: nothing is challenged"
+            yield from (Fault(what, "leave it out", (name,)) for name in given)
         yield from self._panel_faults()
         both = [name for name in self.challenge_judges if name in self.judges]
         if both:
             what = f"{both[0]!r} judges before: a challenge is for a panel that did not"
             yield Fault(what, "name another judge", ("challenge_judges",))
+
+    def _time_faults(self) -> Iterator[Fault]:
+        if self.deadline is None:
+            if self.mode == "quality_first":
+                yield Fault("quality_first needs a deadline: the ranking is made then", "add one", ("deadline",))
+        else:
+            yield from moment_faults(self.deadline, "deadline")
+        if self.challenge_period < timedelta():
+            yield Fault("a challenge period cannot be negative", path=("challenge_period",))
+        elif self.challenge_period > LONGEST:
+            yield Fault(f"challenge_period is beyond the {LONGEST.days:,} days allowed", path=("challenge_period",))
+        elif (
+            self.deadline is not None and self.deadline.year <= LAST_YEAR < (self.deadline + self.challenge_period).year
+        ):
+            yield Fault(f"the challenge period would end after {LAST_YEAR}", "shorten it", ("challenge_period",))
 
     def _panel_faults(self) -> Iterator[Fault]:
         for field_name, names in (("judges", self.judges), ("challenge_judges", self.challenge_judges)):
@@ -93,10 +107,15 @@ def _dimension_faults(rubric: Rubric | None) -> Iterator[Fault]:
     if rubric != Rubric(name=rubric.name, method=method, criteria=tuple(plain)):
         what = "a dimension has an id, a question, a weight and whether it is fixed"
         yield Fault(what, "leave out scales, anchors, red flags, bonuses and gates", ("dimensions",))
-    fixed = sum(one.fixed for one in rubric.criteria)
-    others = len(rubric.criteria) - fixed
-    if fixed != FIXED:
-        yield Fault(f"{fixed} dimensions are fixed, expected {FIXED}", "mark them with fixed: true", ("dimensions",))
+    yield from count_faults([one.fixed for one in rubric.criteria])
+
+
+def count_faults(fixed: Sequence[bool]) -> Iterator[Fault]:
+    """What is wrong with how many dimensions there are, of those that are fixed and of the others."""
+    if sum(fixed) != FIXED:
+        count = f"{sum(fixed)} dimension{' is' if sum(fixed) == 1 else 's are'}"
+        yield Fault(f"{count} fixed, expected {FIXED}", "mark them with fixed: true", ("dimensions",))
+    others = len(fixed) - sum(fixed)
     if not LEAST_OTHERS <= others <= MOST_OTHERS:
         what = f"{others} dimensions beside the fixed ones, expected {LEAST_OTHERS} to {MOST_OTHERS}"
         yield Fault(what, path=("dimensions",))

@@ -1,12 +1,13 @@
-"""Moments and lengths of time as files write them; what is wrong with one is a fault at its field."""
+"""Moments and lengths of time: as files write them, and as a contest keeps them; what is wrong is a fault."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
-from evenhand.errors import Fault
+from evenhand.errors import ContestError, Fault
 
 # Far enough from both ends of the calendar that no zone and no period leads beyond it.
 FIRST_YEAR, LAST_YEAR = 1970, 2999
@@ -26,17 +27,33 @@ def moment_in(text: str, name: str, faults: list[Fault]) -> datetime | None:
     except ValueError:
         faults.append(Fault(f"{name} must be a time in ISO 8601, got {_short(text)}", MOMENT, (name,)))
         return None
-    written = moment.isoformat()
+    wrong = list(moment_faults(moment, name))
     if _is_date(text):
-        fault = Fault(f"{name} {text} has no time of day", f"as in {moment.date()}T18:00:00+01:00", (name,))
-    elif moment.tzinfo is None:
-        fault = Fault(f"{name} {written} has no time zone", f"as in {written}Z or {written}+01:00", (name,))
+        wrong = [Fault(f"{name} {text} has no time of day", f"as in {moment.date()}T18:00:00+01:00", (name,))]
+    faults += wrong
+    return None if wrong else moment
+
+
+def kept_moment(moment: datetime, name: str) -> datetime:
+    """A moment as a contest keeps it: its offset is a number, no rule that makes an hour come twice or not at all.
+
+    A day added to it is 24 hours, and it is the same when it is read again from what was written.
+    """
+    faults = list(moment_faults(moment, name))
+    if faults:
+        raise ContestError(*faults)
+    offset = moment.utcoffset()
+    assert offset is not None
+    return moment.replace(tzinfo=timezone(offset), fold=0)
+
+
+def moment_faults(moment: datetime, name: str) -> Iterator[Fault]:
+    """That its zone is missing, or that it lies where no calendar can be trusted."""
+    written = moment.isoformat()
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        yield Fault(f"{name} {written} has no time zone", f"as in {written}Z or {written}+01:00", (name,))
     elif not FIRST_YEAR <= moment.year <= LAST_YEAR:
-        fault = Fault(f"{name} must be from {FIRST_YEAR} to {LAST_YEAR}, got {written}", "", (name,))
-    else:
-        return moment
-    faults.append(fault)
-    return None
+        yield Fault(f"{name} must be from {FIRST_YEAR} to {LAST_YEAR}, got {written}", "", (name,))
 
 
 def length_in(text: str, name: str, faults: list[Fault]) -> timedelta | None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
+from evenhand.contest._names import name_fault, one_name
 from evenhand.contest._times import moment_in
 from evenhand.errors import Fault
 from evenhand.runs._samples_made import kind, refuse_unknown
-
-LONGEST_NAME = 500
 
 
 class Values:
@@ -33,17 +32,14 @@ class Values:
         return None
 
     def name(self, name: str) -> str | None:
-        """A text that says who or what: neither empty nor without end."""
+        """A text that says who or what, as it is compared: without what cannot be seen at its ends."""
         text = self.text(name)
         if text is None:
             return None
-        if not text.strip():
-            self.faults.append(Fault(f"{name} cannot be empty", "", (name,)))
-        elif len(text) > LONGEST_NAME:
-            self.faults.append(Fault(f"{name} is longer than {LONGEST_NAME} characters", "", (name,)))
-        else:
-            return text
-        return None
+        if why := name_fault(text):
+            self.faults.append(Fault(f"{name} {why}", "", (name,)))
+            return None
+        return one_name(text)
 
     def name_if_given(self, name: str) -> str | None:
         """The same, where it may be left out."""
