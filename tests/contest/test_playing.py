@@ -336,6 +336,8 @@ def test_what_was_not_reached_is_not_refused(store: Store) -> None:
         ({"description": "What did it cost?"}, How(), 'description "What does it cost?", not "What did it cost?"'),
         ({}, How(language="zh"), 'language "en", not "zh"'),
         ({}, How(settings=Settings(temperature=1)), "temperature null, not 1"),
+        ({}, How(seed=7), "seed 0, not 7"),
+        ({}, How(settings=Settings(seed=7)), "model_seed null, not 7"),
     ],
 )
 def test_other_terms_or_settings_are_not_gone_on_with(changes: Json, how: How, says: str, store: Store) -> None:

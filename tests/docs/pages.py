@@ -53,11 +53,15 @@ def run_page(page: str, folder: Path) -> Iterator[Ran]:
 
 
 class Steady:
-    """Puts what differs from run to run in a page's output to what it always shows: ids and times, in their order."""
+    """Puts what differs from run to run in a page's output to what it always shows: ids and times, in their order.
+
+    The clock is read in UTC: a moment with another offset, or with Z, is out of a file and stands as it is.
+    """
 
     _VARYING = re.compile(
         r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
-        r"(?P<moment>\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\+00:00)?)"
+        r"(?P<moment>\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
+        r"(?:\+00:00|(?!\d|[:.]\d|Z|[+-]\d\d:\d\d)))"
     )
 
     def __init__(self) -> None:
@@ -69,7 +73,8 @@ class Steady:
     def _put(self, found: re.Match[str]) -> str:
         if found["id"]:
             return self._ids.setdefault(found["id"], f"20261116-090000-{len(self._ids) + 1:06x}")
-        return "2026-11-16T09:00:00.000+00:00"[: len(found[0])].replace("T", found[0][10])
+        zone = "+00:00" if found[0].endswith("+00:00") else ""
+        return "2026-11-16T09:00:00.000000"[: len(found[0]) - len(zone)].replace("T", found[0][10]) + zone
 
 
 def _run_page(page: str, folder: Path) -> Iterator[Ran]:

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from evenhand.report import write_contest_html
 from evenhand.report.contest._calendar import Calendar
+from evenhand.report.contest._clock import Clock
 from evenhand.report.contest._contest import Contest
 from evenhand.report.contest._masked import masked_record
 from evenhand.report.contest._page import page
 from evenhand.report.contest._passages import _cut
 from evenhand.report.contest._timeline import APART, timelines
 from tests.report import contests
-from tests.report.contests import MAIL, MARKUP, QUOTE, SHAPES, Json
+from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
 
 TIMES = st.datetimes(datetime(2000, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))
 LENGTHS = st.timedeltas(timedelta(0), timedelta(days=4000))
@@ -61,6 +62,54 @@ def test_a_contest_of_any_shape_can_be_written(shape: Callable[[], Json]) -> Non
     assert json.dumps(record) == before
 
 
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))
+def test_a_contest_can_be_written_at_every_moment_of_its_life(shape: Callable[[], Record]) -> None:
+    """A page is wanted most while a contest runs; what the record leaves out until the end must not be missed."""
+    log = shape().log
+
+    pages = [Words(written(log[:number])).text for number in range(1, len(log) + 1)]
+
+    assert not [text for text in pages if re.search(r"\b(None|nan|undefined|Undefined)\b", text)]
+
+
+def test_while_finalists_are_compared_nobody_learns_who_they_are() -> None:
+    """Who is in the final tells who was among the best alone."""
+    shown = page(contests.being_compared())
+
+    finals = {one.id: one.steps[3].says for one in shown["details"]}
+    assert shown["happened"][-1].follows == ("the finalists are to be compared",)
+    assert next(fact for fact in shown["facts"] if fact.name == "Compared").note == "side by side, now"
+    assert finals["ana"] == finals["ben-2"] == finals["cem"] == "the best are compared now"
+
+
+def test_what_was_played_ahead_of_the_clock_is_said_to_be_such() -> None:
+    """Nobody is paid, and nothing has ended, before its time."""
+    text = Words(contests.ahead()).text
+
+    assert "Played ahead of the clock, as if nothing more came. The last event lies on 5 Nov 2026, 01:00 UTC" in text
+    assert "Winner if nothing more comes ☆ ben-2" in text
+    assert "Closes on 5 Nov 2026, 01:00 UTC. The reward (invoice 2026-118) is due to Ben Okafor on that date." in text
+    assert "Payment due 5 Nov, 01:00, invoice 2026-118" in text
+    assert "payment due to Ben Okafor: invoice 2026-118" in text
+    assert not re.search(r"released|Closed on|closed:|\bwon\b(?!, and the challenge period)", text)
+
+
+def test_that_nobody_wins_ahead_of_the_clock_is_not_final_either() -> None:
+    """Somebody may still hand something in."""
+    text = Words(contests.ahead_without_a_winner()).text
+
+    assert "No winner if nothing more comes Where it will end Closes on 4 Nov 2026, 00:00 UTC; nothing is paid." in text
+
+
+@pytest.mark.parametrize("door", [{}, {"ahead": None}])
+def test_what_was_not_played_ahead_is_not_said_to_be(door: Json) -> None:
+    """Records from before there was such a thing have no word of it."""
+    text = Words({**contests.uncontested(), **door}).text
+
+    assert "ahead of the clock" not in text
+    assert "is released to Ben Okafor." in text
+
+
 def test_who_won_and_why_come_first() -> None:
     """Most readers see nothing else."""
     record = contests.quality()
@@ -81,7 +130,7 @@ def test_who_won_and_why_come_first() -> None:
         (contests.waiting_for_challenges, "The challenge period ends on 5 Nov 2026, 00:30 UTC. Until then the ranking"),
         (contests.being_reviewed, "Ana Ruiz challenged the ranking; judges who had not judged before look at it again"),
         (contests.hidden, "Not decided yet What is waited for Submissions may come until 4 Nov 2026, 00:00 UTC"),
-        (contests.being_compared, "ana, ben-2 and dora are the finalists; judges compare them side by side."),
+        (contests.being_compared, "Judges compare the finalists side by side; who they are is hidden until that is"),
         (contests.stopped, "Stopped: the budget of $0.10 is spent. What follows is not the whole contest."),
         (contests.stopped, "2 submissions still wait for the judges."),
         (contests.empty, "No winner Where it ended Closed on 4 Nov 2026, 00:00 UTC; nothing is paid."),
@@ -119,6 +168,44 @@ def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
     )
     assert [column.id for column in page(contests.uncontested())["sides"][0].columns] == ["ben-2", "ana", "dora"]
     assert [band.id for band in credibility.chart.bands] == ["A", "B", "C", "D", "E"]
+
+
+def test_who_was_not_compared_has_no_score_of_a_comparison() -> None:
+    """A fourth is ranked by its score alone, before and after a challenge."""
+    chart = page(contests.with_a_fourth())["totals"]
+
+    assert [row.name for row in chart.rows] == ["ana", "ben-2", "dora", "gil"]
+    assert [row.before is not None for row in chart.rows] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("shape", "deposed"),
+    [
+        (contests.quality, "ben-2"),
+        (contests.challenged_alone, "ben"),
+        (lambda: contests.challenged_alone((85, 75, 71, 90)), ""),
+        (contests.being_reviewed, ""),
+        (contests.uncontested, ""),
+    ],
+)
+def test_where_a_challenge_changed_the_winner_the_top_says_who_had_been_first(
+    shape: Callable[[], Json], deposed: str
+) -> None:
+    """Whoever remembers the first result asks whether this is a mistake."""
+    record = shape()
+
+    first = Words(record).text.split("Ranking Rank")[0]
+
+    assert page(record)["standing"].deposed == deposed
+    assert (f"Before the challenge {deposed} had come first." in first) == bool(deposed)
+
+
+def test_letters_are_told_judge_by_judge() -> None:
+    """What a judge wrote of “Submission B” is of no use to who does not know B."""
+    text = Words(contests.quality()).text
+
+    assert "strict-judge in the final A dora B ana C ben-2 second-judge on the challenge A ben-2 B dora C ana" in text
+    assert page(contests.one_survivor())["letters"] == []
 
 
 @pytest.mark.parametrize("shape", [contests.one_survivor, contests.fastest, contests.empty, contests.hidden])
@@ -167,6 +254,25 @@ def test_a_total_is_shown_with_what_it_is_made_of() -> None:
     assert total.sum == "25 % × 70 + 25 % × 55 + 25 % × 74 + 25 % × 73"
     assert (total.base, total.penalty, total.total) == ("68.00", 0.9167, "62.33")
     assert total.reasons == ("credibility is under 60 (55)",)
+
+
+def test_the_total_of_a_panel_is_shown_judge_by_judge() -> None:
+    """A mean can be followed only by who sees what it is taken from."""
+    record = contests.panel()
+    alone, now = record["submissions"][0]["feedback"]
+    alone |= {"by_judge": {"first-judge": 71.5, "other-judge": 76.5, "third-judge": 81.5}, "penalized_total": 75.25,
+              "notes": ["fourth-judge not counted: it was silent"]}  # fmt: skip
+    now |= {"by_judge": None}
+
+    ana = page(record)["details"][0]
+
+    assert [total.by_judge for total in ana.totals] == [
+        "Judge by judge: first-judge 71.50 (weight 2), other-judge 76.50, third-judge 81.50. "
+        "Their weighted mean is 75.25.",
+        "",
+    ]
+    assert ana.totals[0].by_judge in Words(record).text
+    assert "fourth-judge not counted: it was silent" in Words(record).text
 
 
 def test_a_submission_opens_with_checks_hints_advice_and_marked_text() -> None:
@@ -237,6 +343,25 @@ def test_what_was_refused_stretches_no_time_line() -> None:
     assert line.about.endswith("to 5 Nov 2026, 01:00 UTC")
 
 
+def test_two_moments_of_one_minute_are_told_apart() -> None:
+    """A second late is late: the page must not show the time of the deadline beside it."""
+    record = contests.late_by_a_second()
+
+    shown = page(record)
+
+    assert shown["refused"][0]["at"] == "4 Nov 2026, 00:00:01 UTC"
+    assert shown["terms"]["deadline"] == "4 Nov 2026, 00:00:00 UTC"
+    assert [one.steps[0].at for one in shown["details"]] == ["1 Nov, 05:00", "4 Nov, 00:00:00"]
+
+
+@given(st.sets(st.datetimes(datetime(2026, 1, 1), datetime(2026, 1, 2), timezones=st.just(UTC)), min_size=2))
+def test_a_clock_writes_no_two_moments_alike(moments: set[datetime]) -> None:
+    """However close they are."""
+    clock = Clock.of(moments)
+
+    assert len({clock.short(one) for one in moments}) == len({clock.full(one) for one in moments}) == len(moments)
+
+
 def test_replies_from_a_record_cost_nothing_and_are_said_to_be_such() -> None:
     """No request is not the same as no answer."""
     spent = {**contests.DOOR["spent"], "requests": 0, "cost": 0.0, "replayed": 14}
@@ -289,15 +414,48 @@ def test_hostile_texts_add_no_element() -> None:
 
     assert hostile.kinds == Words(tame).kinds
     assert MARKUP in hostile.text
-    assert "late\\u202ereversed\\x00" in hostile.text
+    assert "\\u202ereversed\\x00" in hostile.text
 
 
 def test_personal_data_is_masked_everywhere() -> None:
-    """In texts, in what judges wrote, in reasons and in the names of authors."""
-    record = contests.hostile()
-    assert json.dumps(record).count(MAIL) > 5
+    """In texts, in what judges wrote and in reasons."""
+    text = json.dumps(contests.hostile())
+    assert text.count(MAIL) > 5
 
-    assert MAIL not in html(record)
+    shown = html(json.loads(text.replace(f'"author": "{MAIL}"', '"author": "Jo"')))
+
+    assert MAIL not in shown
+
+
+def test_names_are_never_masked_wherever_they_stand() -> None:
+    """Whoever pays has to read whom, for what, and under which name it is booked."""
+    record = contests.named_like_persons()
+    ended = written(
+        [*record.log, contests.reviewed(contests.BEN, contests.CARD), contests.period_over()], refused=record["refused"]
+    )
+
+    waiting, over = Words(record).text, Words(ended).text
+
+    assert f"Reward {IBAN}" in waiting
+    assert f"{CARD} counts instead" in waiting
+    assert f"{BEN} challenged the ranking; judges who" in waiting
+    assert all(sentence in waiting for sentence in record["decision"]["why"] + record["decision"]["how_sure"])
+    assert f"could not be asked about {BEN}: ask " in waiting
+    assert f"strict-judge in the final A {BEN} B {CARD}" in waiting
+    assert f"{ANN} has handed in '{CARD}', and" in waiting
+    assert f"The reward ({IBAN}) is released to {BEN}." in over
+    assert f"closed: {BEN} won" in over
+
+
+def test_a_name_stays_masked_inside_a_text() -> None:
+    """An address that its owner gave as a name is still personal where somebody else wrote it down."""
+    shown = masked_record(contests.named_like_persons())
+
+    sent = [one["submission"]["text"] for one in shown["events"] if one["event"] == "submitted"]
+    told = json.dumps([[one["feedback"], one["why"]] for one in shown["submissions"] if one["id"] != "first"])
+    assert not [name for name in (ANN, BEN, IBAN) if name in "".join(sent) + told]
+    assert ANN not in next(one for one in shown["events"] if one["event"] == "challenged")["reason"]
+    assert "it@example.net" not in shown["stopped"]
 
 
 def test_a_passage_behind_a_mask_is_still_the_one_that_is_marked() -> None:

@@ -10,8 +10,8 @@ from tests.report.browser import Opened, Reader
 from tests.report.contests import MARKUP, Json
 
 SHAPES = [
-    contests.quality, contests.hidden, contests.stopped, contests.empty, contests.fastest, contests.panel,
-    contests.many, contests.hostile,
+    contests.quality, contests.ahead, contests.hidden, contests.stopped, contests.empty, contests.fastest,
+    contests.panel, contests.many, contests.hostile,
 ]  # fmt: skip
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
 WIDTH = "document.documentElement.scrollWidth"
@@ -55,6 +55,35 @@ def test_nothing_on_the_page_lies_over_something_else(reader: Reader) -> None:
 OUTSIDE = """() => [...document.querySelectorAll('svg.chart .reading, svg.chart .remark, svg.chart .name')]
   .filter((one) => one.getBoundingClientRect().right > innerWidth || one.getBoundingClientRect().left < 0)
   .map((one) => one.textContent)"""
+
+
+@pytest.mark.parametrize("shape", [contests.quality, contests.hidden, contests.hostile])
+def test_the_ranking_fits_a_telephone_whole(reader: Reader, shape: Callable[[], Json]) -> None:
+    """What became of a submission is seen without pushing the table aside."""
+    seen = reader.open_contest(shape(), viewport={"width": 390, "height": 844})
+    table = seen.page.locator(".ranking")
+
+    statuses = table.locator(".status").evaluate_all("all => all.filter((one) => one.getClientRects().length).length")
+    shown, whole = table.locator("..").evaluate("one => [one.clientWidth, one.scrollWidth]")
+
+    assert statuses == len(shape()["submissions"])
+    assert whole == shown
+
+
+@pytest.mark.parametrize("width", [390, 660, 1280])
+def test_no_name_of_a_dimension_is_broken(reader: Reader, width: int) -> None:
+    """A word that is split in the middle is read as two."""
+    seen = reader.open_contest(contests.quality(), viewport={"width": width, "height": 844})
+    seen.page.evaluate(OPEN_ALL)
+
+    lines = seen.page.evaluate(LINES_OF_NAMES)
+
+    assert len(lines) > 8
+    assert set(lines) == {1}
+
+
+LINES_OF_NAMES = """() => [...document.querySelectorAll('#terms th .name, .said-table th .name, .dimension h3 bdi')]
+  .map((one) => one.getClientRects().length)"""
 
 
 def test_a_link_from_the_ranking_opens_the_submission(reader: Reader) -> None:

@@ -19,6 +19,7 @@ from evenhand.cli._contest_kept import delete, list_contests, report, show
 from evenhand.cli._text import clean, tell, tell_json, while_read
 from evenhand.errors import Fault, InputError
 from evenhand.judging.models import Connections, default_name, set_up_for_oracle
+from evenhand.model import number_for_json
 
 if TYPE_CHECKING:
     from evenhand.contest import Submission, Task
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.model import Rubric
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task."
+UNTIL_HELP = "Play up to this moment, 'now' or a time: what lies behind it waits for --resume."
 PASSED = ("gate_passed", "scored", "won")  # How a submission stands that has met every acceptance criterion.
 
 
@@ -39,6 +41,7 @@ def command() -> None:
 @click.argument("submissions", metavar="SUBMISSIONS")
 @click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=JUDGE_HELP)
 @click.option("--challenges", metavar="FILE", help="Challenges of the ranking: a JSONL file of {by, at, reason}.")
+@click.option("--until", metavar="now|TIME", help=UNTIL_HELP)
 @click.option("--resume", is_flag=True, help="Go on with the last contest of this task; ask only what is new.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @record_options
@@ -60,10 +63,9 @@ def run(**options: Any) -> int:
         task=task,
         submissions=load_submissions(Path(options["submissions"])),
         challenges=load_challenges(Path(options["challenges"])) if options["challenges"] else (),
+        until=_until(options["until"]),
         source=source,
     )
-    if task.deadline is not None and task.deadline > datetime.now(UTC):
-        tell(f"the deadline, {task.deadline.isoformat()}, lies ahead: it is played as if nothing more came", err=True)
     try:
         with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
             played = asyncio.run(_play(contest, options))
@@ -90,7 +92,6 @@ def dimensions(**options: Any) -> int:
     """
     from evenhand.cli._contest_dimensions import lock  # noqa: PLC0415
     from evenhand.cli._contest_dimensions_view import show_dimensions  # noqa: PLC0415
-    from evenhand.contest._log import dimensions_json  # noqa: PLC0415
 
     task, _ = _task(options)
     if task.dimensions is not None:
@@ -102,7 +103,7 @@ def dimensions(**options: Any) -> int:
     locked = lock(Path(options["task"]), task, rubric)
     with while_read():
         if options["as_data"]:
-            tell_json({"task": task.name, "dimensions": dimensions_json(rubric), "written": locked.written})
+            tell_json({"task": task.name, "dimensions": _dimensions(rubric), "written": locked.written})
         else:
             show_dimensions(rubric, locked, options["task"])
     return 0 if locked.written else 1
@@ -124,19 +125,18 @@ def check(**options: Any) -> int:
     Exit code: 0 the gate is passed; 1 it is not; 2 bad input.
     """
     from evenhand.cli._contest_check_view import show_check  # noqa: PLC0415
+    from evenhand.cli._contest_shown import shown  # noqa: PLC0415
     from evenhand.contest import load_submission  # noqa: PLC0415
-    from evenhand.guards import hidden, hider  # noqa: PLC0415
 
     task, _ = _task(options)
     submission = load_submission(Path(options["submission"]))
     with redirect_stdout(sys.stderr):
         checked = asyncio.run(_check(task, submission, options))
-    hide = hider([submission.text, task.description])
+    names = (submission.id, submission.author)
+    told = shown(checked, texts=[submission.text, task.description], names=names)
     with while_read():
-        if options["as_data"]:
-            tell_json(hidden(checked, hide))
-        else:
-            show_check(task, checked, hide)
+        tell_json(told) if options["as_data"] else show_check(task, told)
+    _say_late(task, submission)
     return 0 if checked["status"] in PASSED else 1
 
 
@@ -178,6 +178,18 @@ async def _check(task: Task, submission: Submission, options: Any) -> dict[str, 
         return await check_submission(judged, submission, connections=connections, how=how_of(options))
 
 
+def _until(given: str | None) -> datetime | None:
+    from evenhand.contest._times import moment_in  # noqa: PLC0415
+
+    if given is None or given == "now":
+        return None if given is None else datetime.now(UTC)
+    faults: list[Fault] = []
+    moment = moment_in(given, "--until", faults)
+    if moment is None:
+        raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
+    return moment
+
+
 def _task(options: dict[str, Any]) -> tuple[Task, str]:
     from evenhand.contest import load_task  # noqa: PLC0415
 
@@ -197,13 +209,10 @@ def _judged(task: Task, models: tuple[str, ...], connections: Connections) -> Ta
 
 
 def _show(played: Played, as_data: bool) -> None:
-    from evenhand.cli._contest_view import hider_of, show_contest  # noqa: PLC0415
-    from evenhand.guards import hidden  # noqa: PLC0415
+    from evenhand.cli._contest_shown import shown_contest  # noqa: PLC0415
+    from evenhand.cli._contest_view import show_contest  # noqa: PLC0415
 
-    if as_data:
-        tell_json(hidden(played.record, hider_of(played.record)))
-    else:
-        show_contest(played.record)
+    tell_json(shown_contest(played.record)) if as_data else show_contest(played.record)
 
 
 def _say_next(played: Played, options: dict[str, Any], *, generated: bool) -> None:
@@ -217,9 +226,28 @@ def _say_next(played: Played, options: dict[str, Any], *, generated: bool) -> No
     tell(f"\nreport: evenhand contest report {played.id} --html -o report.html", err=True)
 
 
+def _say_late(task: Task, submission: Submission) -> None:
+    """Time is that of the files; who hands it in now goes by the clock."""
+    if task.deadline is None or max(submission.at, datetime.now(UTC)) <= task.deadline:
+        return
+    what = "it" if submission.at > task.deadline else "handed in now, it"
+    tell(f"\nthe deadline, {task.deadline.isoformat()}, is over: {what} would be refused as late", err=True)
+
+
+def _dimensions(rubric: Rubric) -> list[dict[str, Any]]:
+    """As the record of a contest has them."""
+    return [
+        {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
+        for one in rubric.criteria
+    ]
+
+
 def _again(options: dict[str, Any]) -> str:
-    """The command that goes on with a contest: with the same judges, for others would begin a new one."""
+    """The command that goes on with a contest: one that asks others, or otherwise, would not be let."""
     judges = [part for name in options["models"] for part in ("-m", name)]
-    challenges = ["--challenges", options["challenges"]] if options["challenges"] else []
-    words = ("evenhand", "contest", "run", options["task"], options["submissions"], *judges, *challenges, "--resume")
+    given = {name: options[name] for name in ("language", "seed", "temperature", "max_tokens", "challenges", "until")}
+    defaults = {one.name: one.default for one in run.params}
+    changed = {name: value for name, value in given.items() if value is not None and value != defaults[name]}
+    others = [part for name, value in changed.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    words = ("evenhand", "contest", "run", options["task"], options["submissions"], *judges, *others, "--resume")
     return clean(shlex.join(words))

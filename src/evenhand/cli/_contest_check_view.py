@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli._contest_view import quoted, show_spent, unmet
@@ -16,9 +16,9 @@ Data = Mapping[str, Any]
 PASSES = "60"  # What wins where the first to pass does.
 
 
-def show_check(task: Task, checked: Data, hide: Callable[[str], str]) -> None:
+def show_check(task: Task, checked: Data) -> None:
     """Print whether the gate is passed, each criterion that is not met with its hint, and what to mend."""
-    screen = Screen(hide)
+    screen = Screen()
     screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
     screen.gap()
     colour, verdict = _verdict(task, checked)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from evenhand.runs.store import Store
 
 Json = dict[str, Any]
+LISTED = ("contest", "task", "state", "winner", "started")
+LAST = LISTED[-1:]
 ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 
 
@@ -29,21 +31,24 @@ def show(contest: str, as_data: bool) -> None:
 
     record = _record(contest)
     with while_read():
-        tell_json(_masked(record)) if as_data else show_contest(record)
+        tell_json(_shown(record)) if as_data else show_contest(record)
 
 
 @click.command("report")
 @click.argument("contest", metavar="ID")
-@click.option("--html", "format", flag_value="html", help="One self-contained page.")
-@click.option("--json", "format", flag_value="json", help="Everything, as data.")
+@click.option("--html", "as_page", is_flag=True, help="One self-contained page.")
+@click.option("--json", "as_data", is_flag=True, help="Everything, as data.")
 @click.option("--output", "-o", metavar="FILE", help="Write it to this file.")
-def report(contest: str, format: str | None, output: str | None) -> None:
+def report(contest: str, as_page: bool, as_data: bool, output: str | None) -> None:
     """Report a contest: its id, the beginning of one, "latest" or "latest:NAME".
 
     Without a format it is shown here as `evenhand contest run` shows it.
     """
     from evenhand.cli._contest_view import show_contest  # noqa: PLC0415
 
+    if as_page and as_data:
+        raise InputError(Fault("a report has one format", "leave out --html or --json"))
+    format = "html" if as_page else "json" if as_data else None
     if format is None and output is not None:
         format = _format_of(output)
     if format == "html" and output is None and sys.stdout.isatty():
@@ -96,11 +101,10 @@ def _record(contest: str) -> Json:
         return contest_record(store, contest)
 
 
-def _masked(record: Json) -> object:
-    from evenhand.cli._contest_view import hider_of  # noqa: PLC0415
-    from evenhand.guards import hidden  # noqa: PLC0415
+def _shown(record: Json) -> object:
+    from evenhand.cli._contest_shown import shown_contest  # noqa: PLC0415
 
-    return hidden(record, hider_of(record))
+    return shown_contest(record)
 
 
 def _format_of(output: str) -> str:
@@ -119,7 +123,7 @@ def _write(record: Json, format: str, output: str | None) -> None:
 
             write_contest_html(record, stream)
         else:
-            stream.write(clean_json(json.dumps(_masked(record), ensure_ascii=False, indent=2)) + "\n")
+            stream.write(clean_json(json.dumps(_shown(record), ensure_ascii=False, indent=2)) + "\n")
 
 
 def _line(row: Json, held: bool) -> Json:
@@ -131,6 +135,8 @@ def _line(row: Json, held: bool) -> Json:
 
 
 def _show_list(rows: list[Json], name: str | None) -> None:
+    from evenhand.cli._contest_widths import least_width, narrowed  # noqa: PLC0415
+    from evenhand.cli._rows import show_rows  # noqa: PLC0415
     from evenhand.cli._screen import Screen  # noqa: PLC0415
     from evenhand.runs.store import NO_CONTESTS  # noqa: PLC0415
 
@@ -138,5 +144,12 @@ def _show_list(rows: list[Json], name: str | None) -> None:
     if not rows:
         screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
         return
-    columns = {"contest": "id", "task": "task", "state": "state", "winner": "winner", "started": "started"}
-    screen.table({column: [row[key] or "–" for row in rows] for column, key in columns.items()})
+    table = [[row["id"], row["task"], row["state"], row["winner"] or "–", _moment(row["started"])] for row in rows]
+    narrow = narrowed(LISTED, table, giving_way=("task", "winner"), right=LAST, width=screen.width)
+    fits = least_width(LISTED, narrow, LAST) <= screen.width
+    show_rows(screen, LISTED, narrow if fits else table, heads=1, right=LAST)
+
+
+def _moment(at: str) -> str:
+    """To the minute: the seconds are in the id."""
+    return at[:16].replace("T", " ")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evenhand.cli._rows import show_rows
+from evenhand.cli._contest_ranking import show_ranking
+from evenhand.cli._contest_shown import shown_contest
 from evenhand.cli._run_view import show_section
 from evenhand.cli._screen import Screen
-from evenhand.guards import hider
 
 Data = Mapping[str, Any]
-UNRANKED = dict.fromkeys(("below_threshold", "gate_failed", "unjudged"), "yellow")
-COLOURS = {"won": "green", "policy_violation": "red", **UNRANKED}
-NUMBERS = ("rank", "score", "alone")
 WAITS = {
     "open": "submissions are still taken",
     "judging": "the deadline is over, and judges have not spoken of all submissions",
@@ -21,21 +18,16 @@ WAITS = {
     "challenge_period": "it can be challenged: the challenge period is not over",
     "challenged": "it was challenged, and nobody has looked at that yet",
 }
-
-
-def hider_of(record: Data) -> Callable[[str], str]:
-    """What to put every text through that is shown of a contest: its submissions may hold personal data."""
-    texts = [one["submission"]["text"] for one in record["events"] if one["event"] == "submitted"]
-    return hider([*texts, *(one["task"]["description"] for one in record["events"] if one["event"] == "created")])
+AHEAD = "played ahead of the clock, as if nothing more came; with --until now it waits for what may still come"
 
 
 def show_contest(record: Data) -> None:
     """Print what came out; the decision comes first."""
-    screen = Screen(hider_of(record))
+    record, screen = shown_contest(record), Screen()
     screen.line(_heading(record), dim=True)
     screen.gap()
     _show_decision(screen, record)
-    _show_ranking(screen, record)
+    show_ranking(screen, record)
     show_section(screen, "Gate not passed", list(_failed_gates(record)))
     show_section(screen, "Policy violations", list(_violations(record)))
     show_section(screen, "Not ranked", list(_unranked(record)))
@@ -84,14 +76,18 @@ def _show_decision(screen: Screen, record: Data) -> None:
     if decision["how_sure"]:
         screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
     for paid in (one for one in record["effects"] if one["effect"] == "release_payment"):
-        what = f"payment released to {paid['author']}"
+        when = f"due on {paid['at'][:10]}" if record.get("ahead") else "released"
+        what = f"payment {when} to {paid['author']}"
         screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
     _show_stopped(screen, record)
 
 
 def _show_stopped(screen: Screen, record: Data) -> None:
-    if record["stopped"]:
-        screen.line(f"stopped: {record['stopped']}", indent=2)
+    """Where it is not at its end, and where it is there before its time."""
+    if record.get("ahead"):
+        screen.line(AHEAD, indent=2, fg="yellow")
+    if stopped := record["stopped"]:
+        screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
 
 
 def _named(record: Data, id: str) -> str:
@@ -99,39 +95,9 @@ def _named(record: Data, id: str) -> str:
     return id if author == id else f"{id} by {author}"
 
 
-def _show_ranking(screen: Screen, record: Data) -> None:
-    """Those with a rank first, the others in order of arrival."""
-    if not record["submissions"]:
-        return
-    ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
-    fastest = record["mode"] == "fastest_first"
-    names = ["rank", "submission", "author", "score", "band" if fastest else "alone", "status", "flags"]
-    rows = [_row(one, fastest=fastest) for one in ranked]
-    if all(row[1] == row[2] for row in rows):
-        names, rows = names[:2] + names[3:], [row[:2] + row[3:] for row in rows]
-    screen.gap()
-    show_rows(screen, names, rows, heads=len(names) - 4, right=NUMBERS, colours=COLOURS)
-
-
-def _row(one: Data, *, fastest: bool) -> list[str]:
-    """A finalist's score is the one side by side, and what it had alone stands beside it."""
-    feedback = {given["type"]: given for given in one["feedback"]}
-    alone = feedback.get("individual_scoring", {})
-    flags = (feedback.get("scoring") or alone).get("risk_flags", ())
-    total, band = alone.get("penalized_total"), alone.get("overall_band") or ""
-    return [
-        "–" if one["rank"] is None else str(one["rank"]),
-        one["id"],
-        one["author"],
-        _number(one["score"]),
-        band if fastest else f"{band} {_number(total)}".strip(),
-        one["status"],
-        ", ".join(flags),
-    ]
-
-
 def _failed_gates(record: Data) -> Iterator[tuple[str, None]]:
-    for one in record["submissions"]:
+    """What could not be judged has not failed: it is told of below, with those that are not ranked."""
+    for one in (one for one in record["submissions"] if one["status"] != "unjudged"):
         for feedback in one["feedback"]:
             if feedback["type"] == "gate_check" and not feedback["policy_violations"]:
                 yield from ((f"{one['id']}: {line}", None) for line in unmet(feedback["criteria_checks"]))
@@ -173,10 +139,6 @@ def _refused(refused: Sequence[Data]) -> Iterator[tuple[str, None]]:
         what = f"a challenge by {one['author']}" if one["id"] is None else one["id"]
         by_reason.setdefault(one["why"], []).append(what)
     yield from ((f"{', '.join(names)}: {why}", None) for why, names in by_reason.items())
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
 
 
 def _times(count: int, what: str) -> str:

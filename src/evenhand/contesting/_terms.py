@@ -34,7 +34,8 @@ def digest_of(task: Task, how: How) -> str:
 
 def how_json(how: How) -> Json:
     """How judges are asked, as far as their answers depend on it; kept beside the first event."""
-    return {"language": how.language, "seed": how.seed, **asdict(how.settings)}
+    settings = asdict(how.settings)
+    return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
 
 
 def _differing(first: Row | None, task: Task, how: How) -> list[str]:

@@ -135,7 +135,7 @@ def test_a_function_that_hangs_is_left(judges: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("python:no_such_module:f", "cannot be loaded: ModuleNotFoundError"),
+        ("python:no_such_module:f", "looked for from the working directory: run this where no_such_module.py is"),
         ("python:some_judges:no_such", "cannot be loaded: AttributeError"),
         ("python:some_judges:WORD", "WORD is not a function"),
         ("python:broken_judges:f", "cannot be loaded: RuntimeError: not today"),

@@ -123,12 +123,16 @@ def found(name: str, meant: _names.Function) -> Call:
             thing = getattr(thing, part)
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
-        raise JudgeError(
-            Fault(why, "as in python:my_judges:strict, for strict() in my_judges.py", where=name)
-        ) from None
+        raise JudgeError(Fault(why, _where_it_is_looked_for(problem, meant), where=name)) from None
     if not callable(thing):
         raise JudgeError(Fault(f"{meant.function} is not a function", where=name))
     return thing
+
+
+def _where_it_is_looked_for(problem: BaseException, meant: _names.Function) -> str:
+    if isinstance(problem, ModuleNotFoundError) and problem.name == meant.module.partition(".")[0]:
+        return f"it is looked for from the working directory: run this where {problem.name}.py is"
+    return "as in python:my_judges:strict, for strict() in my_judges.py"
 
 
 def source_of(meant: _names.Function) -> str:

@@ -8,6 +8,9 @@ from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import Any
 
+from evenhand.report.contest._clock import Clock
+from evenhand.report.contest._words import Stage
+
 Json = dict[str, Any]
 
 
@@ -40,6 +43,19 @@ class Contest:
         """Whether nothing can happen any more."""
         return bool(self.record["state"] == "closed")
 
+    @cached_property
+    def ahead(self) -> datetime | None:
+        """Up to when a contest was played ahead of the clock, as if nothing more came; None where it was not."""
+        written = self.record.get("ahead")
+        return self.time(written) if written else None
+
+    @property
+    def stage(self) -> Stage:
+        """Whether it is closed, or would be if nothing more came."""
+        if not self.closed:
+            return "open"
+        return "ahead" if self.ahead else "closed"
+
     @property
     def hidden(self) -> bool:
         """Whether there are scores that may not be seen yet."""
@@ -47,9 +63,9 @@ class Contest:
 
     @cached_property
     def finalists(self) -> tuple[str, ...]:
-        """Those who were, or are to be, compared side by side."""
+        """Those who were compared side by side; before they were, nobody may know who they are."""
         asked = self.effects("ask_horizontal")
-        return tuple(asked[-1]["submissions"]) if asked else ()
+        return tuple(asked[-1].get("submissions", ())) if asked else ()
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -64,6 +80,13 @@ class Contest:
     def time(self, written: str) -> datetime:
         """A time of the record in that zone."""
         return datetime.fromisoformat(written).astimezone(self.zone)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """How times are written, so that no two moments of the contest look like one."""
+        written = [one["at"] for one in (*self.events, *(self.record.get("refused") or ()))]
+        written += [self.terms["deadline"]] if self.terms["deadline"] else []
+        return Clock.of([*map(self.time, written), *(self.period or ())])
 
     def effects(self, *kinds: str) -> list[Json]:
         """What was wanted, of some kinds."""
@@ -91,13 +114,19 @@ class Contest:
         begins = self.time(told[0]["at"])
         return begins, begins + timedelta(seconds=self.terms["challenge_period"])
 
+    @cached_property
+    def deposed(self) -> str | None:
+        """Who had come first before a challenge, where that is another one now."""
+        told = [one["submission"] for one in self.effects("tell_submitter") if one["status"] == "won"]
+        return told[0] if told and told[0] != self.record["winner"] else None
+
     def before_challenge(self, submission: str) -> Json | None:
         """The scores side by side that a challenge had judged anew, where it had."""
         ranked = self.happened("ranked")
         if ranked is None or self.happened("resolved") is None:
             return None
         told = [one for one in self.effects("tell_submitter") if one["after"] == ranked["number"]]
-        return next((scores(one, "scoring") for one in told if one["submission"] == submission), None)
+        return next((together(one) for one in told if one["submission"] == submission), None)
 
 
 def scores(one: Json, kind: str) -> Json | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evenhand.report._figures import figure
 from evenhand.report.contest._contest import Contest, Json, advice, inside, scores, together
@@ -24,6 +25,7 @@ class Total:
     penalty: float
     reasons: tuple[str, ...]
     total: str
+    by_judge: str  # The total of each judge and what they come to; nothing where there is one judge.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +57,11 @@ def detail(contest: Contest, one: Json) -> Detail:
     by_dimension = [(id, *(inside(found, "dimension_scores", id) for found in (alone, now))) for id in weights]
     return Detail(
         id=one["id"], place=contest.places[one["id"]], author=one["author"],
-        look=look(one["status"], closed=contest.closed), why=one["why"], steps=path(contest, one), text=text,
+        look=look(one["status"], contest.stage), why=one["why"], steps=path(contest, one), text=text,
         left_out=left_out, checks=_checks(contest, one), violations=_violations(contest, one),
         chart=scale_chart(f"{one['id']}: every dimension on 0 to 100", [_measured(*three) for three in by_dimension]),
-        said=by_dimension if alone or now else [], totals=list(_totals(weights, alone, now)),
-        notes=list((now or {}).get("notes", ())), advice=advice(one),
+        said=by_dimension if alone or now else [], totals=list(_totals(contest, alone, now)),
+        notes=_notes(alone, now), advice=advice(one),
     )  # fmt: skip
 
 
@@ -92,7 +94,8 @@ def _violations(contest: Contest, one: Json) -> list[tuple[Json, list[Piece]]]:
     return [(finding, in_context(sent["submission"]["text"], finding)) for finding in sent["findings"]]
 
 
-def _totals(weights: Mapping[str, float], alone: Json | None, now: Json | None) -> Iterator[Total]:
+def _totals(contest: Contest, alone: Json | None, now: Json | None) -> Iterator[Total]:
+    weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
     for name, found, key in (("Alone", alone, "penalized_total"), ("Side by side", now, "final_score")):
         if found and found[key] is not None:
             flagged = [f"{id} is below expected" for id in found["risk_flags"]]
@@ -103,8 +106,22 @@ def _totals(weights: Mapping[str, float], alone: Json | None, now: Json | None) 
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
                 total=figure(found[key]),
+                by_judge=_by_judge(contest.terms["weights"], found.get("by_judge") or {}, figure(found[key])),
             )
 
 
 def _sum(weights: Mapping[str, float], by_dimension: Mapping[str, Json]) -> str:
     return " + ".join(f"{percent(weight)} × {short(by_dimension[id]['score'])}" for id, weight in weights.items())
+
+
+def _by_judge(weights: Mapping[str, Any], totals: Mapping[str, float | None], mean: str) -> str:
+    """What the mean of several judges is taken from; a judge without a weight counts once."""
+    if not totals:
+        return ""
+    counts = {judge: f" (weight {weights[judge]})" if judge in weights else "" for judge in totals}
+    each = ", ".join(f"{judge} {figure(total)}{counts[judge]}" for judge, total in totals.items())
+    return f"Judge by judge: {each}. Their {'weighted ' if any(counts.values()) else ''}mean is {mean}."
+
+
+def _notes(*told: Json | None) -> list[str]:
+    return list(dict.fromkeys(note for found in told if found for note in found.get("notes") or ()))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand.report._figures import times
 from evenhand.report.contest._contest import Contest, Json
-from evenhand.report.contest._words import in_full, look
+from evenhand.report.contest._words import Stage, look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +22,13 @@ class Line:
 
 def happened(contest: Contest) -> Iterator[Line]:
     """Every event in order."""
+    # Who is first has won at once only where the first that passes does.
+    stage = contest.stage if contest.record["mode"] == "fastest_first" else "open"
     for event in contest.events:
         effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
         yield Line(
-            number=event["number"], at=in_full(contest.time(event["at"])), says=_says(event),
-            follows=tuple(_wanted(one, final=contest.record["mode"] == "fastest_first") for one in effects),
+            number=event["number"], at=contest.clock.full(contest.time(event["at"])), says=_says(event),
+            follows=tuple(_wanted(one, stage, due=contest.ahead is not None) for one in effects),
         )  # fmt: skip
 
 
@@ -50,17 +52,18 @@ def _came(event: Json) -> str:
     return f"{sent['author']} handed in {sent['id']}{revises}{found}."
 
 
-def _wanted(effect: Json, *, final: bool) -> str:
-    """What an effect asks for; `final` is whether who is first has won at once."""
+def _wanted(effect: Json, stage: Stage, *, due: bool) -> str:
+    """What an effect asks for; `stage` is what being first is worth, `due` whether paying still lies ahead."""
     id, author = effect.get("submission"), effect.get("author")
     panel = " by the judges for challenges" if effect.get("panel") == "challenge_judges" else ""
     reward = f": {effect['reward']}" if effect.get("reward") else ""
+    finalists = ", ".join(effect.get("submissions", ())) or "the finalists"
     known = {
         "ask_gate": f"{id} goes to the gate",
         "ask_individual": f"{id} is to be scored alone{panel}",
-        "ask_horizontal": f"{', '.join(effect.get('submissions', ()))} are to be compared{panel}",
-        "tell_submitter": f"{author} is told of {id}: {look(effect.get('status', ''), closed=final).word}",
-        "release_payment": f"payment released to {author}{reward}",
-        "close": f"closed: {effect.get('why')}",
+        "ask_horizontal": f"{finalists} are to be compared{panel}",
+        "tell_submitter": f"{author} is told of {id}: {look(effect.get('status', ''), stage).word}",
+        "release_payment": f"payment {'due' if due else 'released'} to {author}{reward}",
+        "close": f"{'closes' if due else 'closed'}: {effect.get('why')}",
     }
     return known[effect["effect"]]

@@ -16,10 +16,12 @@ KINDS = {
     "alone": "scored alone",
     "together": "compared side by side",
     "won": "won",
+    "wins": "wins if nothing more comes",
     "begin": "the contest began",
     "challenge": "the ranking was challenged",
     "paid": "payment released",
-    "end": "closed without a winner",
+    "due": "payment due",
+    "end": "the end, without a winner",
 }
 
 
@@ -70,12 +72,13 @@ def _contest(contest: Contest) -> Iterator[Moment]:
         if event["event"] in says:
             kind, words = says[event["event"]]
             yield Moment(when=contest.time(event["at"]), kind=kind, says=words)
+    paying = "due" if contest.ahead else "paid"
     for effect in contest.effects("release_payment", "close"):
         when = contest.time(effect["at"])
         if effect["effect"] == "release_payment":
-            yield Moment(when=when, kind="paid", says=f"payment released to {effect['author']}")
+            yield Moment(when=when, kind=paying, says=f"{KINDS[paying]} to {effect['author']}")
         elif effect["winner"] is None:
-            yield Moment(when=when, kind="end", says=f"closed: {effect['why']}")
+            yield Moment(when=when, kind="end", says=f"{'closes' if contest.ahead else 'closed'}: {effect['why']}")
 
 
 def _submission(contest: Contest, one: Json) -> Iterator[Moment]:
@@ -94,6 +97,7 @@ def _submission(contest: Contest, one: Json) -> Iterator[Moment]:
         event = contest.happened(name)
         if event and id in contest.finalists:
             yield Moment(when=contest.time(event["at"]), kind="together", says=f"{id} was compared side by side")
+    kind = "wins" if contest.ahead else "won"
     for paid in contest.effects("release_payment"):
         if paid["submission"] == id:
-            yield Moment(when=contest.time(paid["at"]), kind="won", says=f"{id} won")
+            yield Moment(when=contest.time(paid["at"]), kind=kind, says=f"{id} {KINDS[kind]}")

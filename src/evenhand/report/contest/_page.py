@@ -8,11 +8,12 @@ from typing import Any
 from evenhand.report.contest._contest import Contest, Json
 from evenhand.report.contest._details import detail
 from evenhand.report.contest._happened import happened
+from evenhand.report.contest._letters import letters
 from evenhand.report.contest._ranking import ranked
 from evenhand.report.contest._side import side_by_side, totals
 from evenhand.report.contest._standing import facts, standing
 from evenhand.report.contest._timeline import timelines
-from evenhand.report.contest._words import MODES, in_full, lasting
+from evenhand.report.contest._words import MODES, lasting
 
 MOST_TOTALS = 8  # Rows of the chart on the first screen.
 
@@ -26,6 +27,7 @@ def page(record: Json) -> dict[str, Any]:
         "name": record["task"],
         "id": record.get("id"),
         "stopped": record.get("stopped"),
+        "ahead": contest.clock.full(contest.ahead) if contest.ahead else None,
         "spent": record.get("spent"),
         "decision": record["decision"],
         "hidden": contest.hidden,
@@ -34,16 +36,17 @@ def page(record: Json) -> dict[str, Any]:
         "totals": totals(contest, MOST_TOTALS),
         "places": ranked(contest),
         "sides": side_by_side(contest),
+        "letters": list(letters(contest)),
         "challenge": contest.happened("challenged"),
         "details": details,
         "violations": [one for one in details if one.violations],
-        "refused": [{**one, "at": in_full(contest.time(one["at"]))} for one in refused],
+        "refused": [{**one, "at": contest.clock.full(contest.time(one["at"]))} for one in refused],
         "timelines": timelines(contest),
         "happened": list(happened(contest)),
         "terms": {
             **terms,
             "mode": MODES.get(terms["mode"], terms["mode"]),
-            "deadline": in_full(contest.time(terms["deadline"])) if terms["deadline"] else None,
+            "deadline": contest.clock.full(contest.time(terms["deadline"])) if terms["deadline"] else None,
             "challenge_period": lasting(terms["challenge_period"]),
         },
         "dimensions": record["dimensions"],

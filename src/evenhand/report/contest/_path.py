@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand.report._figures import figure
 from evenhand.report.contest._contest import Contest, Json, scores, together
-from evenhand.report.contest._words import clock, look
+from evenhand.report.contest._words import look
 
 NOT_JUDGED = ("submitted", "unjudged", "policy_violation", "gate_failed")
 
@@ -30,7 +30,7 @@ def path(contest: Contest, one: Json) -> list[Step]:
 
 def _steps(contest: Contest, one: Json) -> Iterator[Step]:
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
-    yield Step(name="Came", mark="●", says=says, at=clock(contest.time(one["at"])), tone="plain")
+    yield Step(name="Came", mark="●", says=says, at=_at(contest, one), tone="plain")
     yield _gate(contest, one)
     yield _alone(contest, one)
     if contest.record["mode"] == "quality_first":
@@ -38,13 +38,23 @@ def _steps(contest: Contest, one: Json) -> Iterator[Step]:
     yield _rank(contest, one)
 
 
+def _at(contest: Contest, one: Json) -> str:
+    return contest.clock.short(contest.time(one["at"]))
+
+
 def _gate(contest: Contest, one: Json) -> Step:
     if one["status"] == "policy_violation":
-        return Step(name="Gate", mark="✕", says="stopped by a guard", at=clock(contest.time(one["at"])), tone="bad")
+        return Step(
+            name="Gate",
+            mark="✕",
+            says="stopped by a guard",
+            at=_at(contest, one),
+            tone="bad",
+        )
     event = contest.happened("gate_checked", one["id"])
     if event is None:
         return _waits("Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed)
-    at = clock(contest.time(event["at"]))
+    at = _at(contest, event)
     if one["status"] == "gate_failed":
         return Step(name="Gate", mark="✕", says="failed", at=at, tone="bad")
     if one["status"] == "unjudged" and contest.happened("scored", one["id"]) is None and one["feedback"]:
@@ -56,7 +66,7 @@ def _alone(contest: Contest, one: Json) -> Step:
     event = contest.happened("scored", one["id"])
     if event is None:
         return _waits("Alone", "waits for the judges", one["status"] == "gate_passed" and not contest.closed)
-    at = clock(contest.time(event["at"]))
+    at = _at(contest, event)
     found = scores(one, "individual_scoring")
     if found is None:
         return Step(name="Alone", mark="✓", says="scored, hidden for now", at=at, tone="plain")
@@ -75,20 +85,20 @@ def _final(contest: Contest, one: Json) -> Step:
         if one["rank"] is not None:
             only = one["status"] == "won"
             return Step(name="Final", says="the only one left" if only else "not among the best three")
-        return _waits("Final", "after the deadline", one["status"] == "gate_passed")
-    event = contest.happened("resolved") or contest.happened("ranked")
-    if event is None:
-        return Step(name="Final", mark="…", says="is compared now")
+        now = contest.record["state"] == "ranking"
+        return _waits("Final", "the best are compared now" if now else "after the deadline",
+                      one["status"] == "gate_passed")  # fmt: skip
+    event = contest.happened("resolved") or contest.happened("ranked") or {}
     found = together(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
     says = f"{figure(found['final_score'])}{again}" if found else "could not be read side by side"
-    return Step(name="Final", mark="◆", says=says, at=clock(contest.time(event["at"])), tone="plain")
+    return Step(name="Final", mark="◆", says=says, at=_at(contest, event), tone="plain")
 
 
 def _rank(contest: Contest, one: Json) -> Step:
     if one["rank"] is None:
         return Step(name="Rank", says="" if contest.hidden and one["status"] not in NOT_JUDGED else "no rank")
-    found = look(one["status"], closed=contest.closed)
+    found = look(one["status"], contest.stage)
     won = one["status"] == "won"
     says = f"{one['rank']}, {found.word}" if won else str(one["rank"])
     return Step(name="Rank", mark=found.mark if won else "✓", says=says, tone=found.tone if won else "plain")

@@ -52,6 +52,6 @@ def _place(contest: Contest, one: Json) -> Place:
         band=inside(alone, "overall_band"),
         flags=tuple(counts.get("risk_flags", ())),
         tie=inside(placed, "tie_broken_by"),
-        look=look(one["status"], closed=contest.closed),
+        look=look(one["status"], contest.stage),
         why=one["why"],
     )

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 
 from evenhand.report._figures import dollars, figure, times
 from evenhand.report.contest._contest import Contest, Json, inside, scores, together
-from evenhand.report.contest._words import Look, clock, in_full, look
+from evenhand.report.contest._words import Look, Stage, look
 from evenhand.report.html._figures import count
 from evenhand.report.html._page import Fact
 
 LONGEST = 22  # Characters of a name that is written large.
 NOBODY = Look("∅", "No winner", "calm")
+NOBODY_AHEAD = Look("∅", "No winner if nothing more comes", "calm")
 OPEN = Look("…", "Not decided yet", "calm")
+NOBODIES: dict[Stage, Look] = {"open": OPEN, "ahead": NOBODY_AHEAD, "closed": NOBODY}
+OVER: dict[Stage, str] = {"open": "First, not final yet", "ahead": "Winner if nothing more comes", "closed": "Winner"}
+TITLES: dict[Stage, str] = {"open": "What is waited for", "ahead": "Where it will end", "closed": "Where it ended"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +30,8 @@ class Standing:
     word: str
     author: str
     long: bool
-    ahead: str  # What comes next, or what came last.
+    deposed: str  # Who had come first before a challenge, where that is another one now.
+    title: str  # Of what comes next, or came last.
     now: str
 
 
@@ -34,13 +39,12 @@ def standing(contest: Contest) -> Standing:
     """How a contest stands."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is None:
-        shown, over, word = (NOBODY if contest.closed else OPEN), "", ""
+        shown, over, word = NOBODIES[contest.stage], "", ""
     else:
-        shown, word = look("won", closed=contest.closed), winner["id"]
-        over = "Winner" if contest.closed else "First, not final yet"
+        shown, over, word = look("won", contest.stage), OVER[contest.stage], winner["id"]
     return Standing(
         look=shown, over=over, word=word or shown.word, author=winner["author"] if winner else "",
-        long=len(word) > LONGEST, ahead="Where it ended" if contest.closed else "What is waited for",
+        long=len(word) > LONGEST, deposed=contest.deposed or "", title=TITLES[contest.stage],
         now=_closed(contest) if contest.closed else _waiting(contest),
     )  # fmt: skip
 
@@ -48,27 +52,30 @@ def standing(contest: Contest) -> Standing:
 def _closed(contest: Contest) -> str:
     end = next(iter(contest.effects("close")), None)
     paid = next(iter(contest.effects("release_payment")), None)
-    when = f"Closed on {in_full(contest.time(end['at']))}" if end else "Closed"
+    closes = "Closes" if contest.ahead else "Closed"
+    when = f"{closes} on {contest.clock.full(contest.time(end['at']))}" if end else closes
     if paid is None:
         return f"{when}; nothing is paid."
     what = f"The reward ({paid['reward']})" if paid["reward"] else "The payment"
+    if contest.ahead:
+        return f"{when}. {what} is due to {paid['author']} on that date."
     return f"{when}. {what} is released to {paid['author']}."
 
 
 def _waiting(contest: Contest) -> str:
     deadline, state = contest.terms["deadline"], contest.record["state"]
     if state == "open":
-        until = f" until {in_full(contest.time(deadline))}" if deadline else ""
+        until = f" until {contest.clock.full(contest.time(deadline))}" if deadline else ""
         best = "the best is found after that" if contest.hidden else "the first that passes wins"
         return f"Submissions may come{until}; {best}. {_unjudged(contest)}".rstrip()
     if state == "judging":
         return f"The deadline is over. {_unjudged(contest)}".rstrip()
     if state == "ranking":
-        return f"{_list(contest.finalists)} are the finalists; judges compare them side by side."
+        return "Judges compare the finalists side by side; who they are is hidden until that is done."
     if state == "challenge_period" and contest.period:
         again = "The challenge was looked at; the" if contest.happened("resolved") else "The"
         more = "" if contest.happened("challenged") else " Until then the ranking may be challenged."
-        return f"{again} challenge period ends on {in_full(contest.period[1])}.{more}"
+        return f"{again} challenge period ends on {contest.clock.full(contest.period[1])}.{more}"
     challenge = contest.happened("challenged") or {}
     return f"{challenge['by']} challenged the ranking; judges who had not judged before look at it again."
 
@@ -77,10 +84,6 @@ def _unjudged(contest: Contest) -> str:
     left = sum(one["status"] == "submitted" or (one["status"] == "gate_passed" and not one["feedback"])
                for one in contest.submissions)  # fmt: skip
     return f"{times(left, 'submission')} still {'waits' if left == 1 else 'wait'} for the judges." if left else ""
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
 def facts(contest: Contest) -> Iterator[Fact]:
@@ -125,10 +128,10 @@ def _gate(contest: Contest) -> Fact:
 def _final(contest: Contest) -> Fact:
     compared = len(contest.finalists)
     if compared:
-        done = contest.happened("ranked") is not None
-        return Fact("Compared", count(compared) or "", "side by side" if done else "side by side, now")
+        return Fact("Compared", count(compared) or "", "side by side")
     if contest.hidden:
-        return Fact("Compared", "–", "after the deadline")
+        now = contest.record["state"] == "ranking"
+        return Fact("Compared", "–", "side by side, now" if now else "after the deadline")
     return Fact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
 
 
@@ -136,9 +139,9 @@ def _challenge(contest: Contest) -> Fact:
     found = contest.happened("challenged")
     if found is None:
         why = "nobody doubted the ranking" if contest.record["winner"] else "there was no ranking"
-        return Fact("Challenge", "none", why if contest.closed else "none so far")
+        return Fact("Challenge", "none", why if contest.stage == "closed" else "none so far")
     seen = contest.happened("resolved")
-    when = clock(contest.time(found["at"]))
+    when = contest.clock.short(contest.time(found["at"]))
     return Fact("Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn")
 
 
@@ -146,7 +149,8 @@ def _payment(contest: Contest) -> Fact:
     paid = next(iter(contest.effects("release_payment")), None)
     reward = contest.terms["reward"] or "no reward is named"
     if paid:
-        return Fact("Payment", "released", f"{clock(contest.time(paid['at']))}, {reward}")
+        when = contest.clock.short(contest.time(paid["at"]))
+        return Fact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
     return Fact("Payment", "none" if contest.closed else "not yet", reward)
 
 

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from evenhand.report._figures import times
 from evenhand.report.contest._calendar import Calendar
+from evenhand.report.contest._clock import Clock
 from evenhand.report.contest._contest import Contest
 from evenhand.report.contest._moments import KINDS, Lane, Moment, lanes
 from evenhand.report.contest._scale import LONGEST
-from evenhand.report.contest._words import in_full
 from evenhand.report.html._axis import Tick
 
 MOST_LANES = 60
@@ -99,11 +99,12 @@ def _timeline(contest: Contest, found: Sequence[Lane], begin: datetime, end: dat
     above = any(len(lane.name) > LONGEST for lane in shown)
     calendar = Calendar.of(begin, end, left=3.0 if above else 20.0, right=RIGHT)
     step = 38 if above else 22
-    tracks = [_track(lane, calendar, TOP + place * step + (30 if above else 11)) for place, lane in enumerate(shown)]
+    top = TOP + (30 if above else 11)
+    tracks = [_track(lane, calendar, contest.clock, top + place * step) for place, lane in enumerate(shown)]
     kinds = {mark.kind for track in tracks for mark in track.marks}
     return Timeline(
         title=title,
-        about=f"{in_full(calendar.begin)} to {in_full(calendar.end)}",
+        about=f"{contest.clock.full(calendar.begin)} to {contest.clock.full(calendar.end)}",
         says=_said(contest, shown),
         height=TOP + len(shown) * step + 32,
         above=above,
@@ -117,13 +118,13 @@ def _timeline(contest: Contest, found: Sequence[Lane], begin: datetime, end: dat
     )
 
 
-def _track(lane: Lane, calendar: Calendar, y: float) -> Track:
-    marks = tuple(_marks(sorted(lane.moments, key=lambda one: one.when), calendar))
+def _track(lane: Lane, calendar: Calendar, clock: Clock, y: float) -> Track:
+    marks = tuple(_marks(sorted(lane.moments, key=lambda one: one.when), calendar, clock))
     places = [mark.x for mark in marks] or [calendar.axis.left]
     return Track(name=lane.name, y=y, own=lane.own, first=lane.first, marks=marks, begin=places[0], end=places[-1])
 
 
-def _marks(moments: Sequence[Moment], calendar: Calendar) -> Iterator[Mark]:
+def _marks(moments: Sequence[Moment], calendar: Calendar, clock: Clock) -> Iterator[Mark]:
     """In order of time; those that would lie on one another stand side by side from the first of them on."""
     start, beside = -NEAR, 0
     for one in moments:
@@ -132,7 +133,7 @@ def _marks(moments: Sequence[Moment], calendar: Calendar) -> Iterator[Mark]:
         x = calendar.at(one.when)
         near = x - start < NEAR
         start, beside = (start, beside + 1) if near else (x, 0)
-        yield Mark(x=start, dx=APART * beside, kind=one.kind, says=f"{in_full(one.when)}: {one.says}")
+        yield Mark(x=start, dx=APART * beside, kind=one.kind, says=f"{clock.full(one.when)}: {one.says}")
 
 
 def _drawn(contest: Contest, calendar: Calendar) -> Iterator[Limit]:
@@ -150,6 +151,7 @@ def _period(contest: Contest, calendar: Calendar) -> tuple[float, float] | None:
 
 
 def _said(contest: Contest, shown: Sequence[Lane]) -> str:
-    limits = [f"{name} on {in_full(when)}" for when, name in _limits(contest)]
-    marks = [f"{in_full(one.when)}, {one.says}" for lane in shown for one in lane.moments if not lane.own]
+    clock = contest.clock
+    limits = [f"{name} on {clock.full(when)}" for when, name in _limits(contest)]
+    marks = [f"{clock.full(one.when)}, {one.says}" for lane in shown for one in lane.moments if not lane.own]
     return "; ".join([times(len(contest.submissions), "submission"), *limits, *marks])

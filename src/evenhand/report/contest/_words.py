@@ -1,9 +1,11 @@
-"""How the page names what the machine says: statuses with a mark each, phases, times."""
+"""How the page names what the machine says: statuses with a mark each, phases, lengths of time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Literal
+
+Stage = Literal["open", "ahead", "closed"]  # Ahead: closed only if nothing more comes until then.
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +28,22 @@ STATUSES = {
     "gate_failed": Look("✕", "failed the gate", "bad"),
     "policy_violation": Look("✕", "broke the rules", "bad"),
 }
-AHEAD = Look("☆", "first, not final yet", "warn")
+FIRST: dict[Stage, Look] = {
+    "open": Look("☆", "first, not final yet", "warn"),
+    "ahead": Look("☆", "wins if nothing more comes", "good"),
+    "closed": STATUSES["won"],
+}
 MODES = {
     "quality_first": "quality first: the best at the deadline wins",
     "fastest_first": "fastest first: the first that passes wins",
 }
 
 
-def look(status: str, *, closed: bool) -> Look:
+def look(status: str, stage: Stage) -> Look:
     """How a status looks; a winner is one once the contest is closed."""
-    if status == "won" and not closed:
-        return AHEAD
+    if status == "won":
+        return FIRST[stage]
     return STATUSES.get(status, Look("·", status.replace("_", " "), "calm"))
-
-
-def clock(when: datetime) -> str:
-    """A time as short as it can be within one contest."""
-    return f"{when.day} {when:%b, %H:%M}"
-
-
-def in_full(when: datetime) -> str:
-    """A time with its year and zone."""
-    return f"{when.day} {when:%b %Y, %H:%M %Z}".rstrip()
 
 
 def lasting(seconds: float) -> str:

@@ -1,0 +1,110 @@
+"""Tables of contests where names are long: what can be spared gives way, ids are never broken."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from evenhand.cli._contest_view import show_contest
+from evenhand.cli._contest_widths import shortened
+from tests.cli.contest_example import REPLAY, change, contest, copied
+
+LONG = "a-name-with-thirty-characters-"
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copied(tmp_path_factory.mktemp("long"))
+    contest(folder, "run", "task.yaml", "submissions", *REPLAY)
+    return folder
+
+
+def table(folder: Path, capsys: pytest.CaptureFixture[str], **changed: str) -> list[str]:
+    """The lines from the ranking on, with other words in the row of swift."""
+    record: Json = json.loads(contest(folder, "show", "latest", "--json").stdout)
+    next(one for one in record["submissions"] if one["id"] == "swift").update(changed)
+    show_contest(record)
+    lines = capsys.readouterr().out.splitlines()
+    start = next(place for place, line in enumerate(lines) if "rank" in line.split() or line.startswith("  1,"))
+    return lines[start : lines.index("", start)]
+
+
+def test_the_author_is_left_out_first(
+    played: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An author of 24 characters is too much for 80 columns, and one id is not."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    lines = table(played, capsys, author=LONG[:24])
+
+    assert lines[0].split() == ["rank", "submission", "score", "alone", "status", "flags"]
+    assert ["–", "swift", "21.44", "E", "21.44", "below_threshold", "substantiveness,"] in [
+        one.split() for one in lines
+    ]
+
+
+def test_then_statuses_are_wrapped(
+    played: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an id of 30 characters it is still a table."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    lines = table(played, capsys, id=LONG)
+
+    assert lines[0].split() == ["rank", "submission", "score", "alone", "status", "flags"]
+    assert ["–", LONG, "21.44", "E", "21.44", "below", "substantiveness"] in [line.split() for line in lines]
+    assert ["threshold", "completeness"] in [line.split() for line in lines]
+    assert max(map(len, lines)) <= 80
+
+
+def test_at_last_it_is_a_sentence_for_each_with_its_author(
+    played: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An id of 40 characters leaves no room for a table."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    lines = table(played, capsys, id=LONG + LONG[:10])
+
+    assert lines[0] == "  1, kestrel, kestrel: score 89.85 · alone B 89.10 · status won"
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "shown"),
+    [("returns-answer", "80", "returns-answer"), (LONG, "80", "a-name-wi…aracters-"), (LONG, "120", LONG)],
+)
+def test_in_the_list_the_task_gives_way_and_never_the_id(tmp_path: Path, name: str, columns: str, shown: str) -> None:
+    """The id is what every other command wants."""
+    folder = copied(tmp_path)
+    change(folder / "task.yaml", "name: returns-answer", f"name: {name}")
+    contest(folder, "run", "task.yaml", "submissions", *REPLAY)
+    (kept,) = json.loads(contest(folder, "list", "--json").stdout)
+
+    done = contest(folder, "list", COLUMNS=columns)
+
+    head, row = (line.split() for line in done.stdout.splitlines())
+    day, time = kept["started"][:16].split("T")
+    assert head == ["contest", "task", "state", "winner", "started"]
+    assert row == [kept["id"], shown, "finished", "kestrel", day, time]
+
+
+def test_where_nothing_can_give_way_the_list_is_sentences(played: Path) -> None:
+    """Its names are then whole."""
+    done = contest(played, "list", COLUMNS="50")
+
+    (kept,) = json.loads(contest(played, "list", "--json").stdout)
+    assert " ".join(done.stdout.split()).startswith(f"{kept['id']}: task returns-answer · state finished")
+
+
+@given(name=st.text(min_size=1), width=st.integers(min_value=3, max_value=40))
+def test_a_shortened_name_fits_and_keeps_both_ends(name: str, width: int) -> None:
+    """Wide characters count as two."""
+    short = shortened(name, width)
+
+    assert cell_len(short) <= max(width, 1)
+    start, mark, end = short.partition("…")
+    assert short == name or (mark and name.startswith(start) and name.endswith(end))

@@ -1,0 +1,87 @@
+"""A contest in its own time: played to its end at once, or up to a moment and gone on with later."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.contest_example import REPLAY, change, contest, copied, one_line
+
+RUN = ("run", "task.yaml", "submissions", *REPLAY)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return copied(tmp_path)
+
+
+def test_a_contest_is_played_up_to_a_moment_and_gone_on_with(folder: Path) -> None:
+    """As a cron job does it: submissions, then challenges, then the end, all in one contest."""
+    first = contest(folder, *RUN, "--until", "2026-11-06T00:00:00+01:00")
+    second = contest(folder, *RUN, "--until", "2026-11-10T00:00:00+01:00", "--resume")
+    last = contest(folder, *RUN, "--until", "2026-11-12T00:00:00+01:00", "--resume")
+    listed = json.loads(contest(folder, "list", "--json").stdout)
+
+    assert [done.returncode for done in (first, second, last)] == [1, 1, 0]
+    assert "4 submissions" in first.stdout
+    assert "Not decided yet: submissions are still taken.\n  it waits: " in first.stdout
+    assert "kestrel is first, and it can be challenged: the challenge period is not over." in second.stdout
+    assert "payment" not in second.stdout
+    assert "kestrel won." in last.stdout
+    assert [one["state"] for one in listed] == ["finished"]
+
+
+def test_now_is_a_moment(folder: Path) -> None:
+    """What lies behind it has not happened: there is time until the deadline."""
+    change(folder / "task.yaml", "2026-11-09T18:00:00+01:00", "2999-11-09T18:00:00+01:00")
+
+    done = contest(folder, *RUN, "--until", "now")
+
+    assert done.returncode == 1
+    assert "Not decided yet: submissions are still taken." in done.stdout
+    assert "to go on: evenhand contest run task.yaml submissions --until now --resume" in done.stderr
+
+
+def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder: Path) -> None:
+    """Whoever reads only the decision must not take it for the last word, nor pay."""
+    change(folder / "task.yaml", "2026-11-09T18:00:00+01:00", "2999-11-09T18:00:00+01:00")
+
+    done = contest(folder, *RUN)
+    shown = contest(folder, "show", "latest")
+
+    said = one_line(done.stdout)
+    assert done.returncode == 0
+    assert "payment due on 2999-11-11 to kestrel: invoice 2026-118" in said
+    assert "played ahead of the clock, as if nothing more came; with --until now it waits" in said
+    assert "released" not in said
+    assert "ahead" not in done.stderr
+    assert shown.stdout == done.stdout
+
+
+def test_a_contest_in_the_past_has_paid(folder: Path) -> None:
+    """What is over is over."""
+    for file in (folder / "task.yaml", *(folder / "submissions").iterdir()):
+        change(file, "2026-11-0", "2025-11-0")
+
+    done = contest(folder, *RUN)
+
+    assert "payment released to kestrel: invoice 2026-118" in done.stdout
+    assert "ahead of the clock" not in done.stdout
+
+
+def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path) -> None:
+    """With other settings the contest would not be gone on with; those that are as always are not repeated."""
+    before = ("--until", "2026-01-01T00:00:00Z")
+
+    plain = contest(folder, "run", "task.yaml", "submissions", *before)
+    other = contest(
+        folder, "run", "task.yaml", "submissions", *before, "--language", "zh", "--seed", "7", "--temperature", "0.5",
+        "--max-tokens", "900", "--challenges", "challenges.jsonl", "-m", "openai/m", OPENAI_API_KEY="k",
+    )  # fmt: skip
+
+    start = "to go on: evenhand contest run task.yaml submissions"
+    assert f"{start} --until 2026-01-01T00:00:00Z --resume\n" in plain.stderr
+    assert (
+        f"{start} -m openai/m --language zh --seed 7 --temperature 0.5 --max-tokens 900 "
+        "--challenges challenges.jsonl --until 2026-01-01T00:00:00Z --resume\n"
+    ) in other.stderr
