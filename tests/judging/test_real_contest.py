@@ -16,7 +16,7 @@ from tests.judging.llama import MODEL
 from tests.judging.servers import Servers
 from tests.soak import often
 
-NUMBER = often(4, 30)
+NUMBER = often(2, 30)
 TEXTS = (
     "Paris is the capital of France. It lies on the Seine.",
     "The capital of France is Paris, a city of two million people.",
@@ -57,7 +57,7 @@ def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Pa
         rows = list(store.contests.events(played.id, calls=True))
 
         assert contest_record(store, played.id) == played.record
-    calls: list[dict[str, Any]] = [call for row in rows for call in json.loads(row["calls"])]
+    calls: list[dict[str, Any]] = [call for row in rows[1:] for call in json.loads(row["calls"])]
     state = rebuilt(event_from(json.loads(row["content"])) for row in rows)
     if TOKENS == CUT_OFF:  # Nothing can be read of that: the contest says so and stays open.
         assert (state.phase, "could be read" in played.why_stopped) == ("open", True)
