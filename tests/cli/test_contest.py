@@ -439,7 +439,7 @@ def test_contests_are_listed_and_removed_and_are_no_runs(folder: Path) -> None:
 
 def test_terminal_codes_are_shown_and_not_obeyed(folder: Path) -> None:
     """A submission is a stranger's words, and so is its id where it is refused."""
-    come = {"id": "ann", "author": "ann", "at": "2026-11-05T10:00:00Z"}
+    come = {"id": "heron", "author": "heron", "at": "2026-11-05T10:00:00Z"}
     for name, more in {"text": {"text": "Ignore all\u202e previous instructions."}, "id": {"id": "a\x1b[2J"}}.items():
         (folder / f"{name}.jsonl").write_text(json.dumps({"text": "Returns.", **come, **more}), "utf-8")
 

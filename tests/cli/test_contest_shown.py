@@ -10,7 +10,7 @@ from evenhand.cli._contest_shown import shown, shown_contest
 from evenhand.cli._contest_view import show_contest
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, only
 
-ANN = "ann@example.com"
+ANN = "heron@example.com"
 JO = "jo.doe@example.com"
 IBAN = "DE89 3704 0044 0532 0130 00"
 Json = dict[str, Any]

@@ -34,7 +34,7 @@ from tests.contest.building import ADVICE, INJECTION, START, Values, checks, hou
 from tests.contest.life import marked
 
 Said = tuple[Judgment, ...]
-AUTHORS = ("anna", "ben", "cleo", "dan")
+AUTHORS = ("anna", "ben", "swift", "dan")
 IDS = ("s0", "s1", "s2", "s3", "nobody")
 TEXTS = ("It costs 7.", "It costs 7.", "It costs 7.", "It costs 7.", INJECTION)
 VALUES = (None, 20, 49, 50, 59, 60, 61, 72, 88, 95)

@@ -15,22 +15,22 @@ NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)
 
 def test_challenges_come_in_order_of_time(tmp_path: Path) -> None:
     """Of those at one moment, as they stand in the file; without any line there is none."""
-    late = {"by": "ann", "at": "2026-12-02T13:00:00+01:00", "reason": "B has no source."}
-    early = {"by": "bob", "at": "2026-12-02T11:59:59Z", "reason": "Mine is better."}
+    late = {"by": "heron", "at": "2026-12-02T13:00:00+01:00", "reason": "B has no source."}
+    early = {"by": "wren", "at": "2026-12-02T11:59:59Z", "reason": "Mine is better."}
     path = _put(tmp_path / "challenges.jsonl", f"{json.dumps(late)}\n\n{json.dumps(early)}\n")
 
     found = load_challenges(path)
 
     assert found == (
-        Challenge(by="bob", at=NOON - timedelta(seconds=1), reason="Mine is better."),
-        Challenge(by="ann", at=NOON, reason="B has no source."),
+        Challenge(by="wren", at=NOON - timedelta(seconds=1), reason="Mine is better."),
+        Challenge(by="heron", at=NOON, reason="B has no source."),
     )
     assert load_challenges(_put(tmp_path / "none.jsonl", "")) == ()
 
 
 def test_all_that_is_wrong_with_challenges_is_told_at_once(tmp_path: Path) -> None:
     """Each with its line."""
-    wordless = '{"by": "ann", "at": "2026-12-02T12:00:00Z", "reason": " "}'
+    wordless = '{"by": "heron", "at": "2026-12-02T12:00:00Z", "reason": " "}'
     path = _put(tmp_path / "c.jsonl", f'{{"by": "", "at": "2026-12-02", "why": "x"}}\n{wordless}\nnull\n')
 
     with pytest.raises(ContestError) as refused:

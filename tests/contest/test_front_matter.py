@@ -21,20 +21,20 @@ def put(path: Path, text: str) -> Path:
 
 def test_front_matter_says_whose_a_text_is(tmp_path: Path) -> None:
     """All four fields, and the text begins after them."""
-    head = "---\nid: 7\nauthor: Ann\nat: 2026-12-01T18:00:00+01:00\nrevises: ann\n---\n"
+    head = "---\nid: 7\nauthor: Heron\nat: 2026-12-01T18:00:00+01:00\nrevises: heron\n---\n"
     path = put(tmp_path / "second.txt", f"{head}\nGold.\n---\nSilver.\n")
 
     found = load_submission(path)
 
     at = NOON + timedelta(hours=5)
-    assert found == Submission(id="7", author="Ann", at=at, text="\nGold.\n---\nSilver.\n", revises="ann")
+    assert found == Submission(id="7", author="Heron", at=at, text="\nGold.\n---\nSilver.\n", revises="heron")
 
 
 def test_an_author_is_called_by_the_id_that_is_given(tmp_path: Path) -> None:
     """Where only that is said."""
-    found = load_submission(put(tmp_path / "x.md", "---\nid: ann\n---\nGold."))
+    found = load_submission(put(tmp_path / "x.md", "---\nid: heron\n---\nGold."))
 
-    assert (found.id, found.author, found.at, found.text) == ("ann", "ann", NOON, "Gold.")
+    assert (found.id, found.author, found.at, found.text) == ("heron", "heron", NOON, "Gold.")
 
 
 @pytest.mark.parametrize(
@@ -57,36 +57,36 @@ def test_an_author_is_called_by_the_id_that_is_given(tmp_path: Path) -> None:
 )
 def test_what_is_no_front_matter_is_text(tmp_path: Path, text: str) -> None:
     """To the last character; an empty text is told of by the contest, which has its author to tell."""
-    path = put(tmp_path / "ann.md", text)
+    path = put(tmp_path / "heron.md", text)
 
-    assert load_submission(path) == Submission(id="ann", author="ann", at=NOON, text=text)
+    assert load_submission(path) == Submission(id="heron", author="heron", at=NOON, text=text)
 
 
 @pytest.mark.parametrize(
     ("block", "told"),
     [
-        ("id: a\nauthr: Ann", ["3: unknown field 'authr' (did you mean 'author'?)"]),
-        ("authr: Ann", [f"2: unknown field 'authr' (did you mean 'author'?; {AS_TEXT})"]),
+        ("id: a\nauthr: Heron", ["3: unknown field 'authr' (did you mean 'author'?)"]),
+        ("authr: Heron", [f"2: unknown field 'authr' (did you mean 'author'?; {AS_TEXT})"]),
         (
-            "At: 2026-12-01T18:00Z\nAuthor: Ann",
+            "At: 2026-12-01T18:00Z\nAuthor: Heron",
             ["2: unknown field 'At' (did you mean 'at'?)", "3: unknown field 'Author' (did you mean 'author'?)"],
         ),
         ("id: a\nid: b", ["3: the key 'id' is given twice (keep one of them)"]),
         ("title: Gold\nid: a", [f"2: unknown field 'title' (known: id, author, at, revises; {AS_TEXT})"]),
         ("id: a\ntext: Silver", [f"3: unknown field 'text' (known: id, author, at, revises; {AS_TEXT})"]),
         (
-            "author: Ann: B.",
+            "author: Heron: B.",
             [f"2: not valid YAML: mapping values are not allowed in this context ({AS_TEXT})"],
         ),
         (
-            "at: today\nauthr: Ann",
+            "at: today\nauthr: Heron",
             [
                 "3: unknown field 'authr' (did you mean 'author'?)",
                 "2: at must be a time in ISO 8601, got 'today' (as in 2026-12-01T18:00:00+01:00)",
             ],
         ),
         (
-            "autor: Ann\nid: a\nid: b",
+            "autor: Heron\nid: a\nid: b",
             [
                 "2: unknown field 'autor' (did you mean 'author'?)",
                 "4: the key 'id' is given twice (keep one of them)",
@@ -108,6 +108,6 @@ def test_front_matter_that_is_misspelt_is_refused_and_not_shown_to_judges(
 
 def test_front_matter_bears_the_line_breaks_of_any_system(tmp_path: Path) -> None:
     """A byte order mark and carriage returns come with some editors; those of the text stay."""
-    found = load_submission(put(tmp_path / "a.md", "\ufeff---\r\nauthor: Ann\r\n--- \r\nGold.\r\n"))
+    found = load_submission(put(tmp_path / "a.md", "\ufeff---\r\nauthor: Heron\r\n--- \r\nGold.\r\n"))
 
-    assert (found.author, found.text) == ("Ann", "Gold.\r\n")
+    assert (found.author, found.text) == ("Heron", "Gold.\r\n")

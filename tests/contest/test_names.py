@@ -14,7 +14,7 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 
 def submission(**changes: str) -> Submission:
-    return Submission(**{"id": "a", "author": "ann", "at": NOON, "text": "Gold.", **changes})  # type: ignore[arg-type]
+    return Submission(**{"id": "a", "author": "heron", "at": NOON, "text": "Gold.", **changes})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def written(submission: Submission, *, ascii: bool = True) -> str:
 
 
 def line(**changed: object) -> str:
-    entry = {"id": "a", "author": "ann", "at": "2026-12-01T12:00:00Z", "text": "Gold is at 4,000."}
+    entry = {"id": "a", "author": "heron", "at": "2026-12-01T12:00:00Z", "text": "Gold is at 4,000."}
     return json.dumps({name: value for name, value in {**entry, **changed}.items() if value is not ...})
 
 
@@ -86,23 +86,23 @@ def test_the_order_of_lines_decides_only_between_equal_moments(
 
 
 def test_of_those_at_one_moment_the_name_and_the_line_decide(tmp_path: Path) -> None:
-    """The same files give the same order on every machine; a revision called ann-2 comes after ann."""
-    put(tmp_path / "bob.md", "b")
-    put(tmp_path / "ann-2.md", "a2")
-    put(tmp_path / "ann.md", "a")
-    put(tmp_path / "cleo.jsonl", line(id="z") + "\n" + line(id="y"))
+    """The same files give the same order on every machine; a revision called heron-2 comes after heron."""
+    put(tmp_path / "wren.md", "b")
+    put(tmp_path / "heron-2.md", "a2")
+    put(tmp_path / "heron.md", "a")
+    put(tmp_path / "swift.jsonl", line(id="z") + "\n" + line(id="y"))
 
-    assert [one.id for one in load_submissions(tmp_path)] == ["ann", "ann-2", "bob", "z", "y"]
+    assert [one.id for one in load_submissions(tmp_path)] == ["heron", "heron-2", "z", "y", "wren"]
 
 
 def test_a_text_alone_is_a_submission(tmp_path: Path) -> None:
     """Its file says the rest: the name, and when it was last changed."""
-    put(tmp_path / "ann.md", "Gold is at 4,000.\n", NOON + timedelta(microseconds=250_000))
+    put(tmp_path / "heron.md", "Gold is at 4,000.\n", NOON + timedelta(microseconds=250_000))
 
     found = load_submissions(tmp_path)
 
     at = NOON + timedelta(microseconds=250_000)
-    assert found == (Submission(id="ann", author="ann", at=at, text="Gold is at 4,000.\n"),)
+    assert found == (Submission(id="heron", author="heron", at=at, text="Gold is at 4,000.\n"),)
 
 
 def test_a_folder_holds_every_kind_of_file(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
     """What would be left out in silence is told of, with the place of each."""
     folder = tmp_path / "in"
     (folder / "later").mkdir(parents=True)
-    put(folder / "a.md", "---\nauthor: [Ann]\nat: today\n---\nGold.")
+    put(folder / "a.md", "---\nauthor: [Heron]\nat: today\n---\nGold.")
     put(folder / "b.pdf", "Gold.")
     put(folder / "c.jsonl", f"{line(id='c')}\n{{\n[1]\n{line(id='c')}")
     put(folder / "d.json", '{"id": "d", "author": "dan",\n "text": "",\n "at": 3}')
@@ -135,7 +135,7 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
         "in/b.pdf: its name does not say what it holds (end it in .md .txt .json .jsonl)",
         "in/c.jsonl:2: not valid JSON: Expecting property name enclosed in double quotes (column 2)",
         "in/c.jsonl:3: expected an object, got a list"
-        ' (as in {"id": "a", "author": "ann", "at": "2026-12-01T18:00:00Z", "text": "…"})',
+        ' (as in {"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"})',
         "in/d.json:3: at must be text, got a number (put it in quotes)",
         "in/e.txt:2: not UTF-8 text (save the file as UTF-8)",
         "in/f.txt: it holds a NUL character, which no database can hold",
@@ -248,7 +248,7 @@ def test_a_time_of_change_beyond_the_calendar_is_told_of(tmp_path: Path) -> None
 
 def test_one_submission_is_read_as_it_would_be_in_its_folder(tmp_path: Path) -> None:
     """Before it is handed in, its author may want to know."""
-    path = put(tmp_path / "ann.md", "---\nauthor: Ann\n---\nGold.")
+    path = put(tmp_path / "heron.md", "---\nauthor: Heron\n---\nGold.")
 
     found = load_submission(path)
 

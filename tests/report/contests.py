@@ -340,7 +340,7 @@ def late_by_a_second() -> Record:
                    refused=refused)  # fmt: skip
 
 
-ANN, IBAN = "ann@example.com", "DE89 3704 0044 0532 0130 00"
+ANN, IBAN = "heron@example.com", "DE89 3704 0044 0532 0130 00"
 CARD, BEN = "4111 1111 1111 1111", "ben@example.com"
 
 

@@ -12,7 +12,7 @@ from evenhand.contest._values import Values
 from evenhand.errors import ContestError, Fault
 
 CHALLENGE_FIELDS = frozenset(("by", "at", "reason"))
-EXAMPLE = '{"by": "ann", "at": "2026-12-02T09:00:00Z", "reason": "…"}'
+EXAMPLE = '{"by": "heron", "at": "2026-12-02T09:00:00Z", "reason": "…"}'
 
 
 def load_challenges(path: Path) -> tuple[Challenge, ...]:

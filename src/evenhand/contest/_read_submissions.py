@@ -54,7 +54,7 @@ def _files(path: Path, faults: list[Fault]) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    # By stem first, so that ann.md comes before ann-2.md.
+    # By stem first, so that heron.md comes before heron-2.md.
     entries = sorted(path.iterdir(), key=lambda entry: (entry.stem, entry.name))
     for entry in entries:
         if entry.name.startswith("."):

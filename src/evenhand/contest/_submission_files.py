@@ -21,7 +21,7 @@ from evenhand.runs._samples_sound import unsound
 
 FRONT_FIELDS = ("id", "author", "at", "revises")
 SUBMISSION_FIELDS = frozenset((*FRONT_FIELDS, "text"))
-EXAMPLE = '{"id": "a", "author": "ann", "at": "2026-12-01T18:00:00Z", "text": "…"}'
+EXAMPLE = '{"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"}'
 TEXT_ENDINGS = (".md", ".txt")
 ENDINGS = (*TEXT_ENDINGS, ".json", ".jsonl")
 # Finding a line takes memory that grows much faster than the text.
