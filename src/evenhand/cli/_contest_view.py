@@ -15,7 +15,7 @@ WAITS = {
     "open": "submissions are still taken",
     "judging": "the deadline is over, and judges have not spoken of all submissions",
     "ranking": "the best have not been compared side by side",
-    "challenge_period": "it can be challenged: the challenge period is not over",
+    "challenge_period": "the challenge period is not over",
     "challenged": "it was challenged, and nobody has looked at that yet",
 }
 AHEAD = "played ahead of the clock, as if nothing more came; with --until now it waits for what may still come"
