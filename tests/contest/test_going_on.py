@@ -1,0 +1,269 @@
+"""A contest that stops where it must, waits where it may, and goes on without asking anything twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evenhand import (
+    ContestError,
+    Limits,
+    Played,
+    Settings,
+    StoreError,
+    Submission,
+    Task,
+)
+from evenhand.contest import Challenge
+from evenhand.contesting import contest_record
+from evenhand.contesting._terms import digest_of
+from evenhand.judging import How
+from evenhand.runs.store import Store
+from evenhand.testing import FakeServer
+from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
+from tests.contest.building import START, hour, task
+from tests.contest.playing import contrary, handed_in, play, statuses
+
+Json = dict[str, Any]
+QUICK = Limits(retries=0)
+
+
+def test_a_server_that_is_down_stops_a_contest_where_it_is(store: Store) -> None:
+    """Nobody is passed over because a judge could not be reached, and going on asks nothing twice."""
+    down = [True]
+
+    def judge(body: Json) -> str | int:
+        return 503 if down[0] and "worth 81" in shown_in(body) else answer(body)
+
+    with FakeServer(judge) as flaky:
+        terms = task(judges=(flaky.judge,), challenge_judges=())
+        stopped = play(terms, handed_in(75, 81, 55), store)
+        before = len(flaky.asked)
+        down[0] = False
+        resumed = play(terms, handed_in(75, 81, 55), store, resume=True)
+
+        again = counted(flaky.asked[before:])
+
+    assert "could not be asked about s2" in stopped.why_stopped
+    assert stopped.exit_code == 1
+    assert statuses(stopped.record) == {"s1": "gate_passed", "s2": "submitted", "s3": "gate_passed"}
+    assert all(one["score"] is None for one in stopped.record["submissions"])
+    assert (resumed.id, resumed.record["winner"]) == (stopped.id, "s2")
+    assert again == {"gate": 1, "individual": 1, "horizontal": 4}
+
+
+def test_what_was_answered_before_a_server_went_down_is_kept(store: Store) -> None:
+    """The gate is passed and paid for: going on asks for the scores only."""
+    down = [True]
+
+    def judge(body: Json) -> str | int:
+        return 503 if down[0] and dialogue_of(body) == "individual" else answer(body)
+
+    with FakeServer(judge) as flaky:
+        terms = task(judges=(flaky.judge,), challenge_judges=())
+        stopped = play(terms, handed_in(75), store)
+        before = len(flaky.asked)
+        down[0] = False
+        resumed = play(terms, handed_in(75), store, resume=True)
+
+        again = counted(flaky.asked[before:])
+
+    assert statuses(stopped.record) == {"s1": "gate_passed"}
+    assert again == {"individual": 1}
+    assert resumed.record["winner"] == "s1"
+    assert resumed.record["spent"]["requests"] == 2  # Of both sittings.
+
+
+def test_one_judge_of_a_panel_that_is_down_stops_it_too(store: Store) -> None:
+    """Two of three would be another panel than the others had, and could hand the prize to somebody else."""
+
+    def third(body: Json) -> str | int:
+        return 503 if "worth 81" in shown_in(body) else answer(body)
+
+    with server() as one, server(more=1) as two, FakeServer(third) as flaky:
+        terms = task("fastest_first", judges=(one.judge, two.judge, flaky.judge))
+        played = play(terms, handed_in(81, 75), store)
+
+    assert f"{flaky.judge} could not be asked about s1" in played.why_stopped
+    assert played.record["winner"] is None
+
+
+@pytest.mark.parametrize("worth", [40, 81])
+def test_a_question_that_a_server_refuses_leaves_one_unjudged(worth: int, store: Store) -> None:
+    """One submission too long for a model, the first or a later one, must not stop a contest for all."""
+
+    def judge(body: Json) -> str | int:
+        return 413 if f"worth {worth}" in shown_in(body) else answer(body)
+
+    with FakeServer(judge) as picky:
+        played = play(task("fastest_first", judges=(picky.judge,)), handed_in(40, 81, 75), store)
+
+    found = statuses(played.record)
+    assert found.pop("s1" if worth == 40 else "s2") == "unjudged"
+    assert (played.why_stopped, "won" in found.values()) == ("", True)
+
+
+def test_a_key_that_is_not_accepted_stops_it(store: Store) -> None:
+    """Every other question would be refused as well: that says nothing of the submission."""
+    with FakeServer(lambda _: 401) as locked:
+        played = play(task("fastest_first", judges=(locked.judge,)), handed_in(75), store)
+
+    assert "could not be asked about s1" in played.why_stopped
+    assert statuses(played.record) == {"s1": "submitted"}
+
+
+def test_a_contest_that_no_judge_could_read_stays_open(store: Store) -> None:
+    """Replies that are all nonsense are no reason to close it without a winner."""
+    with FakeServer(lambda _: "Well.") as garbled:
+        played = play(task(judges=(garbled.judge,), challenge_judges=()), handed_in(75, 81), store)
+
+    assert "no answer on any of 2 submissions could be read" in played.why_stopped
+    assert played.record["state"] == "open"
+
+
+def test_what_was_not_reached_is_not_refused(store: Store) -> None:
+    """A contest that stopped has not seen what comes after; only what came and was not taken is told."""
+    first = Submission(id="a1", author="a", at=hour(1), text="worth 40")
+    late = [replace(first, id="a2", at=hour(2), revises="a1"), replace(first, id="a3", at=hour(3), revises="a2")]
+    with FakeServer(lambda _: 503) as down:
+        played = play(task(judges=(down.judge,), challenge_judges=()), [first, *late], store)
+
+    assert played.record["refused"] == []
+    assert statuses(played.record) == {"a1": "submitted"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "how", "says"),
+    [
+        ({"description": "What did it cost?"}, How(), 'description "What does it cost?", not "What did it cost?"'),
+        ({}, How(language="zh"), 'language "en", not "zh"'),
+        ({}, How(settings=Settings(temperature=1)), "temperature null, not 1"),
+        ({}, How(seed=7), "seed 0, not 7"),
+        ({}, How(settings=Settings(seed=7)), "model_seed null, not 7"),
+    ],
+)
+def test_other_terms_or_settings_are_not_gone_on_with(changes: Json, how: How, says: str, store: Store) -> None:
+    """Answers to other questions are not ranked together; a second contest would want a second payment."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        play(terms, handed_in(75), store)
+
+        with pytest.raises(ContestError) as caught:
+            play(replace(terms, **changes), handed_in(75), store, resume=True, how=how)
+
+    assert says in str(caught.value)
+    assert len(store.contests.all()) == 1
+
+
+def test_going_on_where_nothing_began_begins(store: Store) -> None:
+    """A job that always says resume works the first time."""
+    with server() as judge:
+        played = play(task(judges=(judge.judge,), challenge_judges=()), handed_in(75), store, resume=True)
+
+    assert played.record["winner"] == "s1"
+
+
+def test_a_contest_killed_before_its_first_event_begins_on_resume(store: Store) -> None:
+    """Its row is there and its log is empty."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        row = _row(terms)
+        store.contests.begin(row)
+
+        played = play(terms, handed_in(75), store, resume=True)
+
+    assert (played.id, played.record["winner"]) == (row["id"], "s1")
+
+
+def _row(terms: Task) -> Json:
+    plain = {"id": "20261101-000000-000000", "name": terms.name, "digest": digest_of(terms, How()), "state": "running"}
+    return {**plain, "started": START.isoformat(), "ended": None, "holder": None, "source": "", "summary": None}
+
+
+def test_a_damaged_log_is_told_with_its_event(store: Store) -> None:
+    """Whoever changed the store by hand is told where."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        row = _row(terms)
+        store.contests.begin(row)
+        store.contests.append(row["id"], 0, START.isoformat(), '{"event": "created"}', "[]")
+
+        with pytest.raises(StoreError, match="event 0 of contest 20261101-000000-000000 cannot be read"):
+            contest_record(store, row["id"])
+
+
+def test_played_up_to_a_moment_it_waits_there(store: Store) -> None:
+    """For real: taken hour by hour, ranked after the deadline, doubted by those who have seen it, paid at the end."""
+    doubt = Challenge(by="author of s1", at=hour(13), reason="It was misread.")
+    with server() as judge, FakeServer(contrary) as others:
+        terms = task(judges=(judge.judge,), challenge_judges=(others.judge,))
+
+        def until(moment: float, *challenges: Challenge) -> Played:
+            return play(terms, handed_in(75, 81), store, challenges, resume=True, until=hour(moment))
+
+        early, ranked, again = until(0.15), until(12), until(14, doubt)
+        done = until(17, doubt)
+
+    assert (early.record["state"], statuses(early.record)) == ("open", {"s1": "gate_passed"})
+    assert (ranked.record["state"], ranked.record["winner"]) == ("challenge_period", "s2")
+    assert ranked.record["period_ends"] == hour(17).isoformat()
+    assert _paid(ranked.record) == []
+    assert (again.record["state"], again.record["winner"]) == ("challenge_period", "s1")
+    assert (done.why_stopped, done.record["state"], _paid(done.record)) == ("", "closed", ["s1"])
+
+
+def _paid(record: Json) -> list[str]:
+    return [one["submission"] for one in record["effects"] if one["effect"] == "release_payment"]
+
+
+def test_a_finished_contest_is_shown_and_not_played_again(store: Store) -> None:
+    """Going on with what is over asks nobody and pays nobody."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        first = play(terms, handed_in(75, 81), store)
+        asked = len(judge.asked)
+
+        second = play(terms, handed_in(75, 81), store, resume=True)
+
+    assert len(judge.asked) == asked
+    assert (second.id, second.record["effects"]) == (first.id, first.record["effects"])
+
+
+def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: Store) -> None:
+    """Neither a changed text nor a late challenge touches what is kept."""
+    with server() as judge:
+        terms = task(judges=(judge.judge,), challenge_judges=())
+        first = play(terms, handed_in(75, 81), store)
+
+        with pytest.raises(ContestError, match="'s1' has changed"):
+            play(terms, handed_in(74, 81), store, resume=True)
+        doubt = Challenge(by="author of s1", at=hour(12), reason="It was misread.")
+        late = play(terms, handed_in(75, 81), store, [doubt], resume=True)
+
+    assert contest_record(store, first.id) == first.record
+    assert store.contests.one(first.id)["state"] == "finished"
+    assert [(one["id"], one["author"]) for one in late.record["refused"]] == [(None, "author of s1")]
+
+
+def test_a_submission_that_was_judged_cannot_become_another(store: Store) -> None:
+    """Going on with a changed text would leave its old score on it."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        play(terms, handed_in(40), store)
+
+        with pytest.raises(ContestError, match="'s1' has changed"):
+            play(terms, handed_in(75), store, resume=True)
+
+
+def test_an_open_contest_goes_on_with_what_came_since(store: Store) -> None:
+    """Without a deadline it waits for the first that passes."""
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), deadline=None)
+        waiting = play(terms, handed_in(40), store)
+
+        done = play(terms, handed_in(40, 75), store, resume=True)
+
+    assert "no deadline" in waiting.why_stopped
+    assert (done.id, done.record["winner"]) == (waiting.id, "s2")
