@@ -1,0 +1,216 @@
+"""A model on loopback that speaks both wire formats, answers by rule, and keeps what it was asked.
+
+The name of a model says how it behaves:
+
+- `plain` answers whatever the schema asks for, by a hash of what it reads; other names answer by another hash.
+- `first-broken` answers the first time with what cannot be read, and after a request to repair it as it should.
+- `broken` never answers with anything readable; `refuses` refuses.
+- `prose` is on a server without structured output.
+- `likely` tells how likely tokens were.
+- `unknown` and `locked` are refused by the server with 404 and 401.
+"""
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+Json = dict[str, Any]
+CANNOT = "cannot assess"
+BANDS = (("A", 90), ("B", 70), ("C", 50), ("D", 30), ("E", 0))
+DIMENSIONS = [
+    {"id": "substantiveness", "asks": "Is the content of value?", "weight": 0.3},
+    {"id": "credibility", "asks": "Can it be trusted?", "weight": 0.25},
+    {"id": "completeness", "asks": "Does it cover the task?", "weight": 0.25},
+    {"id": "plain-words", "asks": "Is it written in plain words?", "weight": 0.2},
+]
+
+
+class ModelServer:
+    """`with ModelServer() as server:` listens until the block ends; `asked` are the requests so far."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.asked: list[tuple[str, Json]] = []
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_of(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, path: str, body: Json) -> tuple[int, Json]:
+        with self._lock:
+            self.asked.append((path, body))
+        model = body["model"]
+        if model == "unknown":
+            return 404, _error("The model `unknown` does not exist", "model_not_found")
+        if model == "locked":
+            return 401, _error("Incorrect API key provided", "invalid_api_key")
+        if model == "prose" and "response_format" in body:
+            return 400, _error("response_format is not supported", "unsupported_parameter")
+        text = reply_to(body)
+        return 200, _message(body, text) if path.endswith("/messages") else _completion(body, text)
+
+
+def reply_to(body: Json) -> str:
+    """What the model says: by the schema where there is one, else as sampled prose."""
+    model, turns = body["model"], [_text(turn["content"]) for turn in body["messages"]]
+    material = "\n".join(turns)
+    if model == "broken" or (model == "first-broken" and len(turns) <= 2):
+        return "Let me think about it. It looks quite good to me."
+    if model == "refuses":
+        return "I'm sorry, but I can't help with that."
+    schema = _schema(body)
+    if schema is None and model == "prose":
+        return f"It reads well: 7 out of 10.\n\nScore: {3 + int(6 * _share(model, material))}"
+    if schema is None:
+        return f"It reads well.\nScore: {1 + int(9 * _share(model, material))}"
+    return json.dumps(_fitting(schema, "", "", material, model), ensure_ascii=False)
+
+
+def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, model: str) -> Any:
+    """Something that fits; `near` is the id of the criterion or the letter that it stands below."""
+    if "anyOf" in schema:
+        options = [one for one in schema["anyOf"] if CANNOT not in one.get("enum", [])]
+        return _fitting((options or schema["anyOf"])[0], name, near, material, model)
+    text = _quoted(near, material)
+    if name == "dimensions":
+        return DIMENSIONS
+    if name == "evidence":
+        return [text.strip().split("\n")[0][:40].rstrip()]
+    if "enum" in schema:
+        options = [one for one in schema["enum"] if one != CANNOT]
+        return options[int(len(options) * _share(model, near, name, text))]
+    kind = schema.get("type")
+    if kind == "object":
+        below = {
+            key: _fitting(value, key, _nearer(near, key), material, model)
+            for key, value in schema["properties"].items()
+        }
+        if "band" in below and isinstance(below.get("score"), (int, float)):
+            below["band"] = next(band for band, least in BANDS if below["score"] >= least)
+        return below
+    if kind == "array":
+        count = schema.get("minItems", 1)
+        return [_fitting(schema["items"], name, f"{near}{number}", material, model) for number in range(count)]
+    if kind in ("integer", "number"):
+        low, high = schema.get("minimum", 1), schema.get("maximum", 10)
+        return low + int((high - low + 1) * _share(model, near, text)) if high > low else low
+    return f"Because of {near or name}."
+
+
+def _nearer(near: str, key: str) -> str:
+    plain = ("criteria", "red_flags", "bonuses", "responses", "submissions", "score", "band", "answer", "evidence")
+    words = ("reason", "feedback", "revision_hint", "winner", "problem", "suggestion", "severity")
+    return near if key in plain or key in words else f"{near}/{key}" if near else key
+
+
+def _quoted(near: str, material: str) -> str:
+    """The text that an answer is about: that under its letter, else the output or submission."""
+    letter = near.partition("/")[0]
+    for tag in (f"response-{letter}", f"submission-{letter}", "output", "submission", "response-A", "output-A"):
+        found = re.search(rf"<{tag}-\w+>\n(.*?)\n</{tag}-\w+>", material, re.DOTALL)
+        if found:
+            return found[1]
+    return ""
+
+
+def _share(*parts: str) -> float:
+    """A number from 0 to 1, below 1."""
+    return int(hashlib.sha256("|".join(parts).encode()).hexdigest()[:8], 16) / 2**32
+
+
+def _schema(body: Json) -> Mapping[str, Any] | None:
+    form = body.get("response_format", {}).get("json_schema") or body.get("output_config", {}).get("format")
+    if form:
+        schema: Mapping[str, Any] = form["schema"]
+        return schema
+    tools = body.get("tools")
+    return tools[0]["input_schema"] if tools else None
+
+
+def _text(content: str | list[Json]) -> str:
+    return content if isinstance(content, str) else "".join(block["text"] for block in content)
+
+
+def _completion(body: Json, text: str) -> Json:
+    read = sum(len(_text(turn["content"]).split()) for turn in body["messages"])
+    choice: Json = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    if body.get("logprobs") and body["model"] == "likely":
+        choice["logprobs"] = {"content": _places(text)}
+    return {
+        "id": f"golden-{hashlib.sha256(json.dumps(body).encode()).hexdigest()[:8]}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [choice],
+        "usage": {"prompt_tokens": read, "completion_tokens": len(text.split()), "total_tokens": read},
+    }
+
+
+def _places(text: str) -> list[Json]:
+    """Each word a token, with the numbers near it as the next likely ones."""
+    places = []
+    for token in re.findall(r"\s*\S+", text):
+        likely = [(token, -0.4)]
+        if token.strip().isdigit():
+            lead = token[: len(token) - len(token.strip())]
+            likely += [(lead + str(int(token) - 1), -1.6), (lead + "10", -2.8)]
+        places.append({"token": token, "top_logprobs": [{"token": one, "logprob": chance} for one, chance in likely]})
+    return places
+
+
+def _message(body: Json, text: str) -> Json:
+    tool = {"type": "tool_use", "id": "t", "name": "answer"}
+    content = {**tool, "input": json.loads(text)} if body.get("tools") else {"type": "text", "text": text}
+    return {
+        "id": f"golden-{hashlib.sha256(json.dumps(body).encode()).hexdigest()[:8]}",
+        "type": "message",
+        "model": body["model"],
+        "content": [content],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 900, "output_tokens": len(text.split()), "cache_read_input_tokens": 100},
+    }
+
+
+def _error(message: str, code: str) -> Json:
+    return {"error": {"message": message, "type": "invalid_request_error", "code": code, "param": None}}
+
+
+def _handler_of(server: ModelServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1
+
+        def do_GET(self) -> None:
+            self._send(200, {"object": "list", "data": [{"id": "plain", "object": "model"}]})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self._send(*server.answer(self.path, body))
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+        def _send(self, status: int, data: Json) -> None:
+            text = json.dumps(data).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+            self.wfile.flush()
+
+    return Handler
