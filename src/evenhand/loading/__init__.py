@@ -7,6 +7,7 @@ from evenhand.loading._files import decoded, read_text, read_words
 from evenhand.loading._json_values import Twice, decimal_in, decoded_json, object_of
 from evenhand.loading._library import (
     LIBRARY,
+    load_library_data,
     load_method,
     load_method_file,
     method_names,
@@ -28,6 +29,7 @@ __all__ = [
     "decoded_json",
     "is_method_file",
     "load_answers",
+    "load_library_data",
     "load_method",
     "load_method_file",
     "load_rubric",

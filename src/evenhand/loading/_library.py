@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from evenhand.errors import RubricError
 from evenhand.loading._files import read_tree
 from evenhand.loading._methods import read_method
 from evenhand.loading._tree import line_of
+from evenhand.loading._yaml import parse_yaml_strings
 from evenhand.model import Method
 
 LIBRARY = Path(__file__).parent.parent / "library"
@@ -50,3 +52,8 @@ def load_method_file(path: Path) -> Method:
 def starter_rubric() -> str:
     """The text of a commented rubric to begin with."""
     return (LIBRARY / "starter.yaml").read_text("utf-8")
+
+
+def load_library_data(name: str) -> Any:
+    """A data file of the library as mappings and lists of strings."""
+    return parse_yaml_strings((LIBRARY / name).read_text("utf-8"))

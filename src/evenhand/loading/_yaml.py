@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import yaml
 
 from evenhand.errors import RubricError
 from evenhand.loading._tree import Builder, Mapping, Node, Scalar, Sequence, at
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_StringLoader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def parse_yaml(text: str) -> Node | None:
@@ -47,6 +50,11 @@ def parse_yaml(text: str) -> Node | None:
     except yaml.YAMLError as error:
         raise RubricError(at(1, f"not valid YAML: {str(error).splitlines()[0]}")) from None
     return builder.root
+
+
+def parse_yaml_strings(text: str) -> Any:
+    """A YAML text of the package's own as mappings and lists of strings: no line numbers, "no" and 10 stay strings."""
+    return yaml.load(text, Loader=_StringLoader)
 
 
 def _add_alias(builder: Builder, anchors: dict[str, Node | None], name: str, line: int) -> None:
