@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards import injections
+from evenhand.guards.injection import find_injections
 
 OWN = Path(__file__).parent / "data"
 _SETS = {"fitted on": "", "held out": "_held_out"}
@@ -85,7 +85,7 @@ def _labelled(items: Iterable[Any], label: str) -> list[str]:
 
 
 def _row(data: str, what: str, texts: Sequence[str]) -> Row:
-    return Row(data, what, sum(bool(injections(text)) for text in texts), len(texts))
+    return Row(data, what, sum(bool(find_injections(text)) for text in texts), len(texts))
 
 
 def _least(data: str, what: str, texts: Sequence[str], share: float) -> Row:

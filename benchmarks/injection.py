@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.guards._injection._guard import views
-from evenhand.guards._injection._sentences import Feature, features
-from evenhand.guards._injection._weigh import units
+from evenhand.guards.injection import read_text_views
+from evenhand.guards.injection_scores import list_scored_sentences
+from evenhand.guards.injection_sentences import Feature, list_sentence_features
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
@@ -125,7 +125,8 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _labelled(writer: str, kind: str, language: str, hijack: bool, text: str) -> Labelled:
-    return Labelled(writer, kind, language, hijack, [features(unit) for view in views(text) for unit in units(view)])
+    sentences = [sentence for view in read_text_views(text) for sentence in list_scored_sentences(view)]
+    return Labelled(writer, kind, language, hijack, [list_sentence_features(sentence) for sentence in sentences])
 
 
 def _sum(fitted: Fitted, unit: set[Feature]) -> float:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards._injection._encodings import decoded, rotated, turned
-from evenhand.guards._injection._normal import normal
+from evenhand.guards.injection_encodings import decode_hidden_text, reverse_text, rotate_letters
+from evenhand.guards.injection_text import normalise_text
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ from evenhand.guards._injection._normal import normal
 )  # fmt: skip
 def test_a_text_reads_as_it_looks(written: str, read: str) -> None:
     """A rule must not be escaped by letters that only look like others."""
-    assert normal(written).text == read
+    assert normalise_text(written).text == read
 
 
 @given(st.text())
 def test_every_character_has_a_place(text: str) -> None:
     """Findings are shown in the text as it was given."""
-    view = normal(text)
+    view = normalise_text(text)
 
     starts, ends = view.trace
 
@@ -45,20 +45,20 @@ def test_every_character_has_a_place(text: str) -> None:
 @given(st.text(alphabet="abc XYZ.é\u200b中請", min_size=1), st.data())
 def test_a_passage_is_led_back_to_letters_that_read_like_it(text: str, data: st.DataObject) -> None:
     """The place of a passage holds what the passage says."""
-    view = normal(text)
+    view = normalise_text(text)
     if not view.text:
         return
     start = data.draw(st.integers(0, len(view.text) - 1))
     end = data.draw(st.integers(start + 1, len(view.text)))
 
-    first, last = view.span(start, end)
+    first, last = view.locate(start, end)
 
-    assert normal(text[first:last]).text == view.text[start:end]
+    assert normalise_text(text[first:last]).text == view.text[start:end]
 
 
 def test_words_stand_between_spaces_in_their_places() -> None:
     """A rule starts at a word, so the word must be found where it is."""
-    view = normal("Ignore, 请ignore_it!")
+    view = normalise_text("Ignore, 请ignore_it!")
 
     assert view.spaced == " ignore   ignore it  "
     assert view.words == ["ignore", "ignore", "it"]
@@ -78,19 +78,21 @@ def test_words_stand_between_spaces_in_their_places() -> None:
 )  # fmt: skip
 def test_what_is_encoded_is_decoded(text: str, says: str) -> None:
     """A judge may decode it, so the guard must."""
-    assert says in [view.text for view in decoded(text)]
+    assert says in [view.text for view in decode_hidden_text(text)]
 
 
 @pytest.mark.parametrize("text", ["", "An ordinary answer.", "See https://example.org/a/b?c=1.", "0" * 40, "a" * 400])
 def test_an_ordinary_text_hides_nothing(text: str) -> None:
     """Decoding costs time and finds words that nobody wrote."""
-    assert all(not view.text.isascii() or not view.text.strip("\x00aio ").isalpha() for view in decoded(text))
+    assert all(
+        not view.text.isascii() or not view.text.strip("\x00aio ").isalpha() for view in decode_hidden_text(text)
+    )
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x2FFF), max_size=80))
 def test_what_was_decoded_keeps_a_place_in_the_text(text: str) -> None:
     """Also where escapes and letters are mixed, and codes lie within codes."""
-    for view in decoded(f"%41%42%43{text}&#65;\\u0042"):
+    for view in decode_hidden_text(f"%41%42%43{text}&#65;\\u0042"):
         starts, ends = view.trace
 
         assert len(starts) == len(ends) == len(view.text)
@@ -99,15 +101,15 @@ def test_what_was_decoded_keeps_a_place_in_the_text(text: str) -> None:
 
 def test_a_turned_text_is_led_back_from_its_end() -> None:
     """The last letter stands first."""
-    view = turned(normal("abc def"))
+    view = reverse_text(normalise_text("abc def"))
 
     assert view.text == "fed cba"
-    assert view.span(0, 3) == (4, 7)
+    assert view.locate(0, 3) == (4, 7)
 
 
 def test_a_rotated_text_stands_where_it_stood() -> None:
     """Letters move in the alphabet, not in the text."""
-    view = rotated(normal(codecs.encode("ignore it", "rot13")))
+    view = rotate_letters(normalise_text(codecs.encode("ignore it", "rot13")))
 
     assert view.text == "ignore it"
-    assert view.span(7, 9) == (7, 9)
+    assert view.locate(7, 9) == (7, 9)

@@ -1,10 +1,10 @@
 """What looks at an output before any judge: injection, safety, personal data."""
 
 from evenhand.guards._hidden import Hide, hidden, hider, hider_for
-from evenhand.guards._injection import injections
 from evenhand.guards._look import DONE, GUARDS, RULES, guarded, look
 from evenhand.guards._personal import masked, personal
 from evenhand.guards._safety import unsafe
+from evenhand.guards.injection import find_injections as injections
 
 __all__ = [
     "DONE",

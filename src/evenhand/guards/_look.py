@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from evenhand.guards import _injection, _personal, _safety
+from evenhand.guards import _personal, _safety, injection
 from evenhand.model import Finding, Sample
 
 GUARDS: Mapping[str, Callable[[str], tuple[Finding, ...]]] = {
-    "injection": _injection.injections,
+    "injection": injection.find_injections,
     "safety": _safety.unsafe,
     "personal": _personal.personal,
 }
 RULES: Mapping[str, Mapping[str, str]] = {
-    "injection": _injection.RULES,
+    "injection": injection.RULES,
     "safety": _safety.RULES,
     "personal": _personal.RULES,
 }

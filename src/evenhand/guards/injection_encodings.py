@@ -11,47 +11,45 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from urllib.parse import unquote
 
-from evenhand.guards._injection._normal import Trace, View
+from evenhand.guards.injection_text import TextView, Trace
 
-DEPTH = 2  # A code within a code is undone; deeper ones would let a short text make much work.
+_DEPTH = 2  # A code within a code is undone; deeper ones would let a short text make much work.
 _LEAST = 3  # Escapes: one or two are ordinary.
 _LONG = 20  # Characters without a space: shorter runs hide too little to say anything.
 _READABLE = 0.9  # Share of letters, digits, spaces and punctuation in what was decoded.
 
 
-def decoded(text: str, depth: int = DEPTH) -> Iterator[View]:
+def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
     """What the encoded parts of the text say, each with its place; nothing for an ordinary text."""
-    views = chain(_unescaped(text), _unpacked(text) if _packed(text) else ())
-    for view in views:
+    for view in chain(_decode_escapes(text), _decode_runs(text)):
         yield view
         if depth > 1:
-            for inner in decoded(view.text, depth - 1):
-                yield view.behind(inner, view.disguise)
+            yield from map(view.trace_through, decode_hidden_text(view.text, depth - 1))
 
 
-def rotated(view: View) -> View:
+def rotate_letters(view: TextView) -> TextView:
     """The view with every letter moved on by thirteen."""
-    return View(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
+    return TextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
 
 
-def turned(view: View) -> View:
+def reverse_text(view: TextView) -> TextView:
     """The view read from the end."""
-    return View(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
+    return TextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
 
 
-def _unescaped(text: str) -> Iterator[View]:
+def _decode_escapes(text: str) -> Iterator[TextView]:
     """The whole text with its character escapes undone, since letters and escapes may be mixed."""
-    marks = [match.span() for match in _ESCAPES.finditer(text)] if _ESCAPE_MARKS.search(text) else []
-    if sum(end - start for start, end in marks) < 3 * _LEAST:
+    escapes = [match.span() for match in _ESCAPES.finditer(text)] if _ESCAPE_MARKS.search(text) else []
+    if sum(end - start for start, end in escapes) < 3 * _LEAST:
         return
-    undone = [_character(text[start:end]) for start, end in marks]
-    edges = [0, *chain.from_iterable(marks), len(text)]
+    undone = [_decode_escape(text[start:end]) for start, end in escapes]
+    edges = [0, *chain.from_iterable(escapes), len(text)]
     kept = [text[start:end] for start, end in list(pairwise(edges))[::2]]
     pieces = [piece for pair in zip(kept, [*undone, ""], strict=True) for piece in pair]
-    yield View("".join(pieces), lambda: _patched(edges, pieces), "in character codes")
+    yield TextView("".join(pieces), lambda: _trace_pieces(edges, pieces), "in character codes")
 
 
-def _character(escape: str) -> str:
+def _decode_escape(escape: str) -> str:
     if escape[0] == "%":
         return unquote(escape, errors="replace")
     if escape[0] == "&":
@@ -59,7 +57,8 @@ def _character(escape: str) -> str:
     return "".join(chr(int(digits, 16)) for digits in re.findall(r"[0-9a-fA-F]+", re.sub(r"\\[uUxX]", " ", escape)))
 
 
-def _patched(edges: list[int], pieces: list[str]) -> Trace:
+def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
+    """The trace of pieces that are kept and replaced by turns."""
     starts: list[int] = []
     ends: list[int] = []
     for number, ((start, end), piece) in enumerate(zip(pairwise([*edges, edges[-1]]), pieces, strict=True)):
@@ -69,25 +68,24 @@ def _patched(edges: list[int], pieces: list[str]) -> Trace:
     return starts, ends
 
 
-def _packed(text: str) -> bool:
-    return max(map(len, text.split()), default=0) >= _LONG or _PAIRS.search(text) is not None
-
-
-def _unpacked(text: str) -> Iterator[View]:
+def _decode_runs(text: str) -> Iterator[TextView]:
     """What each long run of code letters or code numbers says, where it says something readable."""
-    for match in _PACKED.finditer(text):
-        yield from _placed(_base64(match[0]), match, "in base64")
-        yield from _placed(_hexadecimal(match[0]), match, "in hexadecimal")
-    for match in _PAIRS.finditer(text):
-        yield from _placed(_hexadecimal(match[0]), match, "in hexadecimal")
+    if max(map(len, text.split()), default=0) < _LONG and _HEX_PAIRS.search(text) is None:
+        return
+    for match in _LONG_RUN.finditer(text):
+        yield from _view_decoded(_decode_base64(match[0]), match, "in base64")
+        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
+    for match in _HEX_PAIRS.finditer(text):
+        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
 
 
-def _placed(said: str, match: re.Match[str], disguise: str) -> Iterator[View]:
-    if said and _readable(said):
-        yield View(said, lambda: ([match.start()] * len(said), [match.end()] * len(said)), disguise)
+def _view_decoded(decoded: str, match: re.Match[str], disguise: str) -> Iterator[TextView]:
+    if decoded and _is_readable(decoded):
+        size = len(decoded)
+        yield TextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
 
 
-def _base64(run: str) -> str:
+def _decode_base64(run: str) -> str:
     letters = re.sub(r"[\s=]", "", run).replace("-", "+").replace("_", "/")
     letters = letters[: len(letters) - (len(letters) % 4 == 1)]
     try:
@@ -96,17 +94,16 @@ def _base64(run: str) -> str:
         return ""
 
 
-def _hexadecimal(run: str) -> str:
-    digits = re.sub(r"0[xX]|[^0-9a-fA-F]", "", run)
+def _decode_hexadecimal(run: str) -> str:
     try:
-        return bytes.fromhex(digits).decode()
+        return bytes.fromhex(re.sub(r"0[xX]|[^0-9a-fA-F]", "", run)).decode()
     except ValueError:
         return ""
 
 
-def _readable(said: str) -> bool:
-    seen = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in said)
-    return seen >= _READABLE * len(said)
+def _is_readable(decoded: str) -> bool:
+    seen = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
+    return seen >= _READABLE * len(decoded)
 
 
 _ESCAPE_MARKS = re.compile(r"&#?\w|%[0-9a-fA-F]|\\[uxUX]")
@@ -114,10 +111,10 @@ _ESCAPES = re.compile(
     r"&#[xX]?[0-9a-fA-F]{2,7};?|&[a-zA-Z]{2,8};|(?:%[0-9a-fA-F]{2})+"
     r"|(?:\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,5}\}|\\x[0-9a-fA-F]{2})+"
 )
-_PACKED = re.compile(
+_LONG_RUN = re.compile(
     rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_LONG},}}(?:\r?\n[A-Za-z0-9+/_-]{{4,}}=*$)*={{0,2}}", re.M
 )
 # The code of a letter, a digit or a space starts with 2 to 7; to start with that class keeps the search quick.
-_PAIRS = re.compile(
+_HEX_PAIRS = re.compile(
     r"[2-7](?<![0-9A-Za-wyz].)[0-9a-fA-F][\s,:]{1,2}(?:(?:0x)?[0-9a-fA-F]{2}[\s,:]{1,2}){6,}(?:0x)?[0-9a-fA-F]{2}"
 )

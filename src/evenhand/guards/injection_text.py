@@ -1,0 +1,232 @@
+"""Text as the injection guard reads it: look-alikes as the letters they imitate, split words whole, places kept."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain, pairwise
+from typing import Any
+
+from evenhand.loading import load_library_data
+
+Trace = tuple[Sequence[int], Sequence[int]]  # Where each character begins and ends in the text as it was given.
+
+
+class TextView:
+    """A text to search, and the way back from each of its characters to the text as it was given."""
+
+    def __init__(self, text: str, trace: Callable[[], Trace], disguise: str = "") -> None:
+        self.text = text
+        self.disguise = disguise  # How the text was hidden, in a few words; empty where it was not.
+        self._trace = trace
+
+    def locate(self, start: int, end: int) -> tuple[int, int]:
+        """The place in the given text of a passage of this one."""
+        starts, ends = self.trace
+        return min(starts[start], starts[end - 1]), max(ends[start], ends[end - 1])
+
+    def trace_through(self, inner: TextView) -> TextView:
+        """A view of this view's text, led back to the text as it was given."""
+        return TextView(inner.text, lambda: self._join_traces(inner.trace), self.disguise)
+
+    @cached_property
+    def spaced(self) -> str:
+        """The text with a space for all that is no letter or digit, and one more at each end."""
+        return f" {self.text.encode('ascii', 'replace').translate(_TO_SPACES).decode('ascii')} "
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words in Latin letters."""
+        return self.spaced.split()
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """The different words."""
+        return frozenset(self.words)
+
+    @cached_property
+    def trace(self) -> Trace:
+        """Worked out on demand: most texts have no finding."""
+        return self._trace()
+
+    def _join_traces(self, inner: Trace) -> Trace:
+        starts, ends = self.trace
+        return [starts[start] for start in inner[0]], [ends[end - 1] for end in inner[1]]
+
+
+def normalise_text(text: str) -> TextView:
+    """The text in lower case, without unseen characters, each look-alike as what it imitates."""
+    if text.isascii():
+        return TextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
+    folded = _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
+    return TextView(folded, lambda: _trace_folded(text))
+
+
+def restore_words(view: TextView) -> Iterator[TextView]:
+    """The view with split or disguised words made whole; nothing where the text has none."""
+    known = view.known_words
+    if (
+        len(known & _LONE_LETTERS) >= 3
+        or max(map(len, known), default=0) >= 20
+        or not known.isdisjoint(_list_joined_words())
+    ):
+        yield from _respace_words(view)
+    if any(word.translate(_LEET) in load_vocabulary() for word in known if not word.isalpha() and not word.isdigit()):
+        letters = _WITH_DIGITS.sub(lambda word: word[0].translate(_LEET), view.text)
+        yield TextView(letters, lambda: view.trace, "in digits for letters")
+    if _has_split_word(known) and not _list_splittable().isdisjoint(map("".join, pairwise(view.words))):
+        yield _rejoin_words(view)
+    if not view.text.isascii() and _HAN_SPACED.search(view.text):
+        yield _cut_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
+
+
+@cache
+def load_vocabulary() -> frozenset[str]:
+    """The words that most injections are made of."""
+    return frozenset(_load_disguises()["vocabulary"]["words"].split())
+
+
+def find_all(sign: str, text: str) -> Iterator[int]:
+    """Where a sign stands in a text."""
+    at = text.find(sign)
+    while at >= 0:
+        yield at
+        at = text.find(sign, at + 1)
+
+
+def _respace_words(view: TextView) -> Iterator[TextView]:
+    """The view with runs of single letters, and words run together, cut into the words that they spell."""
+    pieces: list[str] = []
+    places: list[int] = []
+    done = 0
+    for run in _LETTERS_APART.finditer(view.text):
+        found = [place for place in range(*run.span()) if view.text[place].isalnum()]
+        spelt = "".join(view.text[place] for place in found).translate(_LEET)
+        words = list(_compile_vocabulary().finditer(spelt))
+        if len(run[0]) == len(spelt) > sum(len(word[0]) for word in words):
+            continue  # A long word of its own, or a part of one.
+        pieces += [view.text[done : run.start()], *(f" {word[0]}" for word in words), " "]
+        places += range(done, run.start())
+        for word in words:
+            places += [found[word.start()], *found[slice(*word.span())]]
+        places.append(run.end() - 1)
+        done = run.end()
+    if done:
+        places += range(done, len(view.text))
+        text = "".join([*pieces, view.text[done:]])
+        yield TextView(text, lambda: _trace_places(view, places), "in single letters")
+
+
+def _has_split_word(known: frozenset[str]) -> bool:
+    """Whether both halves of some word are there: cheaper than to look at all neighbours."""
+    halves = _list_halves()
+    return any(not halves[first].isdisjoint(known) for first in halves.keys() & known)
+
+
+def _rejoin_words(view: TextView) -> TextView:
+    """The view without what stands between two halves of a word."""
+    return _cut_gaps(
+        view,
+        [
+            (first.end(), second.start())
+            for first, second in pairwise(_WORD.finditer(view.text))
+            if second.start() - first.end() <= 2 and first[0] + second[0] in _list_splittable()
+        ],
+    )
+
+
+def _cut_gaps(view: TextView, gaps: Sequence[tuple[int, int]]) -> TextView:
+    edges = [0, *(edge for gap in gaps for edge in gap), len(view.text)]
+    kept = list(zip(edges[::2], edges[1::2], strict=True))
+    text = "".join(view.text[start:end] for start, end in kept)
+    return TextView(text, lambda: _trace_places(view, chain(*(range(*piece) for piece in kept))), "in split words")
+
+
+def _trace_places(view: TextView, places: Iterable[int]) -> Trace:
+    starts, ends = view.trace
+    kept = [(starts[place], ends[place]) for place in places]
+    return [start for start, _ in kept], [end for _, end in kept]
+
+
+def _trace_folded(text: str) -> Trace:
+    starts: list[int] = []
+    for place, character in enumerate(text):
+        starts += [place] * (1 if character.isascii() else len(_FOLDED[ord(character)]))
+    return starts, [place + 1 for place in starts]
+
+
+class _FoldedCharacters(dict[int, str]):
+    """What stands for a character, worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        if len(self) > 20_000:  # Enough for any language; a text of all characters must not stay in memory.
+            self.clear()
+        self[code] = folded = _fold_character(chr(code))
+        return folded
+
+
+def _fold_character(character: str) -> str:
+    if 0xE0020 <= ord(character) <= 0xE007E:  # Tag characters: letters that machines read and nobody sees.
+        return chr(ord(character) - 0xE0000).lower()
+    lookalikes = _load_lookalikes()
+    if character in lookalikes:
+        return lookalikes[character]
+    plain = unicodedata.normalize("NFKD", character).casefold()
+    return "".join(lookalikes.get(part, part) for part in plain if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
+
+
+@cache
+def _load_lookalikes() -> Mapping[str, str]:
+    # Letters in squares, in circles and as flags follow each other in Unicode.
+    table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
+    for group in _load_disguises()["lookalikes"].values():
+        letters, read_as = group["letters"], group["read_as"]
+        table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
+    return table
+
+
+@cache
+def _load_disguises() -> Any:
+    return load_library_data("guards/injection/disguises.yaml")
+
+
+@cache
+def _list_splittable() -> frozenset[str]:
+    return frozenset(word for word in load_vocabulary() if len(word) >= 5)
+
+
+@cache
+def _list_halves() -> Mapping[str, frozenset[str]]:
+    """The first parts of words, and how each can go on."""
+    halves: dict[str, set[str]] = {}
+    for word in _list_splittable():
+        for cut in range(1, len(word)):
+            halves.setdefault(word[:cut], set()).add(word[cut:])
+    return {first: frozenset(seconds) for first, seconds in halves.items()}
+
+
+@cache
+def _list_joined_words() -> frozenset[str]:
+    """Two words without the space between them."""
+    first = _load_disguises()["run_together"]["words"].split()
+    return frozenset(one + two for one in first for two in _list_splittable())
+
+
+@cache
+def _compile_vocabulary() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(load_vocabulary(), key=len, reverse=True)))
+
+
+_FOLDED = _FoldedCharacters()
+_TO_SPACES = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789@$" else 32 for code in range(256))
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_WORD = re.compile(r"[a-z0-9@$]+")
+# Not those that stand alone in ordinary English: a, I, and what follows an apostrophe.
+_LONE_LETTERS = frozenset("bcefghjklnopqruvwyz")
+_LEET = str.maketrans("013457@$", "oieastas")
+_LETTERS_APART = re.compile(r"(?<![a-z0-9])[a-z0-9@$](?:[\s._*|/,+~-]{1,3}[a-z0-9@$](?![a-z0-9@$])){3,}|[a-z]{9,}")
+_WITH_DIGITS = re.compile(r"[a-z]+[013457@$][a-z0-9@$]*|[013457@$]+[a-z][a-z0-9@$]*")
+_HAN_GAP = re.compile(r"(?<=[\u4e00-\u9fff])[\s._*|/-]{1,2}(?=[\u4e00-\u9fff])")
+_HAN_SPACED = re.compile(r"(?:[\u4e00-\u9fff][\s._*|/-]{1,2}){4}")
