@@ -4,7 +4,7 @@ from evenhand.guards._hidden import Hide, hidden, hider, hider_for
 from evenhand.guards._injection import injections
 from evenhand.guards._look import DONE, GUARDS, RULES, guarded, look
 from evenhand.guards._personal import masked, personal
-from evenhand.guards._safety import unsafe
+from evenhand.guards.safety import find_unsafe_passages as unsafe
 
 __all__ = [
     "DONE",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from evenhand.guards import _injection, _personal, _safety
+from evenhand.guards import _injection, _personal, safety
 from evenhand.model import Finding, Sample
 
 GUARDS: Mapping[str, Callable[[str], tuple[Finding, ...]]] = {
     "injection": _injection.injections,
-    "safety": _safety.unsafe,
+    "safety": safety.find_unsafe_passages,
     "personal": _personal.personal,
 }
 RULES: Mapping[str, Mapping[str, str]] = {
     "injection": _injection.RULES,
-    "safety": _safety.RULES,
+    "safety": safety.RULES,
     "personal": _personal.RULES,
 }
 # What is done with a finding where nothing else is asked for: the output is judged all the same, inside the fence.

@@ -10,6 +10,7 @@ from evenhand.loading._library import (
     load_method,
     load_method_file,
     method_names,
+    read_guard_patterns,
     rubric_names,
     starter_rubric,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "object_of",
     "open_rubric",
     "read_answers",
+    "read_guard_patterns",
     "read_rubric",
     "read_text",
     "read_words",

@@ -1,9 +1,12 @@
-"""What ships with the package: methods, ready rubrics and a starter, each a YAML file."""
+"""What ships with the package: methods, ready rubrics, a starter and the patterns of the guards, each a YAML file."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from evenhand.errors import RubricError
 from evenhand.loading._files import read_tree
@@ -50,3 +53,10 @@ def load_method_file(path: Path) -> Method:
 def starter_rubric() -> str:
     """The text of a commented rubric to begin with."""
     return (LIBRARY / "starter.yaml").read_text("utf-8")
+
+
+def read_guard_patterns(guard: str) -> dict[str, Any]:
+    """The patterns of a guard as text, lists and mappings: every value stays text, so that `no` is a word."""
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    patterns: dict[str, Any] = yaml.load((LIBRARY / "guards" / f"{guard}.yaml").read_bytes(), Loader=loader)
+    return patterns
