@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from evenhand.guards.patterns import join_lines, read_word_classes
+from evenhand.guards.personal_data import find_personal_data
+from evenhand.guards.personal_numbers import load_personal_patterns
 from evenhand.guards.safety import find_unsafe_passages
 from evenhand.guards.safety_patterns import join_asking_frames, load_safety_patterns
 from evenhand.loading import read_guard_patterns
@@ -35,12 +37,28 @@ def safety_entries() -> Iterator[Entry]:
             yield name, entry, partial(find_unsafe_passages, patterns=alone)
 
 
+def personal_entries() -> Iterator[Entry]:
+    """Words before are searched, words after follow at once, forms are whole; numbers are found in a text."""
+    data, patterns = read_guard_patterns("personal"), load_personal_patterns()
+    yield from word_entries(data["words"])
+    yield from ((name, entry, patterns.before[name].search) for name, entry in data["before"].items())
+    yield from ((name, entry, patterns.after[name].match) for name, entry in data["after"].items())
+    yield from ((name, entry, patterns.forms[name].fullmatch) for name, entry in data["forms"].items())
+    for name, entry in data["issuers"].items():
+        issued = {int(length): re.compile(entry["first"]) for length in entry["lengths"].split()}
+        alone = replace(patterns, issuers=issued)
+        yield name, entry, partial(find_personal_data, patterns=alone)
+    for length, entry in data["ibans"].items():
+        alone = replace(patterns, iban_lengths=dict.fromkeys(entry["countries"].split(), int(length)))
+        yield length, entry, partial(find_personal_data, patterns=alone)
+
+
 def word_entries(entries: dict[str, Any]) -> Iterator[Entry]:
     words = read_word_classes(entries)
     yield from ((name, entry, re.compile(words[name]).match) for name, entry in entries.items())
 
 
-@pytest.mark.parametrize(("entries", "count"), [(safety_entries, 164)])
+@pytest.mark.parametrize(("entries", "count"), [(safety_entries, 164), (personal_entries, 46)])
 def test_every_entry_matches_its_examples_alone(entries: Callable[[], Iterator[Entry]], count: int) -> None:
     """An entry that nothing shows to be needed is a guess; one without a counterexample grows too wide."""
     checked, wrong = 0, []

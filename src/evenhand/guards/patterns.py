@@ -37,3 +37,8 @@ def join_lines(pattern: str, words: Mapping[str, str]) -> str:
 def join_list(items: str, words: Mapping[str, str]) -> str:
     """A list with commas as the alternatives of a pattern."""
     return join_lines(items.replace(", ", "|"), words)
+
+
+def read_pattern_table(entries: Mapping[str, Any], words: Mapping[str, str]) -> PatternTable:
+    """The patterns of a section by their names."""
+    return PatternTable({name: join_lines(entry["pattern"], words) for name, entry in entries.items()})
