@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards._personal import personal
+from evenhand.guards import personal
 
 KINDS = {"ssn": "US_SSN", "card": "CREDIT_CARD", "iban": "IBAN_CODE", "email": "EMAIL_ADDRESS", "phone": "PHONE_NUMBER"}
 CHECKABLE = ("ssn", "card", "iban", "email")

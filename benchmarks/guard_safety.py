@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards._safety import unsafe
+from evenhand.guards import unsafe
 
 Item = dict[str, Any]
 

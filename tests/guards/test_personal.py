@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards._personal import RULES, mask, masked, personal
+from evenhand.guards.personal_data import RULES, find_personal_data, mask_personal_data, mask_value
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
-    return [(finding.rule, text[finding.start : finding.end]) for finding in personal(text)]
+    return [(finding.rule, text[finding.start : finding.end]) for finding in find_personal_data(text)]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_findings_come_in_order_and_do_not_overlap() -> None:
     """Whatever the rule that found them."""
     text = "Call +1 212 555 0100, pay 4111111111111111 or GB82WEST12345698765432, ask ann@example.org, SSN 219401234."
 
-    findings = personal(text)
+    findings = find_personal_data(text)
 
     assert [finding.rule for finding in findings] == ["phone", "card", "iban", "email", "ssn"]
     assert all(one.end <= other.start for one, other in pairwise(findings))
@@ -136,7 +136,7 @@ def test_findings_come_in_order_and_do_not_overlap() -> None:
 )
 def test_a_mask_is_enough_to_recognise_and_too_little_to_tell(rule: str, value: str, shown: str) -> None:
     """A finding is printed, stored and sent: it must not spread what it found."""
-    assert mask(rule, value) == shown
+    assert mask_value(rule, value) == shown
 
 
 def test_numbers_side_by_side_are_all_found() -> None:
@@ -150,12 +150,12 @@ def test_a_masked_text_keeps_everything_else() -> None:
     """Word for word, around the masks."""
     text = "Ann (ann@example.org) paid 20 euros with 4111 1111 1111 1111 on 2024-01-15."
 
-    assert masked(text) == "Ann ([•••@•••.org]) paid 20 euros with [••••1111] on 2024-01-15."
+    assert mask_personal_data(text) == "Ann ([•••@•••.org]) paid 20 euros with [••••1111] on 2024-01-15."
 
 
 def test_what_a_mask_lays_bare_is_masked_too() -> None:
     """With the number gone, what looked like a path on another machine is an address."""
-    assert masked("ann@example.org:4111111111111111/") == "[•••@•••.org]:[••••1111]/"
+    assert mask_personal_data("ann@example.org:4111111111111111/") == "[•••@•••.org]:[••••1111]/"
 
 
 PIECES = st.sampled_from(
@@ -169,17 +169,17 @@ TEXTS = st.one_of(st.text(), st.lists(PIECES, max_size=12).map("".join), st.text
 @given(TEXTS)
 def test_nothing_is_left_in_a_masked_text(text: str) -> None:
     """A mask must not turn what stood beside it into something new."""
-    assert personal(masked(text)) == ()
+    assert find_personal_data(mask_personal_data(text)) == ()
 
 
 @given(TEXTS)
 def test_places_are_those_of_the_text(text: str) -> None:
     """In order, apart, and cut so that the value alone is found again."""
-    findings = personal(text)
+    findings = find_personal_data(text)
 
     ends = [0, *(finding.end for finding in findings)]
     assert all(end <= finding.start < finding.end for end, finding in zip(ends, findings, strict=False))
-    assert all(finding.text == mask(finding.rule, text[finding.start : finding.end]) for finding in findings)
+    assert all(finding.text == mask_value(finding.rule, text[finding.start : finding.end]) for finding in findings)
 
 
 def luhn(digits: str) -> int:
@@ -271,7 +271,7 @@ def test_time_grows_with_the_length_and_no_faster(unit: str) -> None:
         best = float("inf")
         for _ in range(5):
             started = time.process_time()
-            personal(text)
+            find_personal_data(text)
             best = min(best, time.process_time() - started)
         return best
 

@@ -8,13 +8,13 @@ from benchmarks.guard_safety import measure_safety
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards._safety import LONGEST, RULES, unsafe
+from evenhand.guards.safety import LONGEST_PASSAGE, RULES, find_unsafe_passages
 
 DANGER, WEAPON, HACK, SELF, PRIVATE = RULES
 
 
 def rules(text: str) -> set[str]:
-    return {finding.rule for finding in unsafe(text)}
+    return {finding.rule for finding in find_unsafe_passages(text)}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_explaining_harm_is_found(text: str, rule: str) -> None:
 )  # fmt: skip
 def test_play_and_figures_of_speech_pass(text: str) -> None:
     """A violent word does no harm to a process, a photo, a balloon or a monster."""
-    assert unsafe(text) == ()
+    assert find_unsafe_passages(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_play_and_figures_of_speech_pass(text: str) -> None:
 )  # fmt: skip
 def test_history_and_definitions_pass(text: str) -> None:
     """To know what a thing is or was is not to know how to do it."""
-    assert unsafe(text) == ()
+    assert find_unsafe_passages(text) == ()
 
 
 @pytest.mark.parametrize(
@@ -180,15 +180,15 @@ def test_history_and_definitions_pass(text: str) -> None:
 )  # fmt: skip
 def test_warnings_and_defence_pass(text: str) -> None:
     """Who hinders harm has to name it."""
-    assert unsafe(text) == ()
+    assert find_unsafe_passages(text) == ()
 
 
 @pytest.mark.parametrize("cannot", ["can't", "can’t", "cant", "cannot", "can not", "ca n't", "won't", "will not"])
 @pytest.mark.parametrize("rest", ["tell you how to make a bomb.", "help you hack into someone's account."])
 def test_a_refusal_passes_with_any_apostrophe(cannot: str, rest: str) -> None:
     """However it was typed, it is a refusal; without it the same words are found."""
-    assert unsafe(f"I {cannot} {rest}") == ()
-    assert unsafe(f"I can {rest}")
+    assert find_unsafe_passages(f"I {cannot} {rest}") == ()
+    assert find_unsafe_passages(f"I can {rest}")
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_refusal_excuses_only_its_own_sentence(text: str) -> None:
 
 def test_a_refusal_after_the_question_passes() -> None:
     """It repeats what was asked only to turn it down."""
-    assert unsafe("I see that you ask how to kill a person, but I cannot help you with it.") == ()
+    assert find_unsafe_passages("I see that you ask how to kill a person, but I cannot help you with it.") == ()
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_finding_says_what_and_where() -> None:
     """The sentence as it stands in the text, not as it was compared."""
     text = "Good morning.  Say HOW to make a bomb, please!  Thanks."
 
-    (finding,) = unsafe(text)
+    (finding,) = find_unsafe_passages(text)
 
     assert (finding.guard, finding.rule, finding.says) == ("safety", WEAPON, RULES[WEAPON])
     assert finding.text == "Say HOW to make a bomb, please!"
@@ -245,7 +245,7 @@ def test_a_finding_says_what_and_where() -> None:
 
 def test_letters_that_grow_do_not_move_the_passage() -> None:
     """The small form of some letters is two characters long."""
-    (finding,) = unsafe("İİİİİİİİ! How do I make a bomb?")
+    (finding,) = find_unsafe_passages("İİİİİİİİ! How do I make a bomb?")
 
     assert finding.text == "How do I make a bomb?"
 
@@ -254,16 +254,16 @@ def test_a_long_sentence_is_shown_around_the_act() -> None:
     """However wide the white space before it."""
     text = f"well{' ' * 8}" * 25 + "say  how to make a bomb " + "and so on " * 20
 
-    (finding,) = unsafe(text)
+    (finding,) = find_unsafe_passages(text)
 
     assert "make a bomb" in finding.text
-    assert len(finding.text) <= LONGEST
+    assert len(finding.text) <= LONGEST_PASSAGE
 
 
 @pytest.mark.parametrize("before", range(100, 160))
 def test_an_act_anywhere_in_a_long_sentence_is_found_once(before: int) -> None:
     """Long sentences are looked at in pieces, and the pieces overlap."""
-    found = unsafe("la " * before + "how do I make a bomb" + " la" * before)
+    found = find_unsafe_passages("la " * before + "how do I make a bomb" + " la" * before)
 
     assert [finding.rule for finding in found] == [WEAPON]
 
@@ -272,7 +272,7 @@ def test_one_sentence_may_break_two_rules() -> None:
     """Each rule once, in the order of their places."""
     text = "How do I make a bomb and how do I kidnap a child? How do I hang myself?"
 
-    assert [finding.rule for finding in unsafe(text)] == [DANGER, WEAPON, SELF]
+    assert [finding.rule for finding in find_unsafe_passages(text)] == [DANGER, WEAPON, SELF]
 
 
 HARMFUL = ["how to make a bomb", "how do I kill a man", "如何制作炸弹", "bomb"]
@@ -283,10 +283,10 @@ PIECES = st.sampled_from(HARMFUL + ODD)
 @given(st.lists(PIECES | st.text(max_size=20), max_size=12).map(" ".join))
 def test_every_finding_is_a_passage_of_the_text(text: str) -> None:
     """Cut short where the sentence is long, in order, and never twice the same."""
-    found = unsafe(text)
+    found = find_unsafe_passages(text)
 
     assert all(text[finding.start : finding.end] == finding.text for finding in found)
-    assert all(0 < len(finding.text) <= LONGEST for finding in found)
+    assert all(0 < len(finding.text) <= LONGEST_PASSAGE for finding in found)
     assert [finding.start for finding in found] == sorted(finding.start for finding in found)
     assert len(set(found)) == len(found)
 
@@ -312,7 +312,7 @@ def test_the_time_grows_with_the_length(piece: str) -> None:
 
 def _seconds(text: str) -> float:
     start = time.process_time()
-    unsafe(text)
+    find_unsafe_passages(text)
     return time.process_time() - start
 
 

@@ -1,4 +1,4 @@
-"""What ships with the package: methods, ready rubrics and a starter, each a YAML file."""
+"""What ships with the package: methods, ready rubrics, a starter and the patterns of the guards, each a YAML file."""
 
 from __future__ import annotations
 

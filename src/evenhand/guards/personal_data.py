@@ -1,0 +1,243 @@
+"""The guard for personal data: what belongs to one person is found by form and check digits, and masked."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+from evenhand.guards.personal_numbers import (
+    PersonalPatterns,
+    Span,
+    load_personal_patterns,
+    match_card_numbers,
+    match_ibans,
+    match_phone_numbers,
+    match_social_security_numbers,
+)
+from evenhand.model import Finding, Sample
+
+RULES: Mapping[str, str] = MappingProxyType(
+    {
+        "ssn": "a US social security number",
+        "card": "the number of a payment card",
+        "iban": "the number of a bank account (IBAN)",
+        "email": "an e-mail address",
+        "phone": "a telephone number",
+    }
+)
+TextMask = Callable[[str], str]
+HIDDEN = "•"
+_SHORTEST_PART = 6  # Characters: less of a value gives nobody away.
+# Under these keys of data stand names by which one thing is told from another.
+_NAME_KEYS = frozenset(
+    {"id", "output", "file", "fingerprint", "judge", "model", "request_id", "criterion", "rule", "guard"}
+)
+
+
+def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[Finding, ...]:
+    """The personal data in a text, in order of start; the text of each finding is its mask."""
+    patterns = patterns or load_personal_patterns()
+    shown, places = fold_characters(text)
+    found: list[Finding] = []
+    for rule, match in _MATCHERS:
+        spans = list(match(shown, patterns))
+        for start, end in spans:
+            first, after = (start, end) if places is None else (places[start], places[end - 1] + 1)
+            says, masked = RULES[rule], mask_value(rule, text[first:after])
+            found.append(Finding(guard="personal", rule=rule, says=says, text=masked, start=first, end=after))
+        shown = _replace_spans(shown, ((start, end, HIDDEN * (end - start)) for start, end in spans))
+    return tuple(sorted(found, key=lambda finding: finding.start))
+
+
+def mask_personal_data(text: str) -> str:
+    """The text with its personal data replaced by masks."""
+    while found := find_personal_data(text):  # A mask may uncover what stood beside it: look until nothing is found.
+        text = _replace_spans(text, ((finding.start, finding.end, finding.text) for finding in found))
+    return text
+
+
+def mask_value(rule: str, value: str) -> str:
+    """Just enough of a value to recognise it, too little to tell it."""
+    shown = fold_characters(value)[0]
+    if rule == "email":
+        return f"[{HIDDEN * 3}@{HIDDEN * 3}.{shown.rpartition('.')[2]}]" if "." in shown else f"[{HIDDEN * 3}]"
+    if rule == "iban":
+        return f"[{shown[:2].upper()}{HIDDEN * 4}]"
+    kept = 4 if rule == "card" else 2
+    digits = "".join(filter(str.isdigit, shown))
+    return f"[{HIDDEN * 4}{digits[-kept:] if len(digits) > 2 * kept else ''}]"
+
+
+def _replace_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
+    parts: list[str] = []
+    last = 0
+    for start, end, piece in pieces:
+        parts += text[last:start], piece
+        last = end
+    return "".join((*parts, text[last:])) if parts else text
+
+
+# Masks for all that a reader sees about a sample, judgments included.
+
+
+def build_sample_mask(sample: Sample) -> TextMask:
+    """The function to put every text through that is shown about a sample."""
+    return build_text_mask([*sample.outputs.values(), sample.input, sample.reference, sample.context])
+
+
+def build_text_mask(texts: Iterable[str]) -> TextMask:
+    """A function that masks the personal data of these texts in another text, and whatever else reads like it."""
+    values = {text[found.start : found.end]: found.text for text in texts for found in find_personal_data(text)}
+    parts = {part: masked for value, masked in values.items() for part in _cut_values(value)}
+    longest_first = sorted(parts, key=len, reverse=True)
+
+    def mask(text: str) -> str:
+        for part in longest_first:
+            text = text.replace(part, parts[part])
+        return mask_personal_data(text)  # A judge may have written it in another form, or have brought its own.
+
+    return mask
+
+
+def _cut_values(value: str) -> Iterator[str]:
+    """A value, and what is left of it where a passage was cut inside it."""
+    least = max(_SHORTEST_PART, len(value) * 2 // 3)
+    yield from (value[:end] for end in range(least, len(value) + 1))
+    yield from (value[start:] for start in range(1, len(value) - least + 1))
+
+
+def mask_data(data: object, mask: TextMask) -> object:
+    """Data with every text in it masked; keys and what stands under names stay as they are."""
+    if isinstance(data, str):
+        return mask(_decode_escapes(data))
+    if isinstance(data, dict):
+        return {key: value if key in _NAME_KEYS else mask_data(value, mask) for key, value in data.items()}
+    if isinstance(data, list):
+        return [mask_data(value, mask) for value in data]
+    return data
+
+
+def _decode_escapes(text: str) -> str:
+    """A reply in JSON with its escaped letters written out, so that what they spell is seen."""
+    if "\\u" not in text:
+        return text
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return text
+
+
+# Digits and signs of any script as ASCII, and nothing unseen, so that disguise hides no number.
+
+_UNSEEN = re.compile(
+    "[\u00ad\u0332-\u0338\u034f\u061c\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+_DASHES = "‐‑‒–—―−﹘﹣"
+_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+# The zero of each row of ten digits in the scripts of today, and of the five mathematical alphabets.
+_ZEROS = "٠۰߀०০੦૦୦௦౦೦൦๐໐༠၀០᠐" + "𝟎𝟘𝟢𝟬𝟶"
+_FOLDS = {
+    **dict.fromkeys(_DASHES, "-"),
+    **dict.fromkeys(_SPACES, " "),
+    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    **{chr(ord(zero) + digit): str(digit) for zero in _ZEROS for digit in range(10)},
+}
+# Characters beyond U+FFFF as one range: each of its own would be compared with every character of a text.
+_FOLDED = re.compile("[" + "".join(character for character in _FOLDS if ord(character) <= 0xFFFF) + "𝟎-𝟿]")
+
+
+def fold_characters(text: str) -> tuple[str, list[int] | None]:
+    """The text in plain characters, and the place of each in the text where that is not its own."""
+    if text.isascii():
+        return text, None
+    folded = _FOLDED.sub(lambda found: _FOLDS[found[0]], text)
+    if not _UNSEEN.search(folded):
+        return folded, None
+    places: list[int] = []
+    last = 0
+    for unseen in _UNSEEN.finditer(folded):
+        places += range(last, unseen.start())
+        last = unseen.end()
+    return _UNSEEN.sub("", folded), [*places, *range(last, len(folded))]
+
+
+# E-mail addresses: from each @ outwards, as far as the letters of a name and of a domain go.
+
+_LONGEST_NAME = 64
+_LONGEST_DOMAIN = 253
+_INSIDE_NAME = frozenset("._%+-'&~")
+_BEFORE_NAME = ".-'&~%"
+_WIDE = "\u2e80"  # From here on scripts write no spaces: an address and the sentence around it touch.
+# A label is of one script: the sentence may go on in another right after the domain.
+_LABEL = rf"(?:(?:[^\W_{_WIDE}-\U0010ffff]|-){{1,63}}+|(?:(?=[{_WIDE}-\U0010ffff])[^\W_]){{1,63}}+)"
+_DOMAIN = re.compile(rf"{_LABEL}(?:\.{_LABEL}){{1,8}}+")
+_TOP_DOMAIN = re.compile(r"[^\W\d_]{2,24}|xn--[a-z0-9-]{1,59}", re.IGNORECASE)
+_LOGIN = re.compile(r"://[^\s/?#]{0,200}\Z")
+_REMOTE_PATH = re.compile(r":[\w.~-]{0,80}/")
+_PICTURE_SIZE = re.compile(r"[1-9]x\.", re.IGNORECASE)
+
+
+def match_email_addresses(text: str, _patterns: PersonalPatterns) -> Iterator[Span]:
+    """Where each e-mail address stands."""
+    at = text.find("@")
+    last = 0
+    while at >= 0:
+        start = _name_start(text, at, last)
+        end = _domain_end(text, at + 1) if start < at else 0
+        if end and not _names_a_machine(text, start, at, end):
+            yield start, end
+            last = end
+        at = text.find("@", at + 1)
+
+
+def _name_start(text: str, at: int, last: int) -> int:
+    """Where the name before an @ begins, or the place of the @ where there is none."""
+    start, least = at, max(last, at - _LONGEST_NAME - 1)
+    wide = at > 0 and text[at - 1] >= _WIDE
+    while start > least and (text[start - 1] in _INSIDE_NAME or _is_name_letter(text[start - 1], wide=wide)):
+        start -= 1
+    if at - start > _LONGEST_NAME:
+        return at
+    name = text[start:at].rpartition("..")[2].lstrip(_BEFORE_NAME)
+    return at - len(name) if any(map(str.isalnum, name)) and name[-1] not in ".'" else at
+
+
+def _is_name_letter(character: str, *, wide: bool) -> bool:
+    return character.isalnum() and (character.isascii() or (character >= _WIDE) == wide)
+
+
+def _domain_end(text: str, start: int) -> int:
+    """Where the domain that begins here ends, or 0 where there is none."""
+    found = _DOMAIN.match(text, start, start + _LONGEST_DOMAIN)
+    if found is None:
+        return 0
+    labels = found[0].split(".")
+    while labels and not _TOP_DOMAIN.fullmatch(labels[-1].rstrip("-")):
+        labels.pop()
+    if len(labels) < 2 or any(label.startswith("-") for label in labels):
+        return 0
+    if len(labels) > 2 and labels[0].isdigit() and labels[1].isdigit():  # A version, as in package@1.0.beta.
+        return 0
+    return start + len(".".join(labels).rstrip("-"))
+
+
+def _names_a_machine(text: str, start: int, at: int, end: int) -> bool:
+    """Whether the @ names a login, a path on another machine or the size of a picture."""
+    return bool(
+        _LOGIN.search(text, max(0, start - 200), start)
+        or _REMOTE_PATH.match(text, end)
+        or _PICTURE_SIZE.match(text, at + 1)
+    )
+
+
+# The surest form first: what one rule found is hidden from those after it, so that findings never overlap.
+_MATCHERS: tuple[tuple[str, Callable[[str, PersonalPatterns], Iterable[Span]]], ...] = (
+    ("email", match_email_addresses),
+    ("iban", match_ibans),
+    ("card", match_card_numbers),
+    ("ssn", match_social_security_numbers),
+    ("phone", match_phone_numbers),
+)
