@@ -9,8 +9,9 @@ import krippendorff as package
 import numpy as np
 
 from benchmarks.figure import Figure
-from evenhand.stats import Agreement, Metric, krippendorff
+from evenhand.stats._agreement import Agreement
 from evenhand.stats._arrays import Floats
+from evenhand.stats._krippendorff import Metric, krippendorff
 
 UNITS = 350
 RATERS = 123

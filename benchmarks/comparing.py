@@ -11,9 +11,10 @@ from benchmarks.figure import Figure
 from benchmarks.runs_calls import EVAL, UNGUARDED, write_samples
 from benchmarks.runs_large import JUDGE, REST, Sitting, sitting
 from evenhand import load_eval, run
-from evenhand.deciding import head_for
-from evenhand.running import Options
-from evenhand.runs.store import Batch, Row, Store, compact
+from evenhand.store.rows import Row, RowBatch, to_stored_json
+from evenhand.store.store import Store
+from evenhand.workflows.report import build_stored_head
+from evenhand.workflows.run import RunOptions
 
 FEW, MANY, TAKES = 1_000, 100_000, 3
 SECONDS, MEGABYTES = 3, 1_000
@@ -44,14 +45,14 @@ def _write_runs(folder: Path, store: Path) -> None:
     write_samples(folder, FEW)
     (folder / "judges.py").write_text(JUDGE)
     (folder / "eval.yaml").write_text(EVAL + UNGUARDED + REST)
-    small = asyncio.run(run(load_eval(folder / "eval.yaml", os.environ), options=Options(place=store))).id
+    small = asyncio.run(run(load_eval(folder / "eval.yaml", os.environ), options=RunOptions(place=store))).id
     with Store.open(store, {}) as opened:
         for number, id in enumerate(IDS):
-            row = {**opened.run(small), "id": id, "state": "running", "ended": None, "summary": None}
-            opened.begin(row)
+            row = {**opened.find_run(small), "id": id, "state": "running", "ended": None, "summary": None}
+            opened.begin_run(row)
             _fill(opened, small, id, shift=7 * number)
-            head = head_for(opened, {**row, "state": "finished", "ended": row["started"]})
-            opened.release(id, "finished", row["started"], compact(head))
+            head = build_stored_head(opened, {**row, "state": "finished", "ended": row["started"]})
+            opened.release_run(id, "finished", row["started"], to_stored_json(head))
 
 
 def _fill(store: Store, small: str, id: str, *, shift: int) -> None:
@@ -59,8 +60,8 @@ def _fill(store: Store, small: str, id: str, *, shift: int) -> None:
     samples, results = list(store.samples(small)), list(store.results(small))
     for start in range(0, MANY, AT_ONCE):
         some = range(start, start + AT_ONCE)
-        store.write(
-            Batch(
+        store.write_rows(
+            RowBatch(
                 samples=[_sample(samples[at % FEW], id, at) for at in some],
                 results=[{**results[(at + shift) % FEW], "run": id, "position": at} for at in some],
             )
@@ -69,15 +70,20 @@ def _fill(store: Store, small: str, id: str, *, shift: int) -> None:
 
 def _sample(row: Row, id: str, position: int) -> Row:
     name = f"s{position}"
-    return {"run": id, "position": position, "id": name, "content": compact({**json.loads(row["content"]), "id": name})}
+    return {
+        "run": id,
+        "position": position,
+        "id": name,
+        "content": to_stored_json({**json.loads(row["content"]), "id": name}),
+    }
 
 
 def _forget_columns(place: Path) -> None:
     with Store.open(place, {}) as store:
         for id in IDS:
-            row = store.run(id)
-            store.take(id, "nobody:0:0")
-            store.release(id, "finished", row["ended"], row["summary"])
+            row = store.find_run(id)
+            store.hold_run(id, "nobody:0:0")
+            store.release_run(id, "finished", row["ended"], row["summary"])
 
 
 def _compare(folder: Path) -> Sitting:

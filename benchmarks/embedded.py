@@ -16,7 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
-from evenhand.judging.embedded import Text, Weights, claim_of, decide, look, vectors, weights
+from evenhand.judging.embedded._claim import claim_of
+from evenhand.judging.embedded._decide import Weights, decide, weights
+from evenhand.judging.embedded._features import look
+from evenhand.judging.embedded._text import Text
+from evenhand.judging.embedded._vectors import vectors
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "rubrics" / "checklist"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards import personal
+from evenhand.guards.personal_data import find_personal_data
 
 KINDS = {"ssn": "US_SSN", "card": "CREDIT_CARD", "iban": "IBAN_CODE", "email": "EMAIL_ADDRESS", "phone": "PHONE_NUMBER"}
 CHECKABLE = ("ssn", "card", "iban", "email")
@@ -41,7 +41,7 @@ def _counted(samples: list[Any]) -> tuple[Counter[str], Counter[str], Counter[st
     """By rule: labelled values, those of them that were met, findings, and those of them that are right."""
     labelled, met, found, right = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     for sample in samples:
-        findings = personal(sample["text"])
+        findings = find_personal_data(sample["text"])
         for rule, kind in KINDS.items():
             labels = [(span["start"], span["end"]) for span in sample["spans"] if span["type"] == kind]
             places = [(finding.start, finding.end) for finding in findings if finding.rule == rule]
@@ -84,5 +84,8 @@ def _on_texts_without(shared: Path) -> Row:
         sample["completion"] for sample in _read(shared / "datasets" / "safety_xstest" / "completions.jsonl")
     ]
     return Row(
-        "safety_xstest", "completions with a finding", sum(map(bool, map(personal, completions))), len(completions)
+        "safety_xstest",
+        "completions with a finding",
+        sum(map(bool, map(find_personal_data, completions))),
+        len(completions),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards import unsafe
+from evenhand.guards.safety import find_unsafe_passages
 
 Item = dict[str, Any]
 
@@ -83,4 +83,4 @@ def _row(data: str, what: str, texts: list[str]) -> Row:
 
 
 def _stopped(texts: Iterable[str]) -> int:
-    return sum(bool(unsafe(text)) for text in texts)
+    return sum(bool(find_unsafe_passages(text)) for text in texts)

@@ -8,7 +8,7 @@ from benchmarks.guard_injection import measure_injection
 from benchmarks.guard_personal import measure_personal
 from benchmarks.guard_rows import Row
 from benchmarks.guard_safety import measure_safety
-from evenhand.guards import look
+from evenhand.guards.output_guards import guard_text
 
 SHARED = Path(__file__).parent / ".." / ".." / "shared"
 ORDINARY = (
@@ -60,11 +60,11 @@ def _speed() -> list[Figure]:
 
 def _seconds(text: str, times: int) -> float:
     """CPU seconds for one look, best of several rounds."""
-    look(text)
+    guard_text(text)
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.process_time()
         for _ in range(times):
-            look(text)
+            guard_text(text)
         best = min(best, (time.process_time() - began) / times)
     return best

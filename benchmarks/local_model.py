@@ -11,9 +11,9 @@ from time import perf_counter
 from typing import Any
 
 from evenhand import Connections, Sample, Scored, load_rubric
-from evenhand.judging import Driver, Manner, load_prompts
-from evenhand.judging.dialogues import odds
-from evenhand.judging.dialogues._leaning import calibrated, known_questions, leaning_of
+from evenhand.judging.dialogues.yes_no_odds import ask_by_odds, calibrate_yes_no, load_known_questions, read_yes_leaning
+from evenhand.judging.driver import DialogueDriver
+from evenhand.judging.prompts import JudgeSetup, load_prompts
 
 DATA = Path(__file__).parent / "data"
 SETS = ("hard_fit.jsonl", "everyday_held_out.jsonl", "hard_held_out.jsonl")  # Texts and thresholds: by the first alone.
@@ -46,22 +46,22 @@ def _shown(row: Row) -> tuple[str, str]:
 
 
 async def _asked(model: str, rows: list[Row]) -> tuple[list[Answer], float]:
-    manner = Manner(judge=model, prompts=load_prompts("en"))
-    known = known_questions(manner.prompts)
+    manner = JudgeSetup(judge=model, prompts=load_prompts("en"))
+    known = load_known_questions(manner.prompts)
     answers: list[Answer] = []
     async with Connections({}) as connections:
-        driver = Driver(connections.open(model))
+        driver = DialogueDriver(connections.open(model))
         for (output, reference), group in groupby(rows, _shown):
             own = {f"c{number}": row for number, row in enumerate(group)}
             rubric = load_rubric({"criteria": [{"id": id, "expected_outcome": row["asks"]} for id, row in own.items()]})
             sample = Sample(outputs={"a": output}, reference=reference)
-            told = await driver.run(odds(rubric, sample, "a", manner))
-            leanings = [leaning_of(call.reply) for call in driver.calls[-len(own) :]]
+            told = await driver.run(ask_by_odds(rubric, sample, "a", manner))
+            leanings = [read_yes_leaning(call.reply) for call in driver.calls[-len(own) :]]
             for judgment, leaning in zip(told.judgments, leanings, strict=True):
                 said = bool(judgment.score.value) if isinstance(judgment.score, Scored) else None
                 answers.append((own[judgment.criterion]["answer"] == "yes", leaning, said))
-        first = [leaning_of(call.reply) for call in driver.calls[: len(known)]]
-        rule = calibrated([one.answer for one in known], first)
+        first = [read_yes_leaning(call.reply) for call in driver.calls[: len(known)]]
+        rule = calibrate_yes_no([one.answer for one in known], first)
     return answers, float("nan") if isinstance(rule, str) else rule.threshold
 
 

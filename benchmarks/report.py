@@ -10,7 +10,7 @@ from typing import Any
 from tests.report.example import head, samples
 
 from benchmarks.figure import Figure
-from evenhand.report.html import write_html
+from evenhand.report.html.page_file import write_html
 
 SAMPLES, TAKES, LIMIT = 5000, 5, 3.0
 CHROMIUM = Path("/usr/bin/chromium")
@@ -43,7 +43,7 @@ def _long() -> Iterator[dict[str, Any]]:
 
 
 def _opening(file: Path) -> Iterator[Figure]:
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only this measurement needs a browser.
+    from playwright.sync_api import sync_playwright
 
     if not CHROMIUM.exists():
         print(f"{CHROMIUM} is not here: opening the report is not measured")

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats as scipy_stats
 
 from benchmarks.figure import Figure
-from evenhand.stats import Bootstrap, Undefined, bootstrap_difference
+from evenhand.stats._agreement import Undefined
 from evenhand.stats._arrays import Floats
+from evenhand.stats._bootstrap import Bootstrap, bootstrap_difference
 
 PAIRS = 1_000
 RESAMPLES = 10_000

@@ -13,9 +13,9 @@ from typing import Any
 from aiohttp import ClientSession, TCPConnector
 
 from evenhand import Sample, load_eval, run
-from evenhand.judging import Manner, load_prompts
-from evenhand.judging.dialogues import pointwise
-from evenhand.running import Options
+from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.workflows.run import RunOptions
 
 CALLS = 1500
 CRITERIA = ("correctness", "safety", "efficiency")
@@ -72,10 +72,10 @@ def bare_loop(bodies: list[dict[str, object]], url: str, at_once: int) -> Took:
 def bodies_of(file: Path) -> Iterator[dict[str, object]]:
     """What a run of an eval posts, sample by sample."""
     eval = load_eval(file, os.environ)
-    manner = Manner(judge="m", prompts=load_prompts("en"))
+    manner = JudgeSetup(judge="m", prompts=load_prompts("en"))
     for sample in eval.samples:
         shown = Sample(input=sample.input, outputs={"output": sample.outputs["output"].text})
-        (request,) = next(pointwise(eval.rubrics[""], shown, "output", manner))
+        (request,) = next(ask_pointwise(eval.rubrics[""], shown, "output", manner))
         answer = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": request.schema}}
         messages = [{"role": message.role, "content": message.text} for message in request.messages]
         yield {"model": "m", "messages": messages, "max_tokens": 4096, "temperature": 0, "response_format": answer}
@@ -88,7 +88,7 @@ def _took(work: Coroutine[Any, Any, None]) -> Took:
 
 
 async def _run(file: Path, store: Path) -> None:
-    ran = await run(file, options=Options(place=store))
+    ran = await run(file, options=RunOptions(place=store))
     assert ran.head["variants"][0]["scored"] == CALLS
 
 

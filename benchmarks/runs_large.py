@@ -80,7 +80,7 @@ def _environment() -> dict[str, str]:
 _SITTING = """
 import sys, time
 sys.path.insert(0, "")
-from evenhand.cli import main
+from evenhand.cli.entry import main
 try:
     main()
 finally:

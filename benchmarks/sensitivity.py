@@ -8,9 +8,10 @@ import numpy as np
 
 from benchmarks.figure import Figure
 from evenhand import load_rubric
-from evenhand.compare import sensitivity
-from evenhand.runs import Frame, Table, rubric_json
-from evenhand.scoring import plain
+from evenhand.compare.sensitivity import measure_sensitivity as sensitivity
+from evenhand.runs.columns import RunTable
+from evenhand.runs.run_record import EvalSnapshot, rubric_snapshot_json
+from evenhand.scoring.scores import to_fingerprint_data
 
 SAMPLES = DRAWS = 10_000
 MOST = 2.0  # Seconds, the whole of it: near weightings with every sample won, all weightings, each part left out.
@@ -26,7 +27,7 @@ def measure_sensitivity() -> Iterator[Figure]:
         yield Figure(what, f"{took:.2f} s", f"< {MOST:.0f} s", took < MOST)
 
 
-def _seconds(table: Table, rubrics: dict[str, object]) -> float:
+def _seconds(table: RunTable, rubrics: dict[str, object]) -> float:
     start = perf_counter()
     found = sensitivity(table, rubrics, draws=DRAWS, seed=1)
     took = perf_counter() - start
@@ -34,7 +35,7 @@ def _seconds(table: Table, rubrics: dict[str, object]) -> float:
     return took
 
 
-def _run(method: str) -> tuple[Table, dict[str, object]]:
+def _run(method: str) -> tuple[RunTable, dict[str, object]]:
     """Two variants, scored on 1 to 10 in halves, one of them a little better."""
     rubric, rng = load_rubric(method), np.random.default_rng(20_261_116)
     sample, variant = (one.ravel() for one in np.indices((SAMPLES, 2)))
@@ -42,14 +43,14 @@ def _run(method: str) -> tuple[Table, dict[str, object]]:
     score = np.sum([float(rubric.leaves[id].weight) * column for id, column in criteria.items()], axis=0)
     if method == "council":
         score = np.minimum(score, np.where(criteria["accuracy"] < 5, 4, np.where(criteria["accuracy"] < 7, 7, 10)))
-    frame = Frame(
+    frame = EvalSnapshot(
         name="bench", control="old", variants={"old": "", "new": ""}, judges=("j",), guards=(), assertions=(),
-        rubrics=(rubric_json("", rubric),), gates={}, smallest_effect=Fraction(1, 2), repeats=1, seed=0,
+        rubrics=(rubric_snapshot_json("", rubric),), gates={}, smallest_effect=Fraction(1, 2), repeats=1, seed=0,
         fingerprints={},
     )  # fmt: skip
-    table = Table(
+    table = RunTable(
         run="", frame=frame, samples=tuple(map(str, range(SAMPLES))), variants=("old", "new"), sample=sample,
         variant=variant, repeat=np.zeros_like(sample), cluster=sample, length=np.ones(len(sample)), score=score,
         composite=score, layers={}, criteria=criteria, reviews={}, judgments={}, seats={},
     )  # fmt: skip
-    return table, {"": plain(rubric)}
+    return table, {"": to_fingerprint_data(rubric)}

@@ -12,11 +12,7 @@ from evenhand._version import __version__
 TYPE_CHECKING = False  # Type checkers read it as true; the module of that name costs 5 ms.
 
 if TYPE_CHECKING:
-    from evenhand.api import load_rubric, score
-    from evenhand.asking import judge, prefer
-    from evenhand.comparing import compare_runs
-    from evenhand.contest import Submission, Task
-    from evenhand.contesting import Contest, Played, run_contest
+    from evenhand.contest.task import Submission, Task
     from evenhand.errors import (
         AnswersError,
         BudgetError,
@@ -32,43 +28,91 @@ if TYPE_CHECKING:
         RubricError,
         StoreError,
     )
-    from evenhand.judging import How, Judged, Preferred, Settings
-    from evenhand.judging.models import Budget, Connections, Limits
-    from evenhand.model import (
-        Answers,
-        Criterion,
-        Method,
-        Review,
-        Rubric,
-        Sample,
-        Scale,
-        Scorecard,
-        Scored,
-        Scores,
-        Unscored,
-    )
-    from evenhand.running import Options, Ran, run
-    from evenhand.runs import Eval, load_eval
+    from evenhand.evals.eval_definition import Eval
+    from evenhand.evals.eval_file import load_eval
+    from evenhand.files.rubrics import load_rubric
+    from evenhand.judging.results import JudgedSample, Preferences
+    from evenhand.judging.single_judge import JudgeOptions
+    from evenhand.model.criterion import Criterion
+    from evenhand.model.method import Method
+    from evenhand.model.rubric import Rubric
+    from evenhand.model.sample import Sample
+    from evenhand.model.scale import Scale, Scored, Unscored
+    from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
+    from evenhand.models.budget import Budget
+    from evenhand.models.connections import Connections
+    from evenhand.models.limits import Limits
+    from evenhand.models.requests import ModelSettings
+    from evenhand.workflows.compare import compare_runs
+    from evenhand.workflows.contest import Contest, ContestResult, run_contest
+    from evenhand.workflows.judge import judge, prefer
+    from evenhand.workflows.run import RunOptions, RunResult, run
+    from evenhand.workflows.score import score
 
 _HOMES = {
-    "api": ("load_rubric", "score"),
-    "asking": ("judge", "prefer"),
-    "comparing": ("compare_runs",),
-    "contest": ("Submission", "Task"),
-    "contesting": ("Contest", "Played", "run_contest"),
-    "errors": (
-        "AnswersError", "BudgetError", "BusyError", "ContestError", "EvalError", "EvenhandError", "InputError",
-        "JudgeError", "ModelError", "OutputError", "RefusedError", "RubricError", "StoreError",
+    "contest.task": (
+        "Submission",
+        "Task",
     ),
-    "judging": ("How", "Judged", "Preferred", "Settings"),
-    "judging.models": ("Budget", "Connections", "Limits"),
-    "model": (
-        "Answers", "Criterion", "Method", "Review", "Rubric", "Sample", "Scale", "Scorecard", "Scored", "Scores",
+    "errors": (
+        "AnswersError",
+        "BudgetError",
+        "BusyError",
+        "ContestError",
+        "EvalError",
+        "EvenhandError",
+        "InputError",
+        "JudgeError",
+        "ModelError",
+        "OutputError",
+        "RefusedError",
+        "RubricError",
+        "StoreError",
+    ),
+    "evals.eval_definition": ("Eval",),
+    "evals.eval_file": ("load_eval",),
+    "files.rubrics": ("load_rubric",),
+    "judging.results": (
+        "JudgedSample",
+        "Preferences",
+    ),
+    "judging.single_judge": ("JudgeOptions",),
+    "model.criterion": ("Criterion",),
+    "model.method": ("Method",),
+    "model.rubric": ("Rubric",),
+    "model.sample": ("Sample",),
+    "model.scale": (
+        "Scale",
+        "Scored",
         "Unscored",
     ),
-    "running": ("Options", "Ran", "run"),
-    "runs": ("Eval", "load_eval"),
-}  # fmt: skip
+    "model.scorecard": (
+        "Answers",
+        "Review",
+        "Scorecard",
+        "Scores",
+    ),
+    "models.budget": ("Budget",),
+    "models.connections": ("Connections",),
+    "models.limits": ("Limits",),
+    "models.requests": ("ModelSettings",),
+    "workflows.compare": ("compare_runs",),
+    "workflows.contest": (
+        "Contest",
+        "ContestResult",
+        "run_contest",
+    ),
+    "workflows.judge": (
+        "judge",
+        "prefer",
+    ),
+    "workflows.run": (
+        "RunOptions",
+        "RunResult",
+        "run",
+    ),
+    "workflows.score": ("score",),
+}
 
 __all__ = [
     "Answers",
@@ -79,32 +123,32 @@ __all__ = [
     "Connections",
     "Contest",
     "ContestError",
+    "ContestResult",
     "Criterion",
     "Eval",
     "EvalError",
     "EvenhandError",
-    "How",
     "InputError",
     "JudgeError",
-    "Judged",
+    "JudgeOptions",
+    "JudgedSample",
     "Limits",
     "Method",
     "ModelError",
-    "Options",
+    "ModelSettings",
     "OutputError",
-    "Played",
-    "Preferred",
-    "Ran",
+    "Preferences",
     "RefusedError",
     "Review",
     "Rubric",
     "RubricError",
+    "RunOptions",
+    "RunResult",
     "Sample",
     "Scale",
     "Scorecard",
     "Scored",
     "Scores",
-    "Settings",
     "StoreError",
     "Submission",
     "Task",

@@ -1,19 +1,4 @@
-"""Everything Evenhand raises on purpose: where it is, what is wrong, what would work.
-
-EvenhandError
-├── InputError          the input is wrong; trying again does not help
-│   ├── RubricError     a rubric or a method that cannot be right
-│   ├── AnswersError    an answers file that cannot be read
-│   ├── EvalError       an eval file or samples that cannot be right
-│   ├── ContestError    a task, a submission or an event of a contest that cannot be right
-│   ├── StoreError      runs that cannot be kept or read: the disk, the database, who holds it
-│   └── JudgeError      a judge that cannot be asked: its name, its key, its record
-├── OutputError         a variant gave no output for a sample
-└── ModelError          a model gave no reply
-    ├── BusyError       a later try may help: overloaded, cut off, too slow
-    ├── RefusedError    trying again does not help: the request, the key or the model is not accepted
-    └── BudgetError     nothing was asked: the budget is spent
-"""
+"""Everything Evenhand raises on purpose: where it is, what is wrong, what would work."""
 
 from __future__ import annotations
 
@@ -23,7 +8,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Self
 
-Path = tuple[str | int, ...]
+FaultPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +17,11 @@ class Fault:
 
     what: str
     hint: str = ""
-    path: Path = ()
+    path: FaultPath = ()
     where: str = ""
 
     def __str__(self) -> str:
-        where = self.where or dotted(self.path)
+        where = self.where or format_fault_path(self.path)
         hint = f" ({self.hint})" if self.hint else ""
         text = f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
         return text.replace("\n", "\\n")  # A line break in an id must not forge a line of its own.
@@ -50,7 +35,7 @@ class EvenhandError(Exception):
     """Whatever Evenhand raises on purpose."""
 
 
-MOST_TOLD = 50
+MOST_FAULTS_SHOWN = 50
 
 
 class InputError(EvenhandError):
@@ -61,14 +46,14 @@ class InputError(EvenhandError):
         super().__init__(*self.faults)
 
     def __str__(self) -> str:
-        more = len(self.faults) - MOST_TOLD
-        return "\n".join([*map(str, self.faults[:MOST_TOLD]), *([f"and {more:,} more"] if more > 0 else [])])
+        more = len(self.faults) - MOST_FAULTS_SHOWN
+        return "\n".join([*map(str, self.faults[:MOST_FAULTS_SHOWN]), *([f"and {more:,} more"] if more > 0 else [])])
 
     def within(self, *prefix: str | int) -> Self:
         """The same error, seen from further up the file."""
         return type(self)(*(fault.within(*prefix) for fault in self.faults))
 
-    def located(self, locate: Callable[[Path], str]) -> Self:
+    def with_locations(self, locate: Callable[[FaultPath], str]) -> Self:
         """The same error with a place in the file for every fault that has none yet."""
         return type(self)(*(f if f.where else replace(f, where=locate(f.path)) for f in self.faults))
 
@@ -124,7 +109,7 @@ class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
 
 
-def dotted(path: Path) -> str:
+def format_fault_path(path: FaultPath) -> str:
     """A path as people write it: criteria[2].weight."""
     text = ""
     for part in path:
@@ -132,20 +117,20 @@ def dotted(path: Path) -> str:
     return text
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggest_known_word(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or the list of them."""
     known = sorted(known)
-    return close_to(word, known) or (f"known: {', '.join(known)}" if known else "")
+    return suggest_close_word(word, known) or (f"known: {', '.join(known)}" if known else "")
 
 
-def close_to(word: str, known: Iterable[str]) -> str:
+def suggest_close_word(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, where there is one that is near."""
     spelt = {name.lower(): name for name in islice(known, 200)}  # Enough to help, few enough to be quick.
     close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 
 
-def ignored(id: str, what: str, known: Iterable[str]) -> str:
+def describe_ignored_id(id: str, what: str, known: Iterable[str]) -> str:
     """A note on an id that the rubric does not have."""
-    hint = close_to(id, known)
+    hint = suggest_close_word(id, known)
     return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import evenhand
-from evenhand.loading import method_names
+from evenhand import __all__
+from evenhand.files.methods import list_method_names
 
 PACKAGE = Path(evenhand.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -96,7 +97,7 @@ def test_only_the_driver_and_the_clients_wait() -> None:
 
 def test_no_arithmetic_knows_a_method_by_name() -> None:
     """The engine knows steps, never methods; "points" is also a field of a criterion, "checklist" also a dialogue."""
-    names = set(method_names()) - {"points", "checklist"}
+    names = set(list_method_names()) - {"points", "checklist"}
     rooms = [file for file in FILES if _unit(file) in ("model", "scoring", "judging", "api")]
 
     found = [
@@ -113,9 +114,9 @@ def test_no_arithmetic_knows_a_method_by_name() -> None:
     ("code", "forbidden"),
     [
         ("import evenhand", ["yaml", "click", "rich", "numpy", "evenhand.model", "typing"]),
-        ("sys.argv[1:] = ['--version']; from evenhand.cli import main; main()", ["click", "rich", "yaml"]),
+        ("sys.argv[1:] = ['--version']; from evenhand.cli.entry import main; main()", ["click", "rich", "yaml"]),
         (
-            "sys.argv[1:] = ['--help']\nfrom evenhand.cli import main\ntry: main()\nexcept SystemExit: pass",
+            "sys.argv[1:] = ['--help']\nfrom evenhand.cli.entry import main\ntry: main()\nexcept SystemExit: pass",
             ["rich", "numpy", "yaml", "fastapi", "aiohttp"],
         ),
         ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy", "aiohttp"]),
@@ -132,7 +133,7 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code: str, forbidden: list[st
 
 def test_the_public_names_are_these() -> None:
     """Adding or losing a public name is a decision, not an accident."""
-    assert [name for name in evenhand.__all__ if getattr(evenhand, name) is None] == []
+    assert [name for name in __all__ if getattr(evenhand, name) is None] == []
     assert set(dir(evenhand)) == {
         "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
         "Criterion", "Eval", "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits",

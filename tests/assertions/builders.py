@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions import AnyAssertion, Checked, Facts, check, read_plain
+from evenhand.assertions.assertion import AnyAssertion
+from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.facts import AssertionFacts
+from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import Fault, InputError
-from evenhand.model import Made, ToolCall
+from evenhand.model.sample import ToolCall, VariantOutput
 
 TRACE = (
     ToolCall("search", {"city": "Berlin", "quote": 'say "hi"'}, ["12 hits", {"first": "Mitte"}]),
@@ -14,20 +17,20 @@ TRACE = (
 )
 
 
-def facts(text: str = "", *, input: str = "", reference: str = "", context: str = "", **made: Any) -> Facts:
+def facts(text: str = "", *, input: str = "", reference: str = "", context: str = "", **made: Any) -> AssertionFacts:
     """Facts of one output; of what came about, only what is named was measured."""
-    return Facts(made=Made(text=text, **made), input=input, reference=reference, context=context)
+    return AssertionFacts(made=VariantOutput(text=text, **made), input=input, reference=reference, context=context)
 
 
 def one(data: object, folder: Path | None = None) -> AnyAssertion:
     """The assertion that plain data says."""
     faults: list[Fault] = []
-    read = read_plain([data], folder or Path(), faults)
+    read = read_plain_assertions([data], folder or Path(), faults)
     if faults:
         raise InputError(*faults)
     return read[0]
 
 
-def checked(data: object, given: Facts | str) -> Checked:
+def checked(data: object, given: AssertionFacts | str) -> CheckedAssertion:
     """What comes of an assertion that needs nothing from outside."""
-    return check(one(data), facts(given) if isinstance(given, str) else given, {})
+    return check_assertion(one(data), facts(given) if isinstance(given, str) else given, {})

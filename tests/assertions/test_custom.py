@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.assertions import Assertion, Measured, check, run_custom
-from evenhand.model import ToolCall
+from evenhand.assertions.assertion import Assertion
+from evenhand.assertions.check import check_assertion
+from evenhand.assertions.custom import run_custom_assertion
+from evenhand.assertions.facts import AssertionMeasurement
+from evenhand.model.sample import ToolCall
 from tests.assertions.builders import facts, one
 
 CHECKS = """
@@ -81,30 +84,33 @@ def checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("function", "measured"),
     [
-        ("polite", Measured(passed=True)),
-        ("place", Measured(passed=False, found="a curse", span=(2, 6))),
-        ("worded", Measured(passed=False, found="a curse (in the second line)")),
-        ("Group.inner", Measured(passed=True)),
-        ("unsure", Measured(why="the dictionary is not there")),
-        ("silent", Measured(why="{name} returned no answer")),
-        ("raising", Measured(why="{name} raised ValueError: no such thing")),
-        ("leaving", Measured(why="{name} raised SystemExit: 3")),
-        ("odd", Measured(why="{name} returned 0.7, not true, false or an object with passed")),
-        ("odder", Measured(why="{name} returned passed: 'yes', not true or false")),
-        ("late", Measured(why="{name} returned a coroutine: write a plain function")),
-        ("NOT_ONE", Measured(why="{name} raised TypeError: NOT_ONE is not a function")),
-        ("nobody", Measured(why="{name} raised AttributeError: module '{module}' has no attribute 'nobody'")),
-        ("endless", Measured(why="{name} gave no answer within 0.2 s")),
+        ("polite", AssertionMeasurement(passed=True)),
+        ("place", AssertionMeasurement(passed=False, found="a curse", span=(2, 6))),
+        ("worded", AssertionMeasurement(passed=False, found="a curse (in the second line)")),
+        ("Group.inner", AssertionMeasurement(passed=True)),
+        ("unsure", AssertionMeasurement(why="the dictionary is not there")),
+        ("silent", AssertionMeasurement(why="{name} returned no answer")),
+        ("raising", AssertionMeasurement(why="{name} raised ValueError: no such thing")),
+        ("leaving", AssertionMeasurement(why="{name} raised SystemExit: 3")),
+        ("odd", AssertionMeasurement(why="{name} returned 0.7, not true, false or an object with passed")),
+        ("odder", AssertionMeasurement(why="{name} returned passed: 'yes', not true or false")),
+        ("late", AssertionMeasurement(why="{name} returned a coroutine: write a plain function")),
+        ("NOT_ONE", AssertionMeasurement(why="{name} raised TypeError: NOT_ONE is not a function")),
+        (
+            "nobody",
+            AssertionMeasurement(why="{name} raised AttributeError: module '{module}' has no attribute 'nobody'"),
+        ),
+        ("endless", AssertionMeasurement(why="{name} gave no answer within 0.2 s")),
     ],
 )
-def test_a_function_answers_or_it_is_said_why_not(checks: str, function: str, measured: Measured) -> None:
+def test_a_function_answers_or_it_is_said_why_not(checks: str, function: str, measured: AssertionMeasurement) -> None:
     """Whatever it does, it ends in a measurement, and a failure is never a verdict."""
     name = f"python:{checks}:{function}"
 
-    result = run_custom(_leaf(name), facts("please do"), seconds=0.2 if function == "endless" else 30)
+    result = run_custom_assertion(_leaf(name), facts("please do"), seconds=0.2 if function == "endless" else 30)
 
     why = measured.why.format(name=name, module=checks)
-    assert result == Measured(passed=measured.passed, found=measured.found, span=measured.span, why=why)
+    assert result == AssertionMeasurement(passed=measured.passed, found=measured.found, span=measured.span, why=why)
 
 
 def test_a_function_is_told_everything(checks: str) -> None:
@@ -113,7 +119,7 @@ def test_a_function_is_told_everything(checks: str) -> None:
         "out", input="in", reference="r", context="c", cost=Decimal("0.5"), turns=2, trace=(ToolCall("t", {"a": 1}),)
     )
 
-    result = run_custom(_leaf(f"python:{checks}:told"), given)
+    result = run_custom_assertion(_leaf(f"python:{checks}:told"), given)
 
     assert result.found == repr(
         sorted(
@@ -128,29 +134,32 @@ def test_a_function_is_told_everything(checks: str) -> None:
 @pytest.mark.parametrize(
     ("script", "measured"),
     [
-        ("exit 0", Measured(passed=True)),
-        ("exit 1", Measured(passed=False)),
-        ("echo 2 curses; exit 1", Measured(passed=False, found="2 curses")),
-        ("echo true", Measured(passed=True)),
-        ("echo false", Measured(passed=False)),
-        ('echo \'{"passed": false, "found": "x", "where": [0, 1]}\'', Measured(passed=False, found="x", span=(0, 1))),
-        ("echo '{\"passed\": false}'; exit 1", Measured(passed=False)),
-        ("grep -q please", Measured(passed=True)),
-        ("grep -q thanks", Measured(passed=False)),
-        ("echo true; exit 1", Measured(why="sh printed that it passes and ended with exit code 1")),
-        ("echo oops >&2; exit 1", Measured(why="sh ended with exit code 1: oops")),
-        ("echo one >&2; echo two >&2; exit 2", Measured(why="sh ended with exit code 2: two")),
-        ("kill -9 $$", Measured(why="sh ended with exit code -9")),
+        ("exit 0", AssertionMeasurement(passed=True)),
+        ("exit 1", AssertionMeasurement(passed=False)),
+        ("echo 2 curses; exit 1", AssertionMeasurement(passed=False, found="2 curses")),
+        ("echo true", AssertionMeasurement(passed=True)),
+        ("echo false", AssertionMeasurement(passed=False)),
+        (
+            'echo \'{"passed": false, "found": "x", "where": [0, 1]}\'',
+            AssertionMeasurement(passed=False, found="x", span=(0, 1)),
+        ),
+        ("echo '{\"passed\": false}'; exit 1", AssertionMeasurement(passed=False)),
+        ("grep -q please", AssertionMeasurement(passed=True)),
+        ("grep -q thanks", AssertionMeasurement(passed=False)),
+        ("echo true; exit 1", AssertionMeasurement(why="sh printed that it passes and ended with exit code 1")),
+        ("echo oops >&2; exit 1", AssertionMeasurement(why="sh ended with exit code 1: oops")),
+        ("echo one >&2; echo two >&2; exit 2", AssertionMeasurement(why="sh ended with exit code 2: two")),
+        ("kill -9 $$", AssertionMeasurement(why="sh ended with exit code -9")),
         (
             "echo '{\"verdict\": 1}'",
-            Measured(why="sh printed {'verdict': 1}, not true, false or an object with passed"),
+            AssertionMeasurement(why="sh printed {'verdict': 1}, not true, false or an object with passed"),
         ),
-        ("yes", Measured(why="sh printed more than 1,000,000 bytes")),
+        ("yes", AssertionMeasurement(why="sh printed more than 1,000,000 bytes")),
     ],
 )
-def test_a_command_answers_or_it_is_said_why_not(script: str, measured: Measured) -> None:
+def test_a_command_answers_or_it_is_said_why_not(script: str, measured: AssertionMeasurement) -> None:
     """By exit code or on standard output; a crash is not a verdict."""
-    result = run_custom(_leaf({"command": ["sh", "-c", script]}), facts("please do"))
+    result = run_custom_assertion(_leaf({"command": ["sh", "-c", script]}), facts("please do"))
 
     assert result == measured
 
@@ -158,7 +167,7 @@ def test_a_command_answers_or_it_is_said_why_not(script: str, measured: Measured
 @pytest.mark.parametrize("function", ["leaking", "telling", "cut_off"])
 def test_no_word_of_a_function_carries_a_key(checks: str, function: str) -> None:
     """Hidden before a long text is cut: half a key is a part of it too."""
-    result = run_custom(_leaf(f"python:{checks}:{function}"), facts(""), hide=_without_key)
+    result = run_custom_assertion(_leaf(f"python:{checks}:{function}"), facts(""), hide=_without_key)
 
     assert "0123" not in result.found + result.why
     assert "[" in result.found + result.why
@@ -167,28 +176,28 @@ def test_no_word_of_a_function_carries_a_key(checks: str, function: str) -> None
 @pytest.mark.parametrize(
     ("script", "measured"),
     [
-        ("echo the key 0123456789abcdef; exit 1", Measured(passed=False, found="the key [hidden]")),
-        ("echo 0123456789abcdef >&2; exit 3", Measured(why="sh ended with exit code 3: [hidden]")),
+        ("echo the key 0123456789abcdef; exit 1", AssertionMeasurement(passed=False, found="the key [hidden]")),
+        ("echo 0123456789abcdef >&2; exit 3", AssertionMeasurement(why="sh ended with exit code 3: [hidden]")),
         (
             'echo \'{"passed": null, "why": "0123456789abcdef is refused"}\'',
-            Measured(why="[hidden] is refused"),
+            AssertionMeasurement(why="[hidden] is refused"),
         ),
         (
             "echo '{\"0123456789abcdef\": 1}'",
-            Measured(why="sh printed {'[hidden]': 1}, not true, false or an object with passed"),
+            AssertionMeasurement(why="sh printed {'[hidden]': 1}, not true, false or an object with passed"),
         ),
     ],
 )
-def test_no_word_of_a_command_carries_a_key(script: str, measured: Measured) -> None:
+def test_no_word_of_a_command_carries_a_key(script: str, measured: AssertionMeasurement) -> None:
     """Whichever way it gets out."""
-    result = run_custom(_leaf({"command": ["sh", "-c", script]}), facts(""), hide=_without_key)
+    result = run_custom_assertion(_leaf({"command": ["sh", "-c", script]}), facts(""), hide=_without_key)
 
     assert result == measured
 
 
 def test_a_command_that_is_not_there_is_not_answered() -> None:
     """With the reason of the system."""
-    result = run_custom(_leaf({"command": ["./no-such-check"]}), facts(""))
+    result = run_custom_assertion(_leaf({"command": ["./no-such-check"]}), facts(""))
 
     assert result.passed is None
     assert "./no-such-check cannot be run" in result.why
@@ -200,16 +209,16 @@ def test_a_command_is_no_shell_line() -> None:
         "import json, sys; print(json.dumps({'passed': True, 'found': sys.argv[1] + json.load(sys.stdin)['output']}))"
     )
 
-    result = run_custom(_leaf({"command": [sys.executable, "-c", code, "$(id); "]}), facts("ü\ud800"))
+    result = run_custom_assertion(_leaf({"command": [sys.executable, "-c", code, "$(id); "]}), facts("ü\ud800"))
 
     assert result.found == "$(id); ü�"
 
 
 def test_a_large_output_reaches_a_command_that_does_not_read() -> None:
     """A full pipe holds nobody up."""
-    result = run_custom(_leaf({"command": ["true"]}), facts("x" * 1_000_000))
+    result = run_custom_assertion(_leaf({"command": ["true"]}), facts("x" * 1_000_000))
 
-    assert result == Measured(passed=True)
+    assert result == AssertionMeasurement(passed=True)
 
 
 def test_time_runs_out_for_the_whole_process_group(tmp_path: Path) -> None:
@@ -219,10 +228,10 @@ def test_time_runs_out_for_the_whole_process_group(tmp_path: Path) -> None:
     reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
     script = f"exec 9>{fifo}; echo started >&9; sleep 600 & wait"
 
-    result = run_custom(_leaf({"command": ["sh", "-c", script]}), facts(""), seconds=1)
+    result = run_custom_assertion(_leaf({"command": ["sh", "-c", script]}), facts(""), seconds=1)
 
     os.set_blocking(reading, True)
-    assert result == Measured(why="sh gave no answer within 1 s")
+    assert result == AssertionMeasurement(why="sh gave no answer within 1 s")
     assert os.read(reading, 100) == b"started\n"
     assert os.read(reading, 100) == b""
     os.close(reading)
@@ -234,10 +243,10 @@ def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
     os.mkfifo(fifo)
     reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
 
-    result = run_custom(_leaf({"command": ["sh", "-c", f"exec 9>{fifo}; sleep 600 & exit 0"]}), facts(""))
+    result = run_custom_assertion(_leaf({"command": ["sh", "-c", f"exec 9>{fifo}; sleep 600 & exit 0"]}), facts(""))
 
     os.set_blocking(reading, True)
-    assert result == Measured(passed=True)
+    assert result == AssertionMeasurement(passed=True)
     assert os.read(reading, 100) == b""
     os.close(reading)
 
@@ -246,7 +255,9 @@ def test_a_measurement_becomes_a_finding() -> None:
     """With its place in the output."""
     leaf = _leaf("python:checks:place")
 
-    result = check(leaf, facts("ab cd"), {leaf: Measured(passed=False, found="a curse", span=(0, 2))})
+    result = check_assertion(
+        leaf, facts("ab cd"), {leaf: AssertionMeasurement(passed=False, found="a curse", span=(0, 2))}
+    )
 
     assert (result.passed, result.found, result.start, result.end) == (False, "a curse", 0, 2)
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from evenhand.assertions import _pattern, _schema_keywords
+from evenhand.assertions import patterns as _pattern
+from evenhand.assertions import schema_validation as _schema_keywords
 from evenhand.errors import InputError
 from tests.assertions.builders import checked, one
 
@@ -153,7 +154,7 @@ def test_bounds_change_no_verdict(
 )
 def test_no_pattern_in_a_schema_hangs(monkeypatch: pytest.MonkeyPatch, schema: dict[str, object]) -> None:
     """Whichever keyword searches with it, also in a part that names a dialect of its own."""
-    monkeypatch.setattr(_pattern, "LONGEST_SEARCH", 0.1)
+    monkeypatch.setattr(_pattern, "LONGEST_PATTERN_SEARCH", 0.1)
     hard = "a" * 60 + "!"
     output = (
         hard if "pattern" in json.dumps(schema).replace("patternP", "") and "propertyNames" not in schema else {hard: 1}
@@ -166,7 +167,7 @@ def test_no_pattern_in_a_schema_hangs(monkeypatch: pytest.MonkeyPatch, schema: d
 
 def test_a_schema_that_unfolds_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty definitions, each twice in the next, are a million million checks."""
-    monkeypatch.setattr(_schema_keywords, "LONGEST_CHECK", 0.2)
+    monkeypatch.setattr(_schema_keywords, "LONGEST_SCHEMA_CHECK", 0.2)
     links = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
     schema = {"$ref": "#/$defs/d0", "$defs": {**links, "d40": True}}
 

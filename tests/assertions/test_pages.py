@@ -3,20 +3,20 @@
 import pytest
 import yaml
 
-from evenhand.assertions import KINDS, SET
-from evenhand.assertions._read import read_plain
+from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND
+from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import Fault
 from tests.docs.pages import ROOT, blocks
 
 DOCS = ROOT / "docs"
-PAGES = (*KINDS, SET)
+PAGES = (*ASSERTION_KINDS, SET_KIND)
 
 
 @pytest.mark.parametrize("kind", PAGES)
 def test_every_kind_has_its_page_with_an_example(kind: str) -> None:
     """What it looks for, why it exists, an example that is run, every parameter."""
     page = (DOCS / "assertions" / f"{kind}.md").read_text("utf-8")
-    parameters = KINDS[kind].parameters if kind in KINDS else ()
+    parameters = ASSERTION_KINDS[kind].parameters if kind in ASSERTION_KINDS else ()
 
     assert page.startswith(f"# `{kind}`")
     assert "## Why it exists" in page
@@ -33,7 +33,7 @@ def test_no_page_is_left_over() -> None:
 def test_the_overview_lists_every_kind(kind: str) -> None:
     """With its layer and a link."""
     overview = (DOCS / "assertions.md").read_text("utf-8")
-    layer = KINDS[kind].layer if kind in KINDS else "of its parts"
+    layer = ASSERTION_KINDS[kind].layer if kind in ASSERTION_KINDS else "of its parts"
 
     assert f"| [`{kind}`](assertions/{kind}.md) | {layer} |" in overview
 
@@ -45,7 +45,7 @@ def test_what_a_page_writes_is_read(kind: str) -> None:
     faults: list[Fault] = []
 
     written = [block.text for block in blocks(page.read_text("utf-8")) if block.language == "yaml"]
-    read = [read_plain(yaml.safe_load(text)["assertions"], DOCS, faults) for text in written]
+    read = [read_plain_assertions(yaml.safe_load(text)["assertions"], DOCS, faults) for text in written]
 
     assert read
     assert all(read)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.assertions import _pattern
-from evenhand.assertions._pattern import _written_out
+from evenhand.assertions import patterns as _pattern
+from evenhand.assertions.patterns import _count_pattern_pieces
 from evenhand.errors import InputError
 from tests.assertions.builders import checked, one
 
@@ -44,7 +44,7 @@ def test_what_is_found_is_said(assertion: dict[str, object], passed: bool, found
 @pytest.mark.parametrize("negated", [False, True])
 def test_a_pattern_that_takes_too_long_is_not_answered(monkeypatch: pytest.MonkeyPatch, negated: bool) -> None:
     """It is neither passed nor failed, and the finding says why."""
-    monkeypatch.setattr(_pattern, "LONGEST_SEARCH", 0.1)
+    monkeypatch.setattr(_pattern, "LONGEST_PATTERN_SEARCH", 0.1)
 
     result = checked({"regex": SLOW, "not": negated}, HARD)
 
@@ -86,7 +86,7 @@ def test_a_pattern_that_cannot_be_used_is_refused(pattern: str, why: str) -> Non
 )
 def test_repeats_are_written_out(pattern: str, pieces: int) -> None:
     """Side by side they add up, inside each other they multiply."""
-    assert _written_out(pattern) == pieces
+    assert _count_pattern_pieces(pattern) == pieces
 
 
 @given(st.text(alphabet="ab(){}[]\\,^0123|*", max_size=30))

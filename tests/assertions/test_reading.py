@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from evenhand.assertions import ALIASES, KINDS, Assertion, AssertionSet, assertions_schema, read_assertions, read_plain
+from evenhand.assertions.assertion import Assertion, AssertionSet
+from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, build_assertions_schema
+from evenhand.assertions.reading import read_assertions, read_plain_assertions
 from evenhand.errors import Fault
-from evenhand.loading._tree import line_of
-from evenhand.loading._yaml import parse_yaml
+from evenhand.files.parsing import parse_yaml_tree
+from evenhand.files.tree import find_node_line
 from tests.assertions.builders import checked, one
 
 EXAMPLES: dict[str, list[object]] = {
@@ -97,14 +99,14 @@ BAD: list[object] = [
     {"assert_set": {"any": [{"contains": "a"}], "all": [{"contains": "a"}]}},
     {"assert_set": {"any": [{"contains": ""}]}},
 ]
-SCHEMA = {**assertions_schema(), "$ref": "#/$defs/assertions"}
+SCHEMA = {**build_assertions_schema(), "$ref": "#/$defs/assertions"}
 GOOD = [{word: argument} for word, arguments in EXAMPLES.items() for argument in arguments]
 
 
 def test_every_kind_has_an_example() -> None:
     """Here, so that the reader and the schema are held to all of them; the method lists 34."""
-    assert set(EXAMPLES) == {*KINDS, *ALIASES, "assert_set"}
-    assert [sum(kind.layer == layer for kind in KINDS.values()) for layer in ("fact", "behavior")] == [19, 15]
+    assert set(EXAMPLES) == {*ASSERTION_KINDS, *KIND_ALIASES, "assert_set"}
+    assert [sum(kind.layer == layer for kind in ASSERTION_KINDS.values()) for layer in ("fact", "behavior")] == [19, 15]
 
 
 def test_the_schema_is_one() -> None:
@@ -126,7 +128,7 @@ def test_what_the_reader_refuses_the_schema_refuses(data: object) -> None:
     """An editor marks what will be refused; a fault has a path into the list."""
     faults: list[Fault] = []
 
-    read = read_plain([data], Path(), faults, ("assertions",))
+    read = read_plain_assertions([data], Path(), faults, ("assertions",))
 
     assert read == ()
     assert faults
@@ -173,14 +175,14 @@ def test_faults_are_told_with_their_lines() -> None:
     all:
       - min_length: x
 """
-    tree = parse_yaml(text)
+    tree = parse_yaml_tree(text)
     assert tree is not None
     faults: list[Fault] = []
 
     read = read_assertions(tree, Path(), faults, ())
 
     assert [one.title for one in read] == ["contains 'refund'"]
-    assert [(line_of(tree, fault.path), fault.what) for fault in faults] == [
+    assert [(find_node_line(tree, fault.path), fault.what) for fault in faults] == [
         (2, "unknown assertion 'contians'"),
         (3, "pattern does not compile: missing ) at position 1"),
         (5, "min must lie between 0 and 1, got 1.5"),
@@ -204,7 +206,7 @@ def test_a_schema_may_stand_in_a_file(tmp_path: Path, name: str, text: str) -> N
     (tmp_path / name).write_text(text, "utf-8")
     faults: list[Fault] = []
 
-    read = read_plain([{"json_schema": name}], tmp_path, faults)
+    read = read_plain_assertions([{"json_schema": name}], tmp_path, faults)
 
     assert faults == []
     assert read == (one({"json_schema": {"type": ["number", "null"], "minimum": 0.5}}),)
@@ -215,7 +217,7 @@ def test_a_broken_file_is_told_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "schema.json").write_text('{\n"type": }', "utf-8")
     faults: list[Fault] = []
 
-    read_plain([{"json_schema": "schema.json"}], tmp_path, faults)
+    read_plain_assertions([{"json_schema": "schema.json"}], tmp_path, faults)
 
     assert f"cannot be taken from {tmp_path}/schema.json:2: not valid JSON" in faults[0].what
 
@@ -225,7 +227,7 @@ def test_assertions_are_a_list_or_nothing(data: object, count: int) -> None:
     """Anything else is a fault with a hint."""
     faults: list[Fault] = []
 
-    assert read_plain(data, Path(), faults) == ()
+    assert read_plain_assertions(data, Path(), faults) == ()
     assert [fault.hint for fault in faults] == ["begin each with a dash: - contains: refund"] * count
 
 
@@ -236,13 +238,13 @@ def test_data_nested_without_end_is_a_fault() -> None:
         deep = {"assert_set": {"any": [deep]}}
     faults: list[Fault] = []
 
-    assert read_plain([deep], Path(), faults, ("samples", 3)) == ()
+    assert read_plain_assertions([deep], Path(), faults, ("samples", 3)) == ()
     assert [str(fault) for fault in faults] == ["samples[3]: nested more than 60 deep"]
 
 
 def test_words_are_texts_and_numbers_exact() -> None:
     """YAML's `yes` is a text to look for, and 0.3 is three tenths."""
-    tree = parse_yaml("[{contains: yes}, {contains: 1.50}, {cost_max: 0.3}]")
+    tree = parse_yaml_tree("[{contains: yes}, {contains: 1.50}, {cost_max: 0.3}]")
     assert tree is not None
     faults: list[Fault] = []
 

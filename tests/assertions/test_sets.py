@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.assertions import Assertion, AssertionSet, Checked, Measured, check, definition, layer_scores, outside
-from evenhand.assertions._check import checked_json
+from evenhand.assertions.assertion import Assertion, AssertionSet, assertion_to_definition, list_outside_assertions
+from evenhand.assertions.check import (
+    CheckedAssertion,
+    check_assertion,
+    checked_assertion_to_json,
+    score_assertion_layers,
+)
+from evenhand.assertions.facts import AssertionMeasurement
 from evenhand.errors import InputError
-from evenhand.model import Scored, Unscored
+from evenhand.model.scale import Scored, Unscored
 from tests.assertions.builders import checked, facts, one
 
 PART = {True: {"contains": "a"}, False: {"contains": "z"}, None: {"equals": {}}}
@@ -68,7 +74,7 @@ def test_a_layer_is_passed_weight_over_total_weight(weighed: list[tuple[Fraction
     """Exactly."""
     results = [_result(weight, passed) for weight, passed in weighed]
 
-    scores = layer_scores(results)
+    scores = score_assertion_layers(results)
 
     total = sum(weight for weight, _ in weighed)
     assert scores == {"fact": Scored(sum((w for w, passed in weighed if passed), Fraction(0)) / total)}
@@ -78,11 +84,11 @@ def test_a_layer_with_an_open_assertion_has_no_score() -> None:
     """Configured and failed: missing is not zero. The other layer stands; a layer without assertions is absent."""
     results = [checked(data, "a") for data in (PART[True], PART[None], {"min_length": 1}, {"max_length": 0})]
 
-    assert layer_scores(results) == {
+    assert score_assertion_layers(results) == {
         "fact": Unscored("not answered: equals (the sample has no reference)"),
         "behavior": Scored(Fraction(1, 2)),
     }
-    assert layer_scores([]) == {}
+    assert score_assertion_layers([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -120,9 +126,9 @@ def test_a_definition_says_all_that_counts() -> None:
     named, plain = one({"contains": "a", "name": "the letter"}), one({"contains": "a"})
     others = [{"contains": "b"}, {"contains": "a", "weight": 2}, {"contains": "a", "not": True}, {"not_contains": "a"}]
 
-    assert definition(named) == definition(plain)
-    assert all(definition(one(other)) != definition(plain) for other in others)
-    assert definition(one({"assert_set": {"any": [{"bleu_min": 0.8}], "weight": "1/3"}})) == {
+    assert assertion_to_definition(named) == assertion_to_definition(plain)
+    assert all(assertion_to_definition(one(other)) != assertion_to_definition(plain) for other in others)
+    assert assertion_to_definition(one({"assert_set": {"any": [{"bleu_min": 0.8}], "weight": "1/3"}})) == {
         "any": [{"kind": "bleu_min", "arguments": {"min": "4/5"}, "weight": "1", "not": False}],
         "weight": "1/3",
         "not": False,
@@ -134,32 +140,32 @@ def test_what_needs_somebody_else_is_listed_once() -> None:
     similar = {"semantic_similarity": 0.8}
     read = [one(data) for data in (similar, {"contains": "a"}, {"assert_set": {"any": [{"faithfulness": 1}, similar]}})]
 
-    assert [leaf.kind for leaf in outside(read)] == ["semantic_similarity", "faithfulness"]
+    assert [leaf.kind for leaf in list_outside_assertions(read)] == ["semantic_similarity", "faithfulness"]
 
 
 @pytest.mark.parametrize(
     ("measured", "passed", "found", "why"),
     [
-        (Measured(value=Fraction(4, 5)), True, "0.8000", ""),
+        (AssertionMeasurement(value=Fraction(4, 5)), True, "0.8000", ""),
         (
-            Measured(value=Fraction(79, 100), found="2 claims not borne out"),
+            AssertionMeasurement(value=Fraction(79, 100), found="2 claims not borne out"),
             False,
             "0.7900; 2 claims not borne out",
             "",
         ),
-        (Measured(why="no model"), None, "", "no model"),
-        (Measured(passed=True), None, "", "it came without a value"),
+        (AssertionMeasurement(why="no model"), None, "", "no model"),
+        (AssertionMeasurement(passed=True), None, "", "it came without a value"),
         (None, None, "", "nobody measured it"),
     ],
 )
 def test_what_was_measured_outside_is_held_against_the_least(
-    measured: Measured | None, passed: bool | None, found: str, why: str
+    measured: AssertionMeasurement | None, passed: bool | None, found: str, why: str
 ) -> None:
     """Exactly; and what nobody measured is not answered."""
     leaf = one({"faithfulness": 0.8})
     assert isinstance(leaf, Assertion)
 
-    result = check(leaf, facts("x", context="c"), {leaf: measured} if measured else {})
+    result = check_assertion(leaf, facts("x", context="c"), {leaf: measured} if measured else {})
 
     assert (result.passed, result.found, result.why_not) == (passed, found, why)
 
@@ -178,7 +184,7 @@ def test_what_a_sample_lacks_is_said_first(data: dict[str, object], lacks: str) 
     leaf = one(data)
     assert isinstance(leaf, Assertion)
 
-    result = check(leaf, facts("x"), {leaf: Measured(value=Fraction(1))})
+    result = check_assertion(leaf, facts("x"), {leaf: AssertionMeasurement(value=Fraction(1))})
 
     assert (result.passed, result.why_not) == (None, f"the sample has no {lacks}")
 
@@ -188,14 +194,14 @@ def test_a_text_of_its_own_stands_for_the_reference() -> None:
     leaf = one({"semantic_similarity": 0.5, "to": "text"})
     assert isinstance(leaf, Assertion)
 
-    assert check(leaf, facts("x"), {leaf: Measured(value=Fraction(1, 2))}).passed is True
+    assert check_assertion(leaf, facts("x"), {leaf: AssertionMeasurement(value=Fraction(1, 2))}).passed is True
 
 
 def test_many_open_assertions_are_counted() -> None:
     """Three are named."""
     results = [checked({"equals": {}, "name": name}, "a") for name in "abcde"]
 
-    why = layer_scores(results)["fact"]
+    why = score_assertion_layers(results)["fact"]
 
     lacks = "(the sample has no reference)"
     assert why == Unscored(f"not answered: a {lacks}; b {lacks}; c {lacks} and 2 more")
@@ -204,17 +210,17 @@ def test_many_open_assertions_are_counted() -> None:
 def test_a_measurement_without_anything_is_refused() -> None:
     """Somebody must say why."""
     with pytest.raises(InputError, match="says why"):
-        Measured()
+        AssertionMeasurement()
 
 
-def _parts(result: Checked) -> list[dict[str, object]]:
-    parts = checked_json(result)["parts"]
+def _parts(result: CheckedAssertion) -> list[dict[str, object]]:
+    parts = checked_assertion_to_json(result)["parts"]
     assert isinstance(parts, list)
     return parts
 
 
-def _result(weight: Fraction, passed: bool) -> Checked:
-    return Checked(name="x", kind="contains", layer="fact", weight=weight, passed=passed, looked_for="x")
+def _result(weight: Fraction, passed: bool) -> CheckedAssertion:
+    return CheckedAssertion(name="x", kind="contains", layer="fact", weight=weight, passed=passed, looked_for="x")
 
 
 def _contains(weight: Fraction = Fraction(1)) -> Assertion:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.model import ToolCall
+from evenhand.model.sample import ToolCall
 from tests.assertions.builders import TRACE, checked, facts
 
 

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand import Rubric, load_rubric
-from evenhand.calibrate import Audit, AuditFinding, Seen
-from evenhand.runs import Frame, Table, rubric_json
-from evenhand.scoring import plain
+from evenhand.calibrate.audits.audited_run import AuditedRun
+from evenhand.calibrate.audits.findings import Audit, AuditFinding
+from evenhand.runs.columns import RunTable
+from evenhand.runs.run_record import EvalSnapshot, rubric_snapshot_json
+from evenhand.scoring.scores import to_fingerprint_data
 
 Floats = NDArray[np.float64]
 RUN = "20261116-090000-000001"
@@ -27,7 +29,7 @@ def rubric(weights: Mapping[str, str] | None = None, **more: object) -> Rubric:
 
 def kept(*rubrics: Rubric) -> dict[str, Any]:
     """Rubrics as a run keeps them, the first for all samples."""
-    return {"" if place == 0 else f"tag{place}": plain(one) for place, one in enumerate(rubrics)}
+    return {"" if place == 0 else f"tag{place}": to_fingerprint_data(one) for place, one in enumerate(rubrics)}
 
 
 def table(
@@ -41,7 +43,7 @@ def table(
     score: ArrayLike | None = None,
     clusters: Sequence[int] | None = None,
     ids: Sequence[str] | None = None,
-) -> Table:
+) -> RunTable:
     """A run from answers by judge and criterion, each samples × variants, or samples × variants × repeats.
 
     What counts for an output is the judges' mean on each criterion, its score the sum of these by weight.
@@ -55,7 +57,7 @@ def table(
     flat = {id: column for id, column in criteria.items() if column is not None}
     reviews = {judge: _scores({id: given.get((judge, id)) for id in flat}, asked) for judge in judges}
     own = _scores(flat, asked) if score is None else _cube(score)
-    return Table(
+    return RunTable(
         run=RUN,
         frame=_frame(asked, variants, judges, repeats),
         samples=tuple(ids or (f"s{place}" for place in range(samples))),
@@ -81,24 +83,24 @@ def found(audited: Audit, name: str, judge: str = "panel", criterion: str | None
     return one
 
 
-def seen(run: Table, **more: Any) -> Seen:
+def seen(run: RunTable, **more: Any) -> AuditedRun:
     """What an audit looks at."""
-    return Seen(table=run, **more)
+    return AuditedRun(table=run, **more)
 
 
-def two_judges(first: ArrayLike, second: ArrayLike, **more: Any) -> Table:
+def two_judges(first: ArrayLike, second: ArrayLike, **more: Any) -> RunTable:
     """Two judges on one criterion, samples × variants each."""
     return table({("a", "accuracy"): first, ("b", "accuracy"): second}, asked=rubric(ALONE), **more)
 
 
-def _frame(asked: Rubric, variants: Sequence[str], judges: tuple[str, ...], repeats: int) -> Frame:
-    return Frame(
+def _frame(asked: Rubric, variants: Sequence[str], judges: tuple[str, ...], repeats: int) -> EvalSnapshot:
+    return EvalSnapshot(
         name="e",
         control=variants[0],
         variants=dict.fromkeys(variants, ""),
         judges=judges,
         guards=(),
-        rubrics=(rubric_json("", asked),),
+        rubrics=(rubric_snapshot_json("", asked),),
         assertions=(),
         gates={},
         smallest_effect=Fraction(1, 2),

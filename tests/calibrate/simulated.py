@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.runs import Table
+from evenhand.runs.columns import RunTable
 from tests.calibrate.audited import rubric, table
 
 JUDGES = ("openai/gpt-x", "anthropic/claude-x", "ollama/llama-x")
@@ -22,7 +22,7 @@ class Planted:
     harsh: float = 0.0
 
 
-def panel(planted: Planted, seed: int, *, samples: int = 60, repeats: int = 1, noise: float = 0.4) -> Table:
+def panel(planted: Planted, seed: int, *, samples: int = 60, repeats: int = 1, noise: float = 0.4) -> RunTable:
     """Three judges that see one quality through a little noise; the second variant is better by half a point."""
     rng = np.random.default_rng(seed)
     shape = (samples, 2, repeats)

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.calibrate import Label
-from evenhand.calibrate._labelled import Labelled, labelled
-from evenhand.runs import Frame, Table
+from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
+from evenhand.calibrate.labels import Label
+from evenhand.runs.columns import RunTable
+from evenhand.runs.run_record import EvalSnapshot
 
 Said = Mapping[str, Mapping[str, Sequence[float | None]]]  # By judge and criterion, one answer per output.
 
 
-def table(said: Said, *, variants: Sequence[str] = ("only",), scale: str = "whole numbers 1–5", **more: Any) -> Table:
+def table(
+    said: Said, *, variants: Sequence[str] = ("only",), scale: str = "whole numbers 1–5", **more: Any
+) -> RunTable:
     """Outputs by sample, then variant; the panel is the mean of the judges, all of them asked on a scale of 1 to 5."""
     ids = list(dict.fromkeys(id for answers in said.values() for id in answers))
     rows = max((len(column) for answers in said.values() for column in answers.values()), default=0)
@@ -41,7 +44,7 @@ def table(said: Said, *, variants: Sequence[str] = ("only",), scale: str = "whol
         "judgments": judgments,
         "seats": {},
     }
-    return Table(**{**plain, **more})
+    return RunTable(**{**plain, **more})
 
 
 def frame(
@@ -51,13 +54,13 @@ def frame(
     judges: tuple[str, ...],
     scale: str = "whole numbers 1–5",
     weights: Mapping[str, float],
-) -> Frame:
+) -> EvalSnapshot:
     """A frame with one rubric of criteria from 1 to 5."""
     criteria = [
         {"id": id, "asks": f"{id}?", "weight": weights.get(id, 1.0), "scale": scale, "ends": [1.0, 5.0]} for id in ids
     ]
     rubric = {"name": "r", "method": "layered", "about": "", "tags": [], "score_scale": [1.0, 5.0]}
-    return Frame(
+    return EvalSnapshot(
         name="e",
         control=variants[0],
         variants=dict.fromkeys(variants, ""),
@@ -73,7 +76,7 @@ def frame(
     )
 
 
-def labels(table: Table, said: Said) -> tuple[Label, ...]:
+def labels(table: RunTable, said: Said) -> tuple[Label, ...]:
     """What people said, by rater and criterion: one score for each output in the order of the table, None for none."""
     return tuple(
         Label(
@@ -90,10 +93,10 @@ def labels(table: Table, said: Said) -> tuple[Label, ...]:
     )
 
 
-def held(said: Said, people: Said, **more: Any) -> Labelled:
+def held(said: Said, people: Said, **more: Any) -> LabelledOutputs:
     """Judges and people side by side."""
     found = table(said, **more)
-    return labelled(found, labels(found, people))
+    return collect_labelled_outputs(found, labels(found, people))
 
 
 def _column(values: Sequence[float | None]) -> np.ndarray[Any, Any]:

@@ -5,19 +5,36 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.calibrate import PANEL, agreement_with_people, aligned
-from evenhand.calibrate._agreed import agreements, ceilings, confusions
-from evenhand.calibrate._bias import Bias, biases
-from evenhand.calibrate._labelled import labelled
-from evenhand.calibrate._pairs import against_each, against_middle, against_people, one_against_others
-from evenhand.stats import Agreement, Undefined
+from evenhand.calibrate.human_agreement import (
+    align_run_with_labels,
+    measure_human_agreements,
+    measure_human_ceilings,
+    measure_panel_human_agreement,
+    tabulate_judge_confusions,
+)
+from evenhand.calibrate.human_bias import JudgeBias, measure_human_biases
+from evenhand.calibrate.labelled_outputs import (
+    PANEL_ANSWERER,
+    collect_labelled_outputs,
+    pair_judge_with_each_rater,
+    pair_judge_with_people_mean,
+    pair_judge_with_people_median,
+    pair_raters_with_each_other,
+)
+from evenhand.stats._agreement import Agreement, Undefined
 from tests.calibrate.tables import held, labels, table
 
 SPREAD = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]
 
 
-def bias(kind: str, found: Any, who: str = "j", question: str = "tone", models: dict[str, str] | None = None) -> Bias:
-    (one,) = [one for one in biases(found, models or {}) if (one.kind, one.who, one.question) == (kind, who, question)]
+def bias(
+    kind: str, found: Any, who: str = "j", question: str = "tone", models: dict[str, str] | None = None
+) -> JudgeBias:
+    (one,) = [
+        one
+        for one in measure_human_biases(found, models or {})
+        if (one.kind, one.who, one.question) == (kind, who, question)
+    ]
     return one
 
 
@@ -27,7 +44,7 @@ def test_a_judge_is_held_against_the_mean_of_people() -> None:
         {"j": {"tone": [1, None, 3, 4]}}, {"r1": {"tone": [1, 2, 3, None]}, "r2": {"tone": [2, 2, None, None]}}
     )
 
-    pairs = against_people(found, "j", found.questions)
+    pairs = pair_judge_with_people_mean(found, "j", found.questions)
 
     assert (pairs.x.tolist(), pairs.y.tolist()) == ([1, 3], [1.5, 3])
 
@@ -36,7 +53,10 @@ def test_each_person_counts_alone_and_against_the_others() -> None:
     """Three people on one output: three pairs with the judge, and each beside the mean of the other two."""
     found = held({"j": {"tone": [5]}}, {"r1": {"tone": [1]}, "r2": {"tone": [2]}, "r3": {"tone": [4]}})
 
-    each, others = against_each(found, "j", found.questions), one_against_others(found, found.questions)
+    each, others = (
+        pair_judge_with_each_rater(found, "j", found.questions),
+        pair_raters_with_each_other(found, found.questions),
+    )
 
     assert each.y.tolist() == [1, 2, 4]
     assert list(zip(others.x.tolist(), others.y.tolist(), strict=True)) == [(1, 3), (2, 2.5), (4, 1.5)]
@@ -50,7 +70,7 @@ def test_the_overall_figure_weighs_criteria_over_what_both_answered() -> None:
         weights={"tone": 3.0},
     )
 
-    pairs = against_people(found, "j", found.overall)
+    pairs = pair_judge_with_people_mean(found, "j", found.overall)
 
     assert pairs.x.tolist() == [(3 + 0.25) / 4, 0.5]
     assert pairs.y.tolist() == [(3 + 0.25) / 4, 0.5]
@@ -59,8 +79,8 @@ def test_the_overall_figure_weighs_criteria_over_what_both_answered() -> None:
 def test_a_label_on_the_score_counts_overall_only_where_no_criterion_is_labelled() -> None:
     """People who score the whole output are held against the score of each judge."""
     run = table({"j": {"tone": SPREAD, "facts": SPREAD}, "k": {"tone": [3] * 12, "facts": SPREAD}})
-    whole = labelled(run, labels(run, {"r1": {"score": SPREAD}}))
-    both = labelled(run, labels(run, {"r1": {"score": SPREAD, "tone": SPREAD}}))
+    whole = collect_labelled_outputs(run, labels(run, {"r1": {"score": SPREAD}}))
+    both = collect_labelled_outputs(run, labels(run, {"r1": {"score": SPREAD, "tone": SPREAD}}))
 
     assert [one.id for one in whole.overall] == ["score"]
     assert [one.id for one in both.overall] == ["tone"]
@@ -78,7 +98,7 @@ def test_repeats_are_one_answer() -> None:
     )
     label = labels(table({"j": {"tone": [3, 5]}}, samples=("a", "b")), {"r1": {"tone": [3, 5]}})
 
-    found = labelled(run, label)
+    found = collect_labelled_outputs(run, label)
 
     assert found.answers["j", "tone"].tolist() == [3, 5]
 
@@ -88,8 +108,8 @@ def test_a_single_judge_has_no_panel_beside_it() -> None:
     one = held({"j": {"tone": SPREAD}}, {"r1": {"tone": SPREAD}})
     two = held({"j": {"tone": SPREAD}, "k": {"tone": SPREAD}}, {"r1": {"tone": SPREAD}})
 
-    assert [found.who for found in agreements(one)] == ["j"]
-    assert [found.who for found in agreements(two)] == ["j", "k", PANEL]
+    assert [found.who for found in measure_human_agreements(one)] == ["j"]
+    assert [found.who for found in measure_human_agreements(two)] == ["j", "k", PANEL_ANSWERER]
 
 
 def test_people_are_the_ceiling() -> None:
@@ -98,7 +118,7 @@ def test_people_are_the_ceiling() -> None:
     found = held({"j": {"tone": SPREAD}}, {"r1": {"tone": SPREAD}, "r2": {"tone": other}})
     alone = held({"j": {"tone": SPREAD}}, {"r1": {"tone": SPREAD}})
 
-    (two,), (one,) = ceilings(found), ceilings(alone)
+    (two,), (one,) = measure_human_ceilings(found), measure_human_ceilings(alone)
 
     assert two.alpha.value is not None and 0.95 < two.alpha.value < 1
     assert (one.alpha.value, one.alpha.n) == (None, 0)
@@ -108,11 +128,11 @@ def test_confusion_counts_levels_against_the_middle_answer() -> None:
     """People said 2, 2, 5 of the first output: 2; and 3, 4 of the second: 3.5, which is 4."""
     found = held({"j": {"tone": [1, 5]}}, {"r1": {"tone": [2, 3]}, "r2": {"tone": [2, 4]}, "r3": {"tone": [5, None]}})
 
-    (one,) = confusions(found)
+    (one,) = tabulate_judge_confusions(found)
 
     assert one.levels == ("1", "2", "3", "4", "5")
     assert [(row, column) for row in range(5) for column in range(5) if one.counts[row][column]] == [(0, 1), (4, 3)]
-    assert against_middle(found, "j", found.questions[0]).y.tolist() == [2, 3.5]
+    assert pair_judge_with_people_median(found, "j", found.questions[0]).y.tolist() == [2, 3.5]
 
 
 def test_a_scale_of_many_levels_is_shown_in_bands() -> None:
@@ -121,7 +141,7 @@ def test_a_scale_of_many_levels_is_shown_in_bands() -> None:
     rubric = run.frame.rubrics[0]
     rubric["criteria"][0]["ends"] = [0.0, 100.0]
 
-    (one,) = confusions(labelled(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
+    (one,) = tabulate_judge_confusions(collect_labelled_outputs(run, labels(run, {"r1": {"tone": [100, 19, 20]}})))
 
     assert one.levels == ("0–20", "20–40", "40–60", "60–80", "80–100")
     assert one.counts[0] == (1, 1, 0, 0, 1)
@@ -196,7 +216,10 @@ def test_the_badge_goes_by_alpha_between_panel_and_people(noise: float, colour: 
     said = np.clip(people + rng.normal(size=400) * noise, 1, 5)
     run = table({"j": {"tone": said.tolist()}}, scale="1–5")
 
-    found, nothing = aligned(run, labels(run, {"r1": {"tone": people.tolist()}})), aligned(run, ())
+    found, nothing = (
+        align_run_with_labels(run, labels(run, {"r1": {"tone": people.tolist()}})),
+        align_run_with_labels(run, ()),
+    )
 
     assert found.colour == colour
     assert (nothing.colour, nothing.says, nothing.alpha) == ("grey", "no labels", None)
@@ -217,7 +240,7 @@ def test_a_few_labels_are_no_badge(samples: int, says: str) -> None:
     run = table({"j": {"tone": said}}, variants=("old", "new"))
     label = labels(run, {"r1": {"tone": said[: 2 * samples]}})
 
-    badge, agreed = aligned(run, label), agreement_with_people(run, label)
+    badge, agreed = align_run_with_labels(run, label), measure_panel_human_agreement(run, label)
 
     assert (badge.colour, badge.alpha, badge.says) == ("grey", None, says)
     assert badge.advice == f"Have people score {8 - samples} more sample{'' if samples == 7 else 's'}."
@@ -230,8 +253,8 @@ def test_eight_labelled_samples_are_enough_for_a_badge() -> None:
     run = table({"j": {"tone": said}})
     label = labels(run, {"r1": {"tone": [*said[:7], 4]}})
 
-    assert aligned(run, label).colour == "green"
-    assert isinstance(agreement_with_people(run, label), Agreement)
+    assert align_run_with_labels(run, label).colour == "green"
+    assert isinstance(measure_panel_human_agreement(run, label), Agreement)
 
 
 def test_labels_without_an_answer_of_the_judges_are_not_counted() -> None:
@@ -239,6 +262,6 @@ def test_labels_without_an_answer_of_the_judges_are_not_counted() -> None:
     said = [1, 5, 2, 4, 3]
     run = table({"j": {"tone": [*said, *[None] * 5]}})
 
-    badge = aligned(run, labels(run, {"r1": {"tone": said * 2}}))
+    badge = align_run_with_labels(run, labels(run, {"r1": {"tone": said * 2}}))
 
     assert badge.says == "5 labelled samples with an answer of the judges are too few to tell: it takes 8"

@@ -8,11 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
-from evenhand.calibrate import Heard, audit, heard_in
-from evenhand.calibrate._jackknife import CORRELATION, Estimate, jackknife
-from evenhand.calibrate.audits._agreement import alpha, pairwise, with_others
-from evenhand.runs import Table
-from evenhand.stats import Agreement, krippendorff, mean_interval, mean_pairwise
+from evenhand.calibrate.audits.audit import audit_judges
+from evenhand.calibrate.audits.audited_run import JudgeAnswerCounts, count_answers_in_results
+from evenhand.calibrate.audits.judge_agreement import (
+    measure_correlation_with_others,
+    measure_judge_alpha,
+    measure_pairwise_correlation,
+)
+from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_interval
+from evenhand.runs.columns import RunTable
+from evenhand.stats._agreement import Agreement
+from evenhand.stats._krippendorff import krippendorff
+from evenhand.stats._mean import mean_interval
+from evenhand.stats._pairwise import mean_pairwise
 from tests.calibrate.audited import ALONE, found, rubric, seen, table, two_judges
 
 
@@ -25,11 +33,11 @@ def test_agreement_is_the_number_that_the_statistics_give(seed: int, judges: int
         raters[0, :4] = np.nan
     plain = [[None if np.isnan(one) else float(one) for one in row] for row in raters]
 
-    ours = alpha(raters, np.arange(12)), pairwise(raters, np.arange(12))
+    ours = measure_judge_alpha(raters, np.arange(12)), measure_pairwise_correlation(raters, np.arange(12))
 
     theirs = krippendorff(plain), mean_pairwise(plain)
     for one, other in zip(ours, theirs, strict=True):
-        assert isinstance(one, Estimate)
+        assert isinstance(one, IntervalEstimate)
         assert isinstance(other, Agreement)
         assert one.value == pytest.approx(other.value)
 
@@ -39,10 +47,10 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     values = np.random.default_rng(1).normal(3, 1, 15)
     parts = np.stack([values, np.ones(15)], axis=1)
 
-    one = jackknife(parts, lambda sums: sums[..., 0] / sums[..., 1], level=0.95, method="mean")
+    one = jackknife_interval(parts, lambda sums: sums[..., 0] / sums[..., 1], level=0.95, method="mean")
 
     other = mean_interval(values)
-    assert isinstance(one, Estimate)
+    assert isinstance(one, IntervalEstimate)
     assert (one.value, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
 
 
@@ -55,10 +63,12 @@ def test_the_interval_of_agreement_covers_what_it_should(samples: int) -> None:
         quality = np.repeat(rng.normal(0, 0.7, count), 2) + rng.normal(0, 0.7, 2 * count)
         return quality + rng.normal(0, 0.6, (3, 2 * count)), np.repeat(np.arange(count), 2)
 
-    truth = alpha(*drawn(100_000))
-    assert isinstance(truth, Estimate)
-    ends = [alpha(*drawn(samples)) for _ in range(300)]
-    held = [one.low <= truth.value <= one.high for one in ends if isinstance(one, Estimate) and one.low and one.high]
+    truth = measure_judge_alpha(*drawn(100_000))
+    assert isinstance(truth, IntervalEstimate)
+    ends = [measure_judge_alpha(*drawn(samples)) for _ in range(300)]
+    held = [
+        one.low <= truth.value <= one.high for one in ends if isinstance(one, IntervalEstimate) and one.low and one.high
+    ]
 
     assert len(held) > 290
     assert np.mean(held) >= 0.95 - 3 * (0.95 * 0.05 / 300) ** 0.5
@@ -71,7 +81,7 @@ def test_agreement_has_the_colours_of_the_badge() -> None:
     colours = {}
     for noise in (0.3, 0.9, 3.0):
         given = {(judge, "accuracy"): quality + rng.normal(0, noise, (60, 2)) for judge in "abc"}
-        audited = audit(seen(table(given, asked=rubric(ALONE))))
+        audited = audit_judges(seen(table(given, asked=rubric(ALONE))))
         colours[noise] = found(audited, "agreement").colour, found(audited, "correlation").colour
 
     assert colours == {0.3: ("green", "green"), 0.9: ("amber", "green"), 3.0: ("red", "red")}
@@ -82,7 +92,7 @@ def test_judges_that_agree_only_on_which_variant_is_better_do_not_agree_within_v
     rng = np.random.default_rng(4)
     base = np.array([3.0, 8.0])
 
-    audited = audit(seen(two_judges(base + rng.normal(0, 0.5, (40, 2)), base + rng.normal(0, 0.5, (40, 2)))))
+    audited = audit_judges(seen(two_judges(base + rng.normal(0, 0.5, (40, 2)), base + rng.normal(0, 0.5, (40, 2)))))
 
     assert found(audited, "correlation").colour == "green"
     assert found(audited, "correlation within variants").colour == "red"
@@ -92,7 +102,7 @@ def test_ceiling_floor_and_spread_are_counted() -> None:
     """Ten answers of 10 among sixteen, two of 1."""
     first = np.array([[10.0, 10.0]] * 5 + [[1.0, 5.0]] * 2 + [[6.0, 7.0]])
 
-    audited = audit(seen(two_judges(first, first)))
+    audited = audit_judges(seen(two_judges(first, first)))
 
     assert found(audited, "ceiling", "a").value == pytest.approx(10 / 16)
     assert found(audited, "ceiling", "a").colour == "amber"
@@ -104,7 +114,7 @@ def test_ceiling_floor_and_spread_are_counted() -> None:
 
 def test_a_judge_that_always_says_the_same_is_red() -> None:
     """It tells no two outputs apart, and is no certainty either."""
-    audited = audit(seen(two_judges([[10, 10]] * 9, [[5, 6]] * 9)))
+    audited = audit_judges(seen(two_judges([[10, 10]] * 9, [[5, 6]] * 9)))
 
     assert found(audited, "ceiling", "a").colour == "red"
     assert found(audited, "spread", "a").colour == "red"
@@ -116,7 +126,7 @@ def test_repeat_noise_is_the_standard_deviation_within_a_sample() -> None:
     """By hand: 5 and 7 around 6 in one variant, 4 and 4 in the other: √(2 / 2) = 1 over the two."""
     answers = [[[5.0, 7.0], [4.0, 4.0]]] * 10
 
-    audited = audit(seen(table({("a", "accuracy"): answers}, asked=rubric(ALONE))))
+    audited = audit_judges(seen(table({("a", "accuracy"): answers}, asked=rubric(ALONE))))
 
     one = found(audited, "repeat noise", "a")
     assert one.value == pytest.approx(1.0)
@@ -125,9 +135,9 @@ def test_repeat_noise_is_the_standard_deviation_within_a_sample() -> None:
 
 def test_silence_is_counted_by_kind() -> None:
     """Three of fifty answers did not come: over five of a hundred is red."""
-    heard = {"a": Heard(answered=47, abstained=1, failed=2), "b": Heard(answered=50)}
+    heard = {"a": JudgeAnswerCounts(answered=47, abstained=1, failed=2), "b": JudgeAnswerCounts(answered=50)}
 
-    audited = audit(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), heard=heard))
+    audited = audit_judges(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), heard=heard))
 
     one = found(audited, "failures", "a")
     assert one.value == pytest.approx(0.06)
@@ -146,16 +156,16 @@ def test_answers_are_heard_from_results() -> None:
         {"judgments": [], "scorecard": None},
     ]
 
-    heard, holistic = heard_in(contents, 2)
+    heard, holistic = count_answers_in_results(contents, 2)
 
-    assert heard == {"a": Heard(answered=1, abstained=1, failed=1)}
+    assert heard == {"a": JudgeAnswerCounts(answered=1, abstained=1, failed=1)}
     assert list(holistic) == ["a"]
     assert np.array_equal(holistic["a"], [7, np.nan], equal_nan=True)
 
 
 def test_the_ranking_is_drawn_from_every_panel_there_could_be() -> None:
     """By hand: a puts new ahead by 1, b old by 0.5. Of the panels aa, ab, ba, bb three put new first."""
-    audited = audit(seen(two_judges([[5.0, 6.0]] * 4, [[6.0, 5.5]] * 4)))
+    audited = audit_judges(seen(two_judges([[5.0, 6.0]] * 4, [[6.0, 5.5]] * 4)))
 
     one = found(audited, "ranking stability")
     assert one.value == pytest.approx(0.75)
@@ -168,7 +178,7 @@ def test_many_judges_are_drawn_and_the_draw_is_the_same_each_time() -> None:
     sides = [[[5.0, 6.2]] * 4, [[6.0, 5.0]] * 4]
     given = {(f"j{place}", "accuracy"): sides[place % 2] for place in range(6)}
 
-    values = [found(audit(seen(table(given, asked=rubric(ALONE)))), "ranking stability").value for _ in range(2)]
+    values = [found(audit_judges(seen(table(given, asked=rubric(ALONE)))), "ranking stability").value for _ in range(2)]
 
     assert values[0] == values[1]
     assert values[0] == pytest.approx(0.65, abs=0.06)  # P(at least 3 of 6) = 42/64.
@@ -183,10 +193,10 @@ def test_variance_is_held_against_scores_for_the_whole() -> None:
         holistic["a"][place], holistic["b"][place] = 4.0, 6.0
         run.reviews["a"][place], run.reviews["b"][place] = 4.0, 6.0
 
-    audited = audit(seen(run, holistic=holistic))
+    audited = audit_judges(seen(run, holistic=holistic))
 
     assert found(audited, "variance against holistic").value == pytest.approx(0.25)
-    assert "no two reviewers" in found(audit(seen(two_judges(first, second))), "variance against holistic").says
+    assert "no two reviewers" in found(audit_judges(seen(two_judges(first, second))), "variance against holistic").says
 
 
 @pytest.mark.parametrize(("sign", "colour"), [(-1, "green"), (1, "red")])
@@ -197,22 +207,22 @@ def test_conciseness_that_rises_with_length_is_red(sign: int, colour: str) -> No
     scores = 5 + sign * (length - 500) / 200 + rng.normal(0, 0.3, (30, 2))
     run = table({("a", "conciseness"): scores}, asked=rubric({"conciseness": "1"}), length=length)
 
-    assert found(audit(seen(run)), "conciseness and length").colour == colour
+    assert found(audit_judges(seen(run)), "conciseness and length").colour == colour
 
 
 def test_a_correlation_of_one_has_no_interval_that_claims_certainty() -> None:
     """Two judges that say the same: the number is 1, and there is no interval of no width."""
     values = np.arange(12.0)
 
-    one = pairwise(np.stack([values, 2 * values]), np.arange(12))
+    one = measure_pairwise_correlation(np.stack([values, 2 * values]), np.arange(12))
 
-    assert isinstance(one, Estimate)
+    assert isinstance(one, IntervalEstimate)
     assert one.value == pytest.approx(1)
     assert one.low is None
-    assert CORRELATION.back(0.0) == 0
+    assert FISHER_TRANSFORM.inverse(0.0) == 0
 
 
-def noisy_panel(seed: int, *, samples: int = 60) -> Table:
+def noisy_panel(seed: int, *, samples: int = 60) -> RunTable:
     """Judges a and b see one quality, c says anything."""
     rng = np.random.default_rng(seed)
     quality = rng.normal(5, 1, (samples, 2))
@@ -226,7 +236,7 @@ def noisy_panel(seed: int, *, samples: int = 60) -> Table:
 
 def test_the_judge_that_says_anything_is_found_and_named() -> None:
     """It is red, the others are not, the panel's findings name it, and the advice to others points to it."""
-    audited = audit(seen(noisy_panel(1)))
+    audited = audit_judges(seen(noisy_panel(1)))
 
     each = {judge: found(audited, "agreement with others", judge) for judge in "abc"}
     assert {judge: one.colour for judge, one in each.items()} == {"a": "amber", "b": "amber", "c": "red"}
@@ -241,20 +251,20 @@ def test_agreement_with_others_is_the_mean_of_its_correlations_by_hand() -> None
     rng = np.random.default_rng(9)
     raters = rng.normal(size=(3, 30)) + rng.normal(size=30)
 
-    one = with_others(raters, 0, np.arange(30), 1 - 0.05 / 3)
+    one = measure_correlation_with_others(raters, 0, np.arange(30), 1 - 0.05 / 3)
 
     wanted = np.mean([pearsonr(raters[0], raters[place]).statistic for place in (1, 2)])
-    assert isinstance(one, Estimate)
+    assert isinstance(one, IntervalEstimate)
     assert one.value == pytest.approx(wanted)
     assert one.low is not None and one.low < wanted < (one.high or 0)
-    assert found(audit(seen(noisy_panel(1))), "agreement with others", "a").level == pytest.approx(1 - 0.05 / 3)
+    assert found(audit_judges(seen(noisy_panel(1))), "agreement with others", "a").level == pytest.approx(1 - 0.05 / 3)
 
 
 def test_of_two_judges_neither_stands_apart() -> None:
     """Their correlation is one number, of both alike."""
     rng = np.random.default_rng(2)
 
-    audited = audit(seen(two_judges(rng.normal(5, 1, (20, 2)), rng.normal(5, 1, (20, 2)))))
+    audited = audit_judges(seen(two_judges(rng.normal(5, 1, (20, 2)), rng.normal(5, 1, (20, 2)))))
 
     assert not [one for one in audited.findings if one.name == "agreement with others"]
     assert not [one for one in audited.findings if "agrees least" in one.says]
@@ -262,7 +272,7 @@ def test_of_two_judges_neither_stands_apart() -> None:
 
 def test_agreement_says_over_what_it_is_taken() -> None:
     """The badge of the run speaks of one variant, the audit of all: two numbers that need not be the same."""
-    one = found(audit(seen(noisy_panel(1))), "agreement")
+    one = found(audit_judges(seen(noisy_panel(1))), "agreement")
 
     assert one.says.startswith("Krippendorff's α of 3 judges over all variants is ")
 
@@ -272,8 +282,8 @@ def test_one_sample_at_the_end_of_the_scale_leaves_an_interval() -> None:
     first = np.arange(12) % 2 * 1.0
     second = np.where(np.arange(12) == 3, 0.0, first)
 
-    one = alpha(np.stack([first, second]), np.arange(12))
+    one = measure_judge_alpha(np.stack([first, second]), np.arange(12))
 
-    assert isinstance(one, Estimate)
+    assert isinstance(one, IntervalEstimate)
     assert one.low is not None and one.high is not None
     assert one.low < one.value < one.high < 1

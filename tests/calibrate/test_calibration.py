@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenhand.calibrate import Calibration, calibrate, calibration_json, scatter_json
-from evenhand.calibrating import panel_text
+from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges, calibration_json, label_scatter_json
 from evenhand.errors import InputError
-from evenhand.runs import Table
+from evenhand.runs.columns import RunTable
+from evenhand.workflows.calibrate import write_panel_yaml
 from tests.calibrate.tables import labels, table
 
 RNG = np.random.default_rng(11)
@@ -19,8 +19,8 @@ NOISY = np.clip(PEOPLE + RNG.integers(-2, 3, 120), 1, 5)
 RUN = table({"high": {"tone": HIGH.tolist()}, "noisy": {"tone": NOISY.tolist()}}, variants=("old", "new"))
 
 
-def calibrated(run: Table, people: list[float | None]) -> Calibration:
-    return calibrate(run, labels(run, {"r1": {"tone": people}}))
+def calibrated(run: RunTable, people: list[float | None]) -> JudgeCalibration:
+    return calibrate_judges(run, labels(run, {"r1": {"tone": people}}))
 
 
 def test_it_is_plain_data() -> None:
@@ -93,19 +93,19 @@ def test_few_labels_say_what_is_wanting() -> None:
 
 def test_points_for_a_report_are_few_and_counted() -> None:
     """A hundred and twenty outputs on five levels are at most twenty-five bubbles."""
-    data = scatter_json(RUN, labels(RUN, {"r1": {"tone": PEOPLE.tolist()}}))
+    data = label_scatter_json(RUN, labels(RUN, {"r1": {"tone": PEOPLE.tolist()}}))
 
     assert data is not None and data["scale"] == [1.0, 5.0]
     (high, *_) = data["judges"]
     assert sum(count for *_, count in high["points"]) == high["n"] == 120
     assert high["bias"] == pytest.approx((HIGH - PEOPLE).mean())
-    assert scatter_json(RUN, ()) is None
+    assert label_scatter_json(RUN, ()) is None
 
 
 def test_without_labels_there_is_nothing_to_hold_judges_against() -> None:
     """The command says how to bring them."""
     with pytest.raises(InputError, match="no labels"):
-        calibrate(RUN, ())
+        calibrate_judges(RUN, ())
 
 
 def test_a_run_in_which_no_judge_spoke_is_refused() -> None:
@@ -120,7 +120,7 @@ def test_a_warning_in_a_panel_file_stays_a_comment() -> None:
     """A name with a line break in it would otherwise add a judge."""
     found = replace(calibrated(RUN, PEOPLE.tolist()), warnings=("j\njudges: [evil]\u2028x\x85y has a length bias.",))
 
-    lines = panel_text(found).splitlines()
+    lines = write_panel_yaml(found).splitlines()
 
     assert "# Beware: j judges: [evil] x y has a length bias." in lines
     assert [line for line in lines if "evil" in line and not line.startswith("#")] == []

@@ -6,17 +6,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from evenhand import stats
-from evenhand.calibrate._figures import Figure, alpha, kappa, pearson, spearman
-from evenhand.calibrate._pairs import Pairs
+from evenhand.calibrate.human_agreement import (
+    AgreementFigure,
+    measure_pair_alpha,
+    measure_pair_kappa,
+    measure_pair_pearson,
+    measure_pair_spearman,
+)
+from evenhand.calibrate.labelled_outputs import AnswerPairs
+from evenhand.stats._kappa import cohen_kappa
+from evenhand.stats._krippendorff import krippendorff
 
-ALL = [alpha, kappa, pearson, spearman]
+ALL = [measure_pair_alpha, measure_pair_kappa, measure_pair_pearson, measure_pair_spearman]
 
 
-def pairs(x: object, y: object, cluster: object = None) -> Pairs:
+def pairs(x: object, y: object, cluster: object = None) -> AnswerPairs:
     first, second = np.array(x, dtype=float), np.array(y, dtype=float)
     units = np.arange(len(first)) if cluster is None else np.array(cluster)
-    return Pairs(x=first, y=second, place=np.arange(len(first)), cluster=units)
+    return AnswerPairs(x=first, y=second, place=np.arange(len(first)), cluster=units)
 
 
 def test_values_worked_by_hand() -> None:
@@ -28,7 +35,7 @@ def test_values_worked_by_hand() -> None:
     """
     four = pairs([1, 2, 3, 4], [1, 2, 4, 3])
 
-    assert alpha(four).value == pytest.approx(0.825)
+    assert measure_pair_alpha(four).value == pytest.approx(0.825)
     assert [one(four).value for one in ALL[1:]] == pytest.approx([0.8, 0.8, 0.8])
 
 
@@ -38,13 +45,13 @@ def test_the_values_are_those_of_other_implementations(given_pairs: list[tuple[i
     x, y = zip(*given_pairs, strict=True)
     own = pairs(x, y)
 
-    theirs = stats.krippendorff([list(x), list(y)])
-    assert alpha(own).value == (pytest.approx(theirs.value) if hasattr(theirs, "value") else None)
+    theirs = krippendorff([list(x), list(y)])
+    assert measure_pair_alpha(own).value == (pytest.approx(theirs.value) if hasattr(theirs, "value") else None)
     if len(set(x)) > 1 and len(set(y)) > 1:
-        assert pearson(own).value == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
-        assert spearman(own).value == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
-        weighted = stats.cohen_kappa(list(map(float, x)), list(map(float, y)), weights="quadratic")
-        assert kappa(own).value == pytest.approx(getattr(weighted, "value", None))
+        assert measure_pair_pearson(own).value == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
+        assert measure_pair_spearman(own).value == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
+        weighted = cohen_kappa(list(map(float, x)), list(map(float, y)), weights="quadratic")
+        assert measure_pair_kappa(own).value == pytest.approx(getattr(weighted, "value", None))
 
 
 @given(
@@ -78,8 +85,8 @@ def test_a_constant_judge_agrees_no_better_than_chance() -> None:
     """α says so; there is nothing to correlate."""
     flat = pairs([3] * 10, [1, 2, 3, 4, 5] * 2)
 
-    assert alpha(flat).value == pytest.approx(1 - 2 / (2 * (20 * 20) / (20 * 19)))
-    assert pearson(flat).why == "one side never varies"
+    assert measure_pair_alpha(flat).value == pytest.approx(1 - 2 / (2 * (20 * 20) / (20 * 19)))
+    assert measure_pair_pearson(flat).why == "one side never varies"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_a_constant_judge_agrees_no_better_than_chance() -> None:
 )
 def test_few_outputs_carry_no_interval(n: int, why: str) -> None:
     """Two carry not even a figure."""
-    found = alpha(pairs([1, 2, 3, 4, 5, 1, 2][:n], [1, 3, 3, 4, 5, 2, 2][:n]))
+    found = measure_pair_alpha(pairs([1, 2, 3, 4, 5, 1, 2][:n], [1, 3, 3, 4, 5, 2, 2][:n]))
 
     assert found.low is None
     assert found.why.startswith(why)
@@ -100,7 +107,7 @@ def test_few_outputs_carry_no_interval(n: int, why: str) -> None:
 
 def test_perfect_agreement_claims_no_certainty() -> None:
     """An interval from 1 to 1 would say that no further output could ever differ."""
-    found = alpha(pairs([1, 2, 3, 4] * 5, [1, 2, 3, 4] * 5))
+    found = measure_pair_alpha(pairs([1, 2, 3, 4] * 5, [1, 2, 3, 4] * 5))
 
     assert (found.value, found.low) == (1.0, None)
     assert found.why == "every sample says the same: nothing tells how much that may vary"
@@ -111,7 +118,10 @@ def test_outputs_of_one_sample_count_as_one() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.integers(1, 6, 12), rng.integers(1, 6, 12)
 
-    once, five = pearson(pairs(x, y)), pearson(pairs(np.tile(x, 5), np.tile(y, 5), np.tile(np.arange(12), 5)))
+    once, five = (
+        measure_pair_pearson(pairs(x, y)),
+        measure_pair_pearson(pairs(np.tile(x, 5), np.tile(y, 5), np.tile(np.arange(12), 5))),
+    )
 
     assert (five.samples, five.n) == (12, 60)
     assert five.value == pytest.approx(once.value)
@@ -122,24 +132,24 @@ def test_outputs_of_one_sample_count_as_one() -> None:
 def test_95_of_100_intervals_cover(samples: int) -> None:
     """Two outputs to a sample, a judge that is 0.2 too high, whole levels; 400 draws err by three points at most."""
     rng = np.random.default_rng(7)
-    truth = alpha(_drawn(rng, 20_000)).value
+    truth = measure_pair_alpha(_drawn(rng, 20_000)).value
 
-    found = [alpha(_drawn(rng, samples)) for _ in range(400)]
+    found = [measure_pair_alpha(_drawn(rng, samples)) for _ in range(400)]
 
     covered = np.mean([one.low is None or one.low <= truth <= one.high for one in found])  # type: ignore[operator]
     assert 0.92 <= covered <= 0.99
 
 
-def _drawn(rng: np.random.Generator, samples: int) -> Pairs:
+def _drawn(rng: np.random.Generator, samples: int) -> AnswerPairs:
     quality = np.repeat(rng.normal(size=samples), 2) + rng.normal(size=2 * samples)
     x, y = (np.clip(np.round(3 + quality * 0.8 + rng.normal(size=2 * samples) * 0.8 + up), 1, 5) for up in (0.2, 0))
     return pairs(x, y, np.repeat(np.arange(samples), 2))
 
 
-def _ends(one: Figure) -> list[float]:
+def _ends(one: AgreementFigure) -> list[float]:
     return [-9.0 if value is None else value for value in (one.value, one.low, one.high)]
 
 
-def _width(one: Figure) -> float:
+def _width(one: AgreementFigure) -> float:
     assert one.low is not None and one.high is not None
     return one.high - one.low

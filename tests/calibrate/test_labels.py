@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate import Label, label_from, read_labels
+from evenhand.calibrate.labels import Label, label_from_row, read_labels
 from evenhand.errors import InputError
-from evenhand.runs import Table
+from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import table
 
 TWO = table({"j": {"tone": [1, 2, 3, 4], "facts": [1, 1, 5, 5]}}, variants=("old", "new"))
@@ -24,7 +24,7 @@ def line(**changes: Any) -> str:
     return json.dumps({name: value for name, value in {**right, **changes}.items() if value is not None})
 
 
-def faults(text: str, run: Table = TWO) -> list[str]:
+def faults(text: str, run: RunTable = TWO) -> list[str]:
     with pytest.raises(InputError) as refused:
         read_labels(text, "labels.jsonl", run)
     return [str(fault) for fault in refused.value.faults]
@@ -135,8 +135,8 @@ def test_a_criterion_with_two_scales_is_not_labelled() -> None:
 )
 def test_what_the_store_keeps_comes_back(label: Label) -> None:
     """The score is exact, whatever it is."""
-    assert label_from({**label.row(), "run": "x", "at": "now"}) == label
+    assert label_from_row({**label.row(), "run": "x", "at": "now"}) == label
 
 
-def _with(run: Table, *rubrics: Any) -> Any:
+def _with(run: RunTable, *rubrics: Any) -> Any:
     return replace(run.frame, rubrics=rubrics, variants={"only": ""}, control="only")

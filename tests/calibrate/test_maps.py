@@ -7,23 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate import CalibrationMap
-from evenhand.calibrate._maps import fitted, maps
-from evenhand.calibrate._questions import Question
+from evenhand.calibrate.human_scale import CalibrationMap, fit_calibration_maps, fit_map_knots
+from evenhand.calibrate.labels import LabelQuestion
 from tests.calibrate.tables import held
 
-TONE = Question(id="tone", low=1.0, high=5.0, whole=False)
+TONE = LabelQuestion(id="tone", low=1.0, high=5.0, whole=False)
 SCORES = st.lists(st.tuples(st.floats(1, 5), st.floats(1, 5)), min_size=2, max_size=40)
 
 
 def the_map(said: list[float], people: list[float]) -> CalibrationMap:
-    (one,) = maps(held({"j": {"tone": said}}, {"r1": {"tone": people}}, scale="1–5"), np.random.default_rng(0))
+    (one,) = fit_calibration_maps(
+        held({"j": {"tone": said}}, {"r1": {"tone": people}}, scale="1–5"), np.random.default_rng(0)
+    )
     return one
 
 
 def test_neighbours_that_fall_are_pooled() -> None:
     """People say 1, 3, 2, 5 where the judge says 1, 2, 3, 4: 3 and 2 fall, and become 2.5 each."""
-    knots = fitted(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 5]), "isotonic", TONE)
+    knots = fit_map_knots(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 5]), "isotonic", TONE)
 
     assert knots == ((1.0, 1.0), (2.0, 2.5), (3.0, 2.5), (4.0, 5.0))
 
@@ -32,7 +33,7 @@ def test_a_line_is_drawn_towards_the_judge_as_it_is() -> None:
     """Ten outputs, people one point higher throughout, ten samples that speak for the judge: half a point."""
     x = np.array([1.0, 2, 3] * 3 + [2])
 
-    knots = fitted(x, x + 1, "linear", TONE)
+    knots = fit_map_knots(x, x + 1, "linear", TONE)
 
     assert np.interp([1, 2, 3], *np.array(knots).T) == pytest.approx([1.5, 2.5, 3.5])
 
@@ -43,7 +44,7 @@ def test_a_map_never_falls_and_never_leaves_the_scale(kind: Any, rows: list[tupl
     """Whatever the labels: a higher score of the judge is never a lower one of people."""
     x, y = np.array(rows).T
 
-    knots = np.array(fitted(x, y, kind, TONE))
+    knots = np.array(fit_map_knots(x, y, kind, TONE))
 
     assert (np.diff(knots[:, 0]) >= 0).all()
     assert (np.diff(knots[:, 1]) >= -1e-9).all()

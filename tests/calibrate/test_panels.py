@@ -9,25 +9,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.calibrate import NotRecommended, Recommended
-from evenhand.calibrate._bias import Bias, Kind
-from evenhand.calibrate._candidates import Candidate, candidates_of
-from evenhand.calibrate._cells import Cells, cells_of
-from evenhand.calibrate._race import Race, folds
-from evenhand.calibrate._recommend import recommend
-from evenhand.calibrate._warnings import warnings_of
-from evenhand.calibrate._weights import _least, fitted_weights
+from evenhand.calibrate.calibration import warn_of_judge_biases
+from evenhand.calibrate.human_bias import BiasKind, JudgeBias
+from evenhand.calibrate.panel_candidates import (
+    LabelledCells,
+    PanelCandidate,
+    _minimize_judge_error,
+    collect_labelled_cells,
+    fit_judge_weights,
+    list_panel_candidates,
+)
+from evenhand.calibrate.panel_recommendation import (
+    NoRecommendedPanel,
+    PanelSelection,
+    RecommendedPanel,
+    recommend_panel,
+    split_samples_into_folds,
+)
 from tests.calibrate.tables import held
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
-def cells(said: Floats, people: Floats, unit: Any = None) -> Cells:
+def cells(said: Floats, people: Floats, unit: Any = None) -> LabelledCells:
     """One question from 0 to 1; a sample for every cell unless told."""
     own = np.arange(len(people)) if unit is None else unit.astype(np.int64)
     spoke = np.isfinite(said)
     panel = np.where(spoke.any(axis=1), np.where(spoke, said, 0).sum(axis=1) / np.maximum(spoke.sum(axis=1), 1), np.nan)
-    return Cells(
+    return LabelledCells(
         judges=tuple(f"j{place}" for place in range(said.shape[1])),
         said=said,
         people=people,
@@ -39,7 +48,7 @@ def cells(said: Floats, people: Floats, unit: Any = None) -> Cells:
     )
 
 
-def drawn(noise: list[float], samples: int = 120, seed: int = 0, levels: int = 0) -> Cells:
+def drawn(noise: list[float], samples: int = 120, seed: int = 0, levels: int = 0) -> LabelledCells:
     """Judges that err by so much, independently."""
     rng = np.random.default_rng(seed)
     people = rng.uniform(0.2, 0.8, samples)
@@ -47,9 +56,9 @@ def drawn(noise: list[float], samples: int = 120, seed: int = 0, levels: int = 0
     return cells(np.round(said * levels) / levels if levels else said, people)
 
 
-def chosen(found: Cells, seed: int = 0, cost: dict[str, float] | None = None) -> Recommended:
-    one = recommend(found, rng=np.random.default_rng(seed), cost=cost or {})
-    assert isinstance(one, Recommended)
+def chosen(found: LabelledCells, seed: int = 0, cost: dict[str, float] | None = None) -> RecommendedPanel:
+    one = recommend_panel(found, rng=np.random.default_rng(seed), cost=cost or {})
+    assert isinstance(one, RecommendedPanel)
     return one
 
 
@@ -58,7 +67,7 @@ def test_weights_by_hand() -> None:
     signs = np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])
     people = np.full(4, 0.5)
 
-    weights = fitted_weights(people[:, None] + signs * [0.1, 0.2], people, np.ones(4), 0.0)
+    weights = fit_judge_weights(people[:, None] + signs * [0.1, 0.2], people, np.ones(4), 0.0)
 
     assert weights == pytest.approx([0.8, 0.2])
 
@@ -68,7 +77,7 @@ def test_a_judge_that_only_repeats_another_with_more_noise_gets_no_weight() -> N
     error = np.array([0.1, -0.1, 0.1, -0.1])
     people = np.full(4, 0.5)
 
-    weights = fitted_weights(np.stack([people + error, people + 2 * error], axis=1), people, np.ones(4), 0.0)
+    weights = fit_judge_weights(np.stack([people + error, people + 2 * error], axis=1), people, np.ones(4), 0.0)
 
     assert weights.tolist() == [1.0, 0.0]
 
@@ -77,7 +86,7 @@ def test_shrinkage_draws_weights_towards_equal_ones() -> None:
     """All the way, and nothing is left of what the data said."""
     found = drawn([0.05, 0.2])
 
-    plain, half, all_of_it = (fitted_weights(found.said, found.people, found.weight, one) for one in (0.0, 0.5, 1.0))
+    plain, half, all_of_it = (fit_judge_weights(found.said, found.people, found.weight, one) for one in (0.0, 0.5, 1.0))
 
     assert plain[0] > half[0] > all_of_it[0] == pytest.approx(0.5)
 
@@ -89,7 +98,7 @@ def test_the_weights_are_the_best_there_are(size: int, seed: int) -> None:
     parts = rng.normal(size=(size, size + 2))
     matrix = parts @ parts.T / size + 0.01 * np.eye(size)
 
-    weights = _least(matrix)
+    weights = _minimize_judge_error(matrix)
 
     theirs = minimize(
         lambda w: w @ matrix @ w, np.full(size, 1 / size), jac=lambda w: 2 * matrix @ w, bounds=[(0, 1)] * size,
@@ -104,16 +113,16 @@ def test_a_panel_speaks_where_more_than_half_of_it_does() -> None:
     nan = np.nan
     found = cells(np.array([[0.2, 0.4, nan], [0.2, nan, nan], [0.2, 0.4, 0.9]]), np.full(3, 0.5))
 
-    mean = Candidate(kind="mean", members=(0, 1, 2))
-    middle = Candidate(kind="median", members=(0, 1, 2))
+    mean = PanelCandidate(kind="mean", members=(0, 1, 2))
+    middle = PanelCandidate(kind="median", members=(0, 1, 2))
 
-    assert mean.said(found, mean.weights(found)).tolist() == pytest.approx([0.3, nan, 0.5], nan_ok=True)
-    assert middle.said(found, middle.weights(found)).tolist() == pytest.approx([0.3, nan, 0.4], nan_ok=True)
+    assert mean.combine_answers(found, mean.weights(found)).tolist() == pytest.approx([0.3, nan, 0.5], nan_ok=True)
+    assert middle.combine_answers(found, middle.weights(found)).tolist() == pytest.approx([0.3, nan, 0.4], nan_ok=True)
 
 
 def test_every_subset_is_tried_up_to_a_sane_number() -> None:
     """Nine judges: 511 subsets, a median, two kinds of weights; of fifteen only the small ones, and all."""
-    nine, fifteen = (candidates_of(drawn([0.1] * size, samples=2)) for size in (9, 15))
+    nine, fifteen = (list_panel_candidates(drawn([0.1] * size, samples=2)) for size in (9, 15))
 
     assert len(nine) == 511 + 3
     assert max(len(one.members) for one in fifteen if one.kind == "mean" and len(one.members) < 15) == 2
@@ -181,8 +190,10 @@ def test_no_label_touches_what_is_said_of_its_own_sample() -> None:
         people = found.people.copy()
         people[place] = 3.0 - people[place]
         turned = replace(found, people=people)
-        honest = [next(_race(one).honest(np.random.default_rng(1)))[0] for one in (found, turned)]
-        fitted = [_race(one).held_out(_WEIGHTS, np.arange(30), np.random.default_rng(1)) for one in (found, turned)]
+        honest = [next(_race(one).predict_by_nested_selection(np.random.default_rng(1)))[0] for one in (found, turned)]
+        fitted = [
+            _race(one).predict_held_out(_WEIGHTS, np.arange(30), np.random.default_rng(1)) for one in (found, turned)
+        ]
         assert honest[0][place] == honest[1][place]
         assert fitted[0][place] == fitted[1][place]
         assert (fitted[0] != fitted[1]).any()
@@ -202,7 +213,7 @@ def test_what_is_no_clear_gain_is_not_paid_for() -> None:
 
 def test_no_sample_is_on_both_sides_of_a_fold() -> None:
     """Every sample is held out once."""
-    parts = folds(np.arange(23), np.random.default_rng(0))
+    parts = split_samples_into_folds(np.arange(23), np.random.default_rng(0))
 
     assert sorted(np.concatenate(parts).tolist()) == list(range(23))
     assert {len(part) for part in parts} == {4, 5}
@@ -216,23 +227,23 @@ def test_no_sample_is_on_both_sides_of_a_fold() -> None:
         (cells(np.full((30, 2), 0.3), np.full(30, 0.5)), "people gave the same score throughout", 0),
     ],
 )
-def test_too_little_is_no_recommendation(found: Cells, why: str, more: int) -> None:
+def test_too_little_is_no_recommendation(found: LabelledCells, why: str, more: int) -> None:
     """With how many samples are wanting, where more would help."""
-    one = recommend(found, rng=np.random.default_rng(0), cost={})
+    one = recommend_panel(found, rng=np.random.default_rng(0), cost={})
 
-    assert isinstance(one, NotRecommended)
+    assert isinstance(one, NoRecommendedPanel)
     assert one.why.startswith(why) and one.more == more
 
 
 def test_twenty_outputs_of_five_samples_are_five() -> None:
     """Independent samples are counted, not rows."""
-    found = recommend(
+    found = recommend_panel(
         cells(np.random.default_rng(0).uniform(size=(20, 2)), np.linspace(0, 1, 20), np.arange(20) // 4),
         rng=np.random.default_rng(0),
         cost={},
     )
 
-    assert isinstance(found, NotRecommended) and found.more == 15
+    assert isinstance(found, NoRecommendedPanel) and found.more == 15
 
 
 def test_the_order_of_samples_does_not_matter() -> None:
@@ -243,8 +254,8 @@ def test_the_order_of_samples_does_not_matter() -> None:
     ids = tuple(f"s{place:04}" for place in range(40))
     turned = {name: {"tone": answers["tone"][::-1]} for name, answers in said.items()}
 
-    one = chosen(cells_of(held(said, {"r1": {"tone": people.tolist()}}, samples=ids)))
-    other = chosen(cells_of(held(turned, {"r1": {"tone": people.tolist()[::-1]}}, samples=ids[::-1])))
+    one = chosen(collect_labelled_cells(held(said, {"r1": {"tone": people.tolist()}}, samples=ids)))
+    other = chosen(collect_labelled_cells(held(turned, {"r1": {"tone": people.tolist()[::-1]}}, samples=ids[::-1])))
 
     assert one.chosen == other.chosen
     assert one.error == pytest.approx(other.error, rel=1e-9)
@@ -252,20 +263,22 @@ def test_the_order_of_samples_does_not_matter() -> None:
 
 def test_a_guess_never_sees_its_own_sample() -> None:
     """Otherwise a silent judge would gain from the labels it is measured on."""
-    found = cells_of(held({"j": {"tone": [1, 2, 3]}, "k": {"tone": [1, 2, 3]}}, {"r1": {"tone": [1, 3, 5]}}))
+    found = collect_labelled_cells(
+        held({"j": {"tone": [1, 2, 3]}, "k": {"tone": [1, 2, 3]}}, {"r1": {"tone": [1, 3, 5]}})
+    )
 
     assert found.guess.tolist() == [(0.5 + 1) / 2, (0 + 1) / 2, (0 + 0.5) / 2]
 
 
-_WEIGHTS = Candidate(kind="weights", members=(0, 1), shrink=0.1)
+_WEIGHTS = PanelCandidate(kind="weights", members=(0, 1), shrink=0.1)
 
 
-def _race(found: Cells) -> Race:
-    return Race(cells=found, cost={})
+def _race(found: LabelledCells) -> PanelSelection:
+    return PanelSelection(cells=found, cost={})
 
 
-def bias(kind: Kind, who: str, question: str, estimate: float, low: float, high: float) -> Bias:
-    return Bias(kind=kind, who=who, question=question, estimate=estimate, low=low, high=high)
+def bias(kind: BiasKind, who: str, question: str, estimate: float, low: float, high: float) -> JudgeBias:
+    return JudgeBias(kind=kind, who=who, question=question, estimate=estimate, low=low, high=high)
 
 
 def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
@@ -273,7 +286,7 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
     found = chosen(drawn([0.05, 0.4, 0.4]))
 
     told = list(
-        warnings_of(
+        warn_of_judge_biases(
             found,
             [
                 bias("length", "j0", "overall", 0.04, 0.02, 0.06),
@@ -291,7 +304,7 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
         "j0 is harsh: −0.59 on tone [−0.70, −0.40].",
         "j0 has a length bias: +0.040 of the scale per 100 characters overall [0.020, 0.060].",
     ]
-    assert list(warnings_of(NotRecommended(why="so"), [bias("length", "j0", "overall", 1, 1, 1)])) == []
+    assert list(warn_of_judge_biases(NoRecommendedPanel(why="so"), [bias("length", "j0", "overall", 1, 1, 1)])) == []
 
 
 def test_a_choice_that_errs_more_than_the_panel_that_ran_is_none() -> None:
@@ -299,7 +312,7 @@ def test_a_choice_that_errs_more_than_the_panel_that_ran_is_none() -> None:
     found = drawn([0.3, 0.3, 0.3])
     ran_well = replace(found, panel=found.people + 0.01)
 
-    one = recommend(ran_well, rng=np.random.default_rng(0), cost={})
+    one = recommend_panel(ran_well, rng=np.random.default_rng(0), cost={})
 
-    assert isinstance(one, NotRecommended)
+    assert isinstance(one, NoRecommendedPanel)
     assert "err more than the one that ran" in one.why

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from evenhand.cli._app import run
+from evenhand.cli.app import run_cli
 from tests.cli.command import evenhand
 from tests.conftest import ROOT
 
@@ -52,7 +52,7 @@ def contest(folder: Path, *arguments: str, **environ: str) -> Done:
         redirect_stderr(err),
         pytest.raises(SystemExit) as ended,
     ):
-        run()
+        run_cli()
     said, complained = (stream.buffer.getvalue().decode() for stream in (out, err))
     return subprocess.CompletedProcess(told, int(ended.value.code or 0), said, complained)
 

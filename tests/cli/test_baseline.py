@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.runs.store import Store, this_process
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.runs.stored import keep_run
 
@@ -47,10 +48,12 @@ def test_a_run_that_is_not_finished_is_refused(folder: Path) -> None:
 def test_a_run_that_nobody_works_on_is_killed_and_not_running(folder: Path) -> None:
     """As the list of runs calls it; one that is at work is waited for."""
     with Store.open(folder / ".evenhand", {}) as store:
-        store.take(STOPPED, f"{this_process()}9")  # A number that was given out again: its first owner is dead.
+        store.hold_run(
+            STOPPED, f"{process_holder_name()}9"
+        )  # A number that was given out again: its first owner is dead.
     killed = evenhand("baseline", "set", STOPPED, folder=folder).stderr
     with Store.open(folder / ".evenhand", {}) as store:
-        store.take(STOPPED, this_process())
+        store.hold_run(STOPPED, process_holder_name())
     running = evenhand("baseline", "set", STOPPED, folder=folder).stderr
 
     assert f"run {STOPPED} is running, not finished (a baseline is a finished run: wait for its end)" in running

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from evenhand.runs.store import Store
+from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.docs.pages import ROOT, blocks
 from tests.runs.stored import keep_run, result
@@ -170,7 +170,7 @@ def test_a_run_that_was_made_by_the_command_can_be_compared_at_once(tmp_path: Pa
     (tmp_path / "eval.yaml").write_text(EVAL, "utf-8")
     evenhand("run", "eval.yaml", folder=tmp_path)
     with Store.open(tmp_path / ".evenhand", {}) as store:
-        kept = store.columns(store.run("latest")["id"])
+        kept = store.load_columns(store.find_run("latest")["id"])
 
     done = evenhand("compare", "latest", "--json", folder=tmp_path)
 

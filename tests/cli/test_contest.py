@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli._contest_view import show_contest
+from evenhand.cli.contest_tables import print_contest
 from tests.cli.command import evenhand
 from tests.cli.contest_example import (
     JUDGES,
@@ -75,7 +75,7 @@ def test_the_flags_are_those_of_the_score_that_counts(
     record = json.loads(contest(played[0], "show", "latest", "--json").stdout)
     record["submissions"][0]["feedback"][1]["risk_flags"] = ["completeness"]
 
-    show_contest(record)
+    print_contest(record)
 
     first = next(line for line in capsys.readouterr().out.splitlines() if line.lstrip().startswith("1"))
     assert first.split()[-1] == "completeness"
@@ -157,7 +157,7 @@ def test_what_could_not_be_judged_at_the_gate_is_told_once(
     heron |= {"status": "unjudged", "why": "not every criterion could be checked: it says when"}
     heron["feedback"][0]["criteria_checks"][2] |= {"passed": None, "reason": "no answer"}
 
-    show_contest(record)
+    print_contest(record)
 
     said = capsys.readouterr().out
     assert "Gate not passed" not in said

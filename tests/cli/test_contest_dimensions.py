@@ -7,11 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenhand.cli._contest_dimensions import block_of, lock
-from evenhand.contest import task_json
-from evenhand.contest._read_task import load_task
-from evenhand.loading import load_method
-from evenhand.model import Criterion, Rubric
+from evenhand.cli.contest_dimensions import dimensions_to_yaml, lock_task_dimensions
+from evenhand.contest.event_log import contest_task_json
+from evenhand.contest.read_task import load_task
+from evenhand.files.methods import load_method
+from evenhand.model.criterion import Criterion
+from evenhand.model.rubric import Rubric
 
 TASK = """# A task with a comment.
 description: |
@@ -54,7 +55,7 @@ def test_what_stands_in_the_file_stays_to_the_byte(tmp_path: Path, content: byte
     path = written(tmp_path / "task.yaml", content)
     task, _ = load_task(path, {})
 
-    locked = lock(path, task, dimensions())
+    locked = lock_task_dimensions(path, task, dimensions())
 
     found, _ = load_task(path, {})
     assert locked.written
@@ -80,14 +81,14 @@ def test_a_file_that_nothing_can_follow_is_left_alone(tmp_path: Path, name: str,
     path = written(tmp_path / name, content.encode())
     task, _ = load_task(path, {})
 
-    locked = lock(path, task, dimensions())
+    locked = lock_task_dimensions(path, task, dimensions())
 
     assert not locked.written
     assert path.read_text("utf-8") == content
     assert list(tmp_path.iterdir()) == [path]
     pasted = written(tmp_path / "pasted.json", f"{{{locked.to_paste}, {JSON_REST}}}".encode())
     found, _ = load_task(pasted, {})
-    assert task_json(found)["dimensions"] is not None
+    assert contest_task_json(found)["dimensions"] is not None
 
 
 JSON_REST = '"description": "x", "acceptance": ["y"], "mode": "fastest_first"'
@@ -101,7 +102,7 @@ def test_a_link_stays_a_link_and_a_mode_stays(tmp_path: Path) -> None:
     link.symlink_to(real)
     task, _ = load_task(link, {})
 
-    locked = lock(link, task, dimensions())
+    locked = lock_task_dimensions(link, task, dimensions())
 
     assert locked.written
     assert link.is_symlink()
@@ -125,6 +126,6 @@ def test_whatever_a_judge_chose_is_read_back(
     rubric = dimensions(id=id, asks=asks or "?", weight=weight)
     task, _ = load_task(path, {})
 
-    locked = lock(path, task, rubric)
+    locked = lock_task_dimensions(path, task, rubric)
 
-    assert locked.written, block_of(rubric)
+    assert locked.written, dimensions_to_yaml(rubric)

@@ -5,8 +5,8 @@ import io
 
 import pytest
 
-from evenhand.cli._contest_progress import line, told
-from evenhand.contest._play import Progress
+from evenhand.cli.progress import format_contest_progress, show_contest_progress
+from evenhand.contest.play import ContestProgress
 
 
 class Terminal(io.StringIO):
@@ -20,13 +20,13 @@ class Terminal(io.StringIO):
     ("progress", "says"),
     [
         (None, "asking · 3 s"),
-        (Progress(done=12, total=30, doing="gate_checked"), "submission 12 of 30 · gate · 3 s"),
-        (Progress(done=30, total=30, doing="ranked"), "submission 30 of 30 · side by side · 3 s"),
+        (ContestProgress(done=12, total=30, doing="gate_checked"), "submission 12 of 30 · gate · 3 s"),
+        (ContestProgress(done=30, total=30, doing="ranked"), "submission 30 of 30 · side by side · 3 s"),
     ],
 )
-def test_the_line_says_how_far_it_is(progress: Progress | None, says: str) -> None:
+def test_the_line_says_how_far_it_is(progress: ContestProgress | None, says: str) -> None:
     """Which submission, which step, for how long."""
-    assert line(progress, 3) == says
+    assert format_contest_progress(progress, 3) == says
 
 
 def test_a_terminal_sees_the_line_and_then_nothing_of_it() -> None:
@@ -49,6 +49,6 @@ def test_a_file_sees_nothing() -> None:
 
 
 async def _play(stream: io.StringIO) -> None:
-    async with told(stream) as tell:
-        tell(Progress(done=1, total=2, doing="scored"))
+    async with show_contest_progress(stream) as tell:
+        tell(ContestProgress(done=1, total=2, doing="scored"))
         await asyncio.sleep(0)

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.cli._contest_shown import shown, shown_contest
-from evenhand.cli._contest_view import show_contest
+from evenhand.cli.contest_tables import mask_contest_data, mask_contest_record, print_contest
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, only
 
 ANN = "heron@example.com"
@@ -35,7 +34,7 @@ def test_ids_authors_and_the_reward_are_never_masked(record: Json, capsys: pytes
     """Who cannot be read cannot be paid: submissions, events, effects and the sentences name them."""
     paid = next(one for one in record["effects"] if one["effect"] == "release_payment")
 
-    show_contest(record)
+    print_contest(record)
 
     said = one_line(capsys.readouterr().out)
     assert (record["winner"], record["decision"]["winner"]) == (ANN, ANN)
@@ -64,8 +63,8 @@ def test_the_same_address_in_a_text_is_masked(record: Json, capsys: pytest.Captu
     hint["criteria_checks"][2]["revision_hint"] = f"Ask {ANN}"
     mine["feedback"][0]["dimension_scores"]["credibility"] |= {"evidence": f"x {ANN}", "feedback": f"y {ANN}"}
 
-    data = json.dumps(shown_contest(changed))
-    show_contest(changed)
+    data = json.dumps(mask_contest_record(changed))
+    print_contest(changed)
 
     said = one_line(capsys.readouterr().out)
     for quoted in (f"Write to {ANN}", f"I am {ANN}", f"Ask {ANN}", f"x {ANN}", f"y {ANN}"):
@@ -78,7 +77,7 @@ def test_what_was_refused_is_named(record: Json) -> None:
     """In the list and in the reason."""
     refused = {"id": ANN, "author": JO, "at": "2026-11-10T00:00:00Z", "why": f"{ANN} was there before {JO}."}
 
-    data = shown_contest({**record, "refused": [refused], "stopped": f"nobody could be asked about {ANN}: away"})
+    data = mask_contest_record({**record, "refused": [refused], "stopped": f"nobody could be asked about {ANN}: away"})
 
     assert data["refused"] == [refused]
     assert data["stopped"] == f"nobody could be asked about {ANN}: away"
@@ -88,7 +87,7 @@ def test_a_name_inside_something_longer_is_masked_with_it() -> None:
     """Else an author called by a part of an address would uncover the whole."""
     sentence = f"jo{ANN} and {ANN}.au and x.{ANN} are others than {ANN}."
 
-    data = shown({"why": sentence}, texts=[], names=[ANN])
+    data = mask_contest_data({"why": sentence}, texts=[], names=[ANN])
 
     assert data["why"].endswith(f" are others than {ANN}.")
     assert data["why"].count("@example.com") == 1

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from evenhand.cli._contest_view import show_contest
-from evenhand.cli._contest_widths import shortened
+from evenhand.cli.contest_tables import print_contest
+from evenhand.cli.screen import shorten_name_middle
 from tests.cli.contest_example import REPLAY, change, contest, copied
 
 LONG = "a-name-with-thirty-characters-"
@@ -28,7 +28,7 @@ def table(folder: Path, capsys: pytest.CaptureFixture[str], **changed: str) -> l
     """The lines from the ranking on, with other words in the row of swift."""
     record: Json = json.loads(contest(folder, "show", "latest", "--json").stdout)
     next(one for one in record["submissions"] if one["id"] == "swift").update(changed)
-    show_contest(record)
+    print_contest(record)
     lines = capsys.readouterr().out.splitlines()
     start = next(place for place, line in enumerate(lines) if "rank" in line.split() or line.startswith("  1,"))
     return lines[start : lines.index("", start)]
@@ -103,7 +103,7 @@ def test_where_nothing_can_give_way_the_list_is_sentences(played: Path) -> None:
 @given(name=st.text(min_size=1), width=st.integers(min_value=3, max_value=40))
 def test_a_shortened_name_fits_and_keeps_both_ends(name: str, width: int) -> None:
     """Wide characters count as two."""
-    short = shortened(name, width)
+    short = shorten_name_middle(name, width)
 
     assert cell_len(short) <= max(width, 1)
     start, mark, end = short.partition("…")

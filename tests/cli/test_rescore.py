@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from evenhand.errors import InputError
-from evenhand.judging import Request
-from evenhand.rescoring import rescored
-from evenhand.running import Options
-from evenhand.running import run as run_eval
-from evenhand.runs.store import Store
+from evenhand.models.requests import Request
+from evenhand.store.store import Store
+from evenhand.workflows.rescore import rescore_run
+from evenhand.workflows.run import RunOptions
+from evenhand.workflows.run import run as run_eval
 from tests.cli.command import evenhand
 
 Json = dict[str, Any]
@@ -143,17 +143,17 @@ class Folder:
         (self.place / "eval.yaml").write_text(
             yaml.safe_dump({**eval, **({"rubric": rubric} if rubric else {})}, sort_keys=False), "utf-8"
         )
-        asyncio.run(run_eval(self.place / "eval.yaml", options=Options(place=self.place / "store.db")))
+        asyncio.run(run_eval(self.place / "eval.yaml", options=RunOptions(place=self.place / "store.db")))
 
     def rescore(self, rubric: Json, tag: str = "", run: str = "latest") -> Json:
         (self.place / "new.yaml").write_text(yaml.safe_dump(rubric, sort_keys=False), "utf-8")
         with self.store() as store:
-            return rescored(store, run, str(self.place / "new.yaml"), tag)
+            return rescore_run(store, run, str(self.place / "new.yaml"), tag)
 
     def results(self) -> Iterator[Json]:
         """All that the last run says of each output, but for what names the run and the rubric's file."""
         with self.store() as store:
-            for row in store.results(store.run("latest")["id"]):
+            for row in store.results(store.find_run("latest")["id"]):
                 content = {**json.loads(row["content"]), "rubric": "", "calls": []}
                 yield {**row, "content": content, "run": "", "at": "", "key": ""}
 
@@ -288,7 +288,7 @@ def test_the_fingerprint_tells_for_which_tag(folder: Folder) -> None:
     """One rubric for these samples or for those are two things."""
     tagged(folder, YES_NO)
     with folder.store() as store:
-        run = store.run("latest")["id"]
+        run = store.find_run("latest")["id"]
 
     heads = [folder.rescore(ONLY_A, tag, run) for tag in ("fact", "tone")]
 
@@ -316,14 +316,14 @@ def test_a_run_that_is_not_finished_is_refused(folder: Folder, state: str) -> No
     rubric, _, judged, outputs = CASES["weighted judges"]
     folder.run(rubric, judged, samples_of(outputs))
     with folder.store() as store:
-        run = store.run("latest")
-        store.release(run["id"], state, run["ended"], None)
+        run = store.find_run("latest")
+        store.release_run(run["id"], state, run["ended"], None)
 
     with pytest.raises(InputError, match=rf"is not finished \({state}\).*--resume"):
         folder.rescore(rubric)
 
     with folder.store() as store:
-        assert [one["id"] for one in store.runs()] == [run["id"]]
+        assert [one["id"] for one in store.list_runs()] == [run["id"]]
 
 
 def test_a_rescored_run_says_what_it_is_made_from(folder: Folder) -> None:
@@ -334,7 +334,7 @@ def test_a_rescored_run_says_what_it_is_made_from(folder: Folder) -> None:
     folder.rescore(rubric)
 
     with folder.store() as store:
-        new, old = store.runs()
+        new, old = store.list_runs()
     assert json.loads(new["setup"])["rescored_from"] == old["id"]
     assert "rescored_from" not in json.loads(old["setup"])
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.cli._run_progress import CLEAR, Progress, State, line, ticking
+from evenhand.cli.progress import CLEAR_LINE, ProgressLine, ProgressState, format_run_progress, keep_progress_fresh
 
 
 class Clock:
@@ -37,28 +37,28 @@ class Closed(io.StringIO):
 @pytest.mark.parametrize(
     ("state", "shown"),
     [
-        (State(total=400), "0 of 400"),
-        (State(total=400, done=128, rate=32.4), "128 of 400 · 32/s · a few seconds left"),
-        (State(total=400, done=128, rate=3.24), "128 of 400 · 3.2/s · about 90 s left"),
-        (State(total=400, done=128, rate=0.5), "128 of 400 · 30.0/min · about 9 min left"),
-        (State(total=40_000, done=1280, rate=2.0), "1,280 of 40,000 · 2.0/s · about 5 h left"),
-        (State(total=400, done=128, cost=Decimal("0.01234")), "128 of 400 · $0.0123"),
-        (State(total=400, done=128, cost=Decimal("12.346")), "128 of 400 · $12.35"),
-        (State(total=400, done=128, tokens=51200), "128 of 400 · 51,200 tokens"),
-        (State(total=400, done=128, failed=2), "128 of 400 · 2 failed"),
-        (State(total=400, done=400, rate=3.0), "400 of 400 · 3.0/s"),
+        (ProgressState(total=400), "0 of 400"),
+        (ProgressState(total=400, done=128, rate=32.4), "128 of 400 · 32/s · a few seconds left"),
+        (ProgressState(total=400, done=128, rate=3.24), "128 of 400 · 3.2/s · about 90 s left"),
+        (ProgressState(total=400, done=128, rate=0.5), "128 of 400 · 30.0/min · about 9 min left"),
+        (ProgressState(total=40_000, done=1280, rate=2.0), "1,280 of 40,000 · 2.0/s · about 5 h left"),
+        (ProgressState(total=400, done=128, cost=Decimal("0.01234")), "128 of 400 · $0.0123"),
+        (ProgressState(total=400, done=128, cost=Decimal("12.346")), "128 of 400 · $12.35"),
+        (ProgressState(total=400, done=128, tokens=51200), "128 of 400 · 51,200 tokens"),
+        (ProgressState(total=400, done=128, failed=2), "128 of 400 · 2 failed"),
+        (ProgressState(total=400, done=400, rate=3.0), "400 of 400 · 3.0/s"),
     ],
 )
-def test_the_line_says_what_is_known(state: State, shown: str) -> None:
+def test_the_line_says_what_is_known(state: ProgressState, shown: str) -> None:
     """And nothing that is not: no time left before there is a rate."""
-    assert line(state, 80) == shown
+    assert format_run_progress(state, 80) == shown
 
 
 def test_on_a_narrow_terminal_the_least_important_goes_first() -> None:
     """How far it is, what failed and how long it takes stay longest."""
-    state = State(total=400, done=128, failed=2, rate=3.24, cost=Decimal("0.0123"))
+    state = ProgressState(total=400, done=128, failed=2, rate=3.24, cost=Decimal("0.0123"))
 
-    assert [line(state, width) for width in (70, 50, 40, 25, 12)] == [
+    assert [format_run_progress(state, width) for width in (70, 50, 40, 25, 12)] == [
         "128 of 400 · 3.2/s · $0.0123 · 2 failed · about 90 s left",
         "128 of 400 · $0.0123 · 2 failed · about 90 s left",
         "128 of 400 · 2 failed · about 90 s left",
@@ -69,7 +69,7 @@ def test_on_a_narrow_terminal_the_least_important_goes_first() -> None:
 
 @given(
     st.builds(
-        State,
+        ProgressState,
         total=st.integers(0, 10**9),
         done=st.integers(0, 10**9),
         failed=st.integers(0, 10**9),
@@ -79,16 +79,16 @@ def test_on_a_narrow_terminal_the_least_important_goes_first() -> None:
     ),
     st.integers(0, 200),
 )
-def test_the_line_fits_whatever_comes(state: State, width: int) -> None:
+def test_the_line_fits_whatever_comes(state: ProgressState, width: int) -> None:
     """A line that wraps cannot be drawn again."""
-    assert len(line(state, width)) <= width
-    assert "\n" not in line(state, width)
+    assert len(format_run_progress(state, width)) <= width
+    assert "\n" not in format_run_progress(state, width)
 
 
 def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
     """A thousand results a second do not cost a thousand drawings."""
     clock, stream = Clock(), Terminal()
-    progress = Progress(stream, clock)
+    progress = ProgressLine(stream, clock)
     progress.begin("24 samples × 2 variants: 48 calls to embedded", total=1000)
 
     for done in range(1, 1001):
@@ -96,7 +96,7 @@ def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
         progress.update(done=done)
     progress.end()
 
-    first, *drawn, last = stream.getvalue().split(CLEAR)
+    first, *drawn, last = stream.getvalue().split(CLEAR_LINE)
     assert first == "24 samples × 2 variants: 48 calls to embedded\n"
     assert 3 <= len(drawn) <= 5
     assert last == ""
@@ -105,7 +105,7 @@ def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
 def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
     """And the first at once, so that nobody waits without knowing for what."""
     clock, stream = Clock(), io.StringIO()
-    progress = Progress(stream, clock)
+    progress = ProgressLine(stream, clock)
     progress.begin("48 calls", total=100)
 
     for done in range(1, 101):
@@ -124,7 +124,7 @@ def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
 def test_a_wait_without_results_is_not_silent() -> None:
     """A build that waits for a slow server still shows a sign of life."""
     clock, stream = Clock(), io.StringIO()
-    progress = Progress(stream, clock)
+    progress = ProgressLine(stream, clock)
     progress.begin("48 calls", total=48)
 
     for _ in range(4):
@@ -137,7 +137,7 @@ def test_a_wait_without_results_is_not_silent() -> None:
 def test_what_was_done_before_does_not_count_as_fast() -> None:
     """A resumed run that skips 90,000 results takes as long as the rest takes."""
     clock, stream = Clock(), io.StringIO()
-    progress = Progress(stream, clock)
+    progress = ProgressLine(stream, clock)
     progress.begin("goes on", total=100_000, before=90_000)
 
     clock.now += 10
@@ -149,7 +149,7 @@ def test_what_was_done_before_does_not_count_as_fast() -> None:
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
     """A server that slows down is seen."""
     clock, stream = Clock(), io.StringIO()
-    progress = Progress(stream, clock)
+    progress = ProgressLine(stream, clock)
     progress.begin("48 calls", total=10_000)
 
     for second in range(1, 121):
@@ -163,7 +163,7 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
     """The name of a run is untrusted like any other text."""
     stream = Terminal()
 
-    Progress(stream, Clock()).begin("a\x1b[2J\nb", total=1)
+    ProgressLine(stream, Clock()).begin("a\x1b[2J\nb", total=1)
 
     assert stream.getvalue() == "a\\x1b[2J\\nb\n"
 
@@ -173,7 +173,7 @@ def test_a_stream_that_is_gone_does_not_stop_the_run() -> None:
     gone = Closed()
 
     for stream in (gone, None):
-        progress = Progress(stream, Clock())
+        progress = ProgressLine(stream, Clock())
         progress.begin("48 calls", total=48)
         progress.end()
 
@@ -185,7 +185,7 @@ def test_the_line_is_gone_when_the_work_is_done_or_broken() -> None:
     stream = Terminal()
 
     async def broken() -> None:
-        async with ticking(Progress(stream, Clock())) as progress:
+        async with keep_progress_fresh(ProgressLine(stream, Clock())) as progress:
             progress.begin("48 calls", total=48)
             await asyncio.sleep(0)
             raise KeyError
@@ -193,4 +193,4 @@ def test_the_line_is_gone_when_the_work_is_done_or_broken() -> None:
     with pytest.raises(KeyError):
         asyncio.run(broken())
 
-    assert stream.getvalue().endswith(CLEAR)
+    assert stream.getvalue().endswith(CLEAR_LINE)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from evenhand.cli._run_view import show_run
-from evenhand.cli._screen import Screen
+from evenhand.cli.run_tables import print_run
+from evenhand.cli.screen import Screen
 from tests.report.example import head, hostile_head
 
 
@@ -18,7 +18,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
     def show(whole: dict[str, Any], width: int = 80) -> str:
         monkeypatch.setenv("COLUMNS", str(width))
-        show_run(whole)
+        print_run(whole)
         return capsys.readouterr().out
 
     return show
@@ -242,5 +242,5 @@ def _printed(monkeypatch: pytest.MonkeyPatch, whole: dict[str, Any], *, terminal
     stream = io.StringIO()
     monkeypatch.setattr(stream, "isatty", lambda: terminal, raising=False)
     monkeypatch.setattr("sys.stdout", stream)
-    show_run(whole, screen=Screen())
+    print_run(whole, screen=Screen())
     return stream.getvalue()

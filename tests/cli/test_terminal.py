@@ -185,8 +185,8 @@ def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     """Exit 3, with the way to see more."""
     script = tmp_path / "broken.py"
     script.write_text(
-        "import sys\nsys.argv[1:] = ['rubric', 'list']\nimport evenhand.cli._rubric as r\n"
-        "r.rubric_names = lambda: 1 / 0\nfrom evenhand.cli import main\nmain()\n"
+        "import sys\nsys.argv[1:] = ['rubric', 'list']\nimport evenhand.cli.rubric as r\n"
+        "r.rubric_names = lambda: 1 / 0\nfrom evenhand.cli.entry import main\nmain()\n"
     )
 
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)

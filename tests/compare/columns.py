@@ -3,29 +3,30 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evenhand.compare import Column, Comparison, Decision, decide
+from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decision import CompareDecision, Comparison, VariantColumn
 
 Row = Sequence[float | None]
 
 
-def column(judge: Row, **layers: Row) -> Column:
+def column(judge: Row, **layers: Row) -> VariantColumn:
     """A variant scored by the judge layer, and by others where named; the composite is their mean."""
     every = {"judge": judge, **layers}
     composite = [
         None if None in row else sum(filter(None, row)) / len(row) for row in zip(*every.values(), strict=True)
     ]
-    return Column(composite=composite, layers=every)
+    return VariantColumn(composite=composite, layers=every)
 
 
-def decided(control: Column, *treatments: Column, **more: Any) -> Decision:
+def decided(control: VariantColumn, *treatments: VariantColumn, **more: Any) -> CompareDecision:
     """The decision between "old" and "new", "new2", …; every row is a sample of its own unless said otherwise."""
     names = ["new", *(f"new{place}" for place in range(2, len(treatments) + 1))]
     columns = {"old": control, **dict(zip(names, treatments, strict=False))}
     more = {"clusters": range(len(control.composite)), "seed": 1, **more}
-    return decide(columns, control="old", **more)
+    return decide_comparison(columns, control="old", **more)
 
 
-def compared(control: Column, treatment: Column, **more: Any) -> Comparison:
+def compared(control: VariantColumn, treatment: VariantColumn, **more: Any) -> Comparison:
     """The one comparison between a control and a treatment."""
     (found,) = decided(control, treatment, **more).comparisons
     return found

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.compare import Badge, Column, decide, decision_json
+from evenhand.compare.decide import decide_comparison, decision_json
+from evenhand.compare.decision import Badge, VariantColumn
 from evenhand.errors import InputError
 from tests.compare.columns import column, compared, decided, spread
 
@@ -195,7 +196,7 @@ def test_five_pairs_have_no_bounds_in_plain_data() -> None:
          "variant 'new' was scored from fact + judge, variant 'old' from judge"),
         ({"old": column([None] * 24), "a": column(FLAT), "b": column(FLAT, fact=FLAT)}, {},
          "variant 'b' was scored from fact + judge, variant 'a' from judge"),
-        ({"old": Column(composite=[4, 4], layers={"judge": [4, 4], "fact": [4, None]})}, {"clusters": [1, 2]},
+        ({"old": VariantColumn(composite=[4, 4], layers={"judge": [4, 4], "fact": [4, None]})}, {"clusters": [1, 2]},
          "variant 'old', row 1 was scored from judge, row 0 from fact + judge"),
         ({"old": column(FLAT)}, {"clusters": [1, 2]}, "variant 'old' has 24 rows for 2 clusters"),
         ({"old": column(FLAT)}, {"gates": {"jugde": 3.0}}, "gate on unknown layer 'jugde' (did you mean 'judge'?)"),
@@ -206,11 +207,11 @@ def test_five_pairs_have_no_bounds_in_plain_data() -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_with_what_differs(
-    columns: dict[str, Column], more: dict[str, Any], says: str
+    columns: dict[str, VariantColumn], more: dict[str, Any], says: str
 ) -> None:
     """Where, what, and what would work."""
     with pytest.raises(InputError) as refused:
-        decide(columns, control="old", **{"clusters": range(24), "seed": 1, **more})
+        decide_comparison(columns, control="old", **{"clusters": range(24), "seed": 1, **more})
 
     assert says in str(refused.value)
 
@@ -227,7 +228,7 @@ def test_what_cannot_be_compared_is_refused_with_what_differs(
 def test_a_column_of_nonsense_is_refused_at_birth(composite: Any, layers: Any, says: str) -> None:
     """None is how a missing score is said."""
     with pytest.raises(InputError) as refused:
-        Column(composite=composite, layers=layers)
+        VariantColumn(composite=composite, layers=layers)
 
     assert says in str(refused.value)
 
@@ -255,4 +256,4 @@ def test_a_hundred_thousand_samples_are_decided() -> None:
 def _of(rows: list[tuple[int | None, int | None, int]], names: tuple[str, str] = ("old", "new")) -> dict[str, Any]:
     old, new = ([row[side] for row in rows] for side in (0, 1))
     columns = {names[0]: column(old), names[1]: column(new)}
-    return decision_json(decide(columns, control=names[0], clusters=[row[2] for row in rows], seed=3))
+    return decision_json(decide_comparison(columns, control=names[0], clusters=[row[2] for row in rows], seed=3))

@@ -2,9 +2,10 @@
 
 import pytest
 
-from evenhand.compare import Column, decision_json
+from evenhand.compare.decide import decision_json
+from evenhand.compare.decision import VariantColumn
 from evenhand.errors import InputError
-from evenhand.stats import Agreement, Undefined
+from evenhand.stats._agreement import Agreement, Undefined
 from tests.compare.columns import column, compared, decided, spread
 
 SAME = spread(4, 40)
@@ -150,10 +151,10 @@ def test_no_bar_of_the_spread_holds_both_gains_and_losses() -> None:
 
 def test_criteria_are_told_beside_the_layers() -> None:
     """Each over the samples that both have it for; none decides anything."""
-    old = Column(
+    old = VariantColumn(
         composite=SAME, layers={"judge": SAME}, criteria={"tone": SAME, "length": [None, *SAME[1:]], "gone": SAME}
     )
-    new = Column(composite=SAME, layers={"judge": SAME}, criteria={"tone": _jittered(SAME, 1.0), "length": SAME})
+    new = VariantColumn(composite=SAME, layers={"judge": SAME}, criteria={"tone": _jittered(SAME, 1.0), "length": SAME})
 
     found = compared(old, new)
 

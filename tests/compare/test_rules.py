@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.compare import Column
+from evenhand.compare.decision import VariantColumn
 from tests.compare.columns import column, compared, decided, spread
 
 MAYBE = st.one_of(st.none(), st.integers(1, 5))
@@ -34,7 +34,7 @@ LATE = next(seed for seed in range(99) if np.random.default_rng(seed).permutatio
 OPPOSED = [spread(4), spread(4)[::-1]]
 HALF = [4.0] * 12 + [3.0] * 12
 
-TABLE: list[tuple[str, str, Column, Column, dict[str, Any]]] = [
+TABLE: list[tuple[str, str, VariantColumn, VariantColumn, dict[str, Any]]] = [
     ("2. the treatment lost outputs", "REGRESS",
      column(spread(4)), column(_crashed(_up(spread(4)), 2)), {}),
     ("3. fewer than 5 pairs", "UNDERPOWERED",
@@ -72,7 +72,7 @@ TABLE: list[tuple[str, str, Column, Column, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("rule", "verdict", "control", "treatment", "more"), TABLE)
 def test_every_rule_decides_when_its_turn_comes(
-    rule: str, verdict: str, control: Column, treatment: Column, more: dict[str, Any]
+    rule: str, verdict: str, control: VariantColumn, treatment: VariantColumn, more: dict[str, Any]
 ) -> None:
     """The first rule that fits, its verdict, and words for both."""
     found = compared(control, treatment, **more)

@@ -10,19 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import load_rubric
-from evenhand.compare import Sensitivity, sensitivity, sensitivity_json
+from evenhand.compare.sensitivity import measure_sensitivity, sensitivity_json
+from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
-from evenhand.runs import Table
+from evenhand.runs.columns import RunTable
 from tests.calibrate.audited import kept, rubric, table
 
 TWO = {"accuracy": "0.5", "clarity": "0.5"}
 
 
-def looked_at(run: Table, asked: object = None, **more: object) -> Sensitivity:
-    return sensitivity(run, kept(asked or rubric()), **{"draws": 4_000, **more})  # type: ignore[arg-type]
+def looked_at(run: RunTable, asked: object = None, **more: object) -> Sensitivity:
+    return measure_sensitivity(run, kept(asked or rubric()), **{"draws": 4_000, **more})  # type: ignore[arg-type]
 
 
-def two_criteria(lead: float, deficit: float, samples: int = 12, noise: float = 0.0) -> Table:
+def two_criteria(lead: float, deficit: float, samples: int = 12, noise: float = 0.0) -> RunTable:
     """Two criteria of the same weight: new leads in one, and is behind in the other."""
     rng = np.random.default_rng(1)
     old = 5 + noise * rng.standard_normal((2, samples))
@@ -165,7 +166,7 @@ def test_samples_of_another_rubric_are_left_out_with_a_word() -> None:
     """Weights of one rubric say nothing about another."""
     answers = {("j", id): [[5.0, 6.0]] * 6 for id in rubric().leaves}
 
-    found = sensitivity(table(answers), kept(rubric(), rubric({"other": "0.5", "more": "0.5"})), draws=10)
+    found = measure_sensitivity(table(answers), kept(rubric(), rubric({"other": "0.5", "more": "0.5"})), draws=10)
 
     assert "rubric 'test'" in found.rankings[0].note
 

@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evenhand import load_rubric
-from evenhand.compare.weights._draws import errors_under, means_and_won, means_under
-from evenhand.compare.weights._flip import flip_at, smallest_flip
-from evenhand.compare.weights._weighed import weighed_criteria
+from evenhand.compare.weight_changes import (
+    find_flip_weight,
+    find_smallest_weight_flip,
+    lead_errors_under_weights,
+    means_and_wins_under_weights,
+    variant_means_under_weights,
+)
+from evenhand.compare.weighted_scores import weigh_criteria
 from evenhand.scoring.columns import score_columns
 from tests.calibrate.audited import kept, rubric, table
 
@@ -21,7 +26,7 @@ TWO = {"accuracy": "0.5", "clarity": "0.5"}
 
 def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() -> None:
     """By hand: the lead is 0.5·1 − 0.2·1 = 0.3; each part moved from the first to the third gains 2, so 0.15 move."""
-    found = smallest_flip(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
+    found = find_smallest_weight_flip(np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.0, -1.0]))
 
     assert found is not None
     assert found.distance == pytest.approx(0.3)
@@ -30,7 +35,7 @@ def test_the_smallest_flip_moves_weight_from_the_highest_lead_to_the_lowest() ->
 
 def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> None:
     """By hand: the lead is 0.2 + 0.4 − 0.1 = 0.5; all 0.1 of the first gains 0.3, then 0.2/1.5 of the second."""
-    found = smallest_flip(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
+    found = find_smallest_weight_flip(np.array([0.1, 0.8, 0.1]), np.array([2.0, 0.5, -1.0]))
 
     assert found is not None
     assert found.weights == pytest.approx((0.0, 0.8 - 0.2 / 1.5, 0.2 + 0.2 / 1.5))
@@ -39,8 +44,8 @@ def test_the_smallest_flip_takes_from_the_next_when_the_first_is_used_up() -> No
 
 def test_nothing_flips_a_lead_in_every_criterion() -> None:
     """A variant that is better in all of them is better under all weights."""
-    assert smallest_flip(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
-    assert flip_at(np.array([0.5, 0.5]), np.array([1.0, 0.1]), 0) is None
+    assert find_smallest_weight_flip(np.array([0.5, 0.5]), np.array([1.0, 0.1])) is None
+    assert find_flip_weight(np.array([0.5, 0.5]), np.array([1.0, 0.1]), 0) is None
 
 
 @given(st.integers(2, 7).flatmap(lambda n: st.tuples(*[st.lists(st.integers(1, 20), min_size=n, max_size=n)] * 2)))
@@ -49,7 +54,7 @@ def test_the_smallest_flip_is_what_linear_programming_finds(given: tuple[list[in
     weights, gaps = np.array(given[0]) / sum(given[0]), np.array(given[1], dtype=float) - 8
     gaps = gaps if weights @ gaps >= 0 else -gaps
 
-    found = smallest_flip(weights, gaps)
+    found = find_smallest_weight_flip(weights, gaps)
 
     n = len(weights)
     ends = np.concatenate([np.zeros(n), np.ones(n)])  # Variables: new weights, then distances.
@@ -70,11 +75,11 @@ def test_samples_won_are_counted_one_by_one(variants: tuple[str, ...], clusters:
     """The block product against a loop: ties are shared out, and samples of one cluster count as one."""
     rng = np.random.default_rng(7)
     answers = {("j", id): rng.integers(4, 8, (9, len(variants))) for id in rubric().leaves}
-    weighed = weighed_criteria(table(answers, variants=variants, clusters=clusters), kept(rubric()))
+    weighed = weigh_criteria(table(answers, variants=variants, clusters=clusters), kept(rubric()))
     assert weighed is not None
     weights = np.array([[1.0, 0.0, 0.0], *rng.dirichlet(np.ones(3), 20)])
 
-    means, found = means_and_won(weighed, weights)
+    means, found = means_and_wins_under_weights(weighed, weights)
 
     for place, own in enumerate(weights):
         scores = sum(w * answers["j", id] for w, id in zip(own, rubric().leaves, strict=True))
@@ -90,11 +95,11 @@ def test_ceilings_are_worked_out_anew_as_the_columns_do() -> None:
     council = load_rubric("council")
     answers = {("j", id): rng.integers(1, 11, (40, 2)) for id in council.leaves}
     score = score_columns(council, {id: answers["j", id].ravel() for id in council.leaves}).score.reshape(40, 2)
-    weighed = weighed_criteria(table(answers, asked=council, score=score), kept(council))
+    weighed = weigh_criteria(table(answers, asked=council, score=score), kept(council))
     assert weighed is not None
     other = {"accuracy": 0.1, "relevance": 0.3, "completeness": 0.3, "conciseness": 0.1, "clarity": 0.2}
 
-    found = means_under(weighed, np.array([list(other.values())]))
+    found = variant_means_under_weights(weighed, np.array([list(other.values())]))
 
     criteria = [{"id": id, "asks": "?", "weight": weight} for id, weight in other.items()]
     again = load_rubric({"name": "other", "method": "council", "criteria": criteria})
@@ -111,10 +116,10 @@ def test_fixed_criteria_that_fall_short_pull_down_under_every_weighting() -> Non
     oracle = load_rubric({"name": "o", "method": "oracle", "criteria": fields})
     answers = {("j", "a"): [[30, 80]] * 3, ("j", "b"): [[90, 80]] * 3}
     score = [[30.0, 80.0]] * 3
-    weighed = weighed_criteria(table(answers, asked=oracle, score=score), kept(oracle))
+    weighed = weigh_criteria(table(answers, asked=oracle, score=score), kept(oracle))
     assert weighed is not None
 
-    found = means_under(weighed, np.array([[0.5, 0.5], [0.1, 0.9]]))
+    found = variant_means_under_weights(weighed, np.array([[0.5, 0.5], [0.1, 0.9]]))
 
     assert found == pytest.approx(np.array([[30, 80], [42, 80]]))
 
@@ -122,9 +127,9 @@ def test_fixed_criteria_that_fall_short_pull_down_under_every_weighting() -> Non
 def test_the_standard_error_is_that_of_the_mean_over_clusters() -> None:
     """Repeats of a sample are one: four rows in two clusters have the error of two numbers."""
     answers = {("j", "accuracy"): [[[1, 1], [3, 5]], [[1, 1], [2, 4]]], ("j", "clarity"): [[[1, 1]] * 2] * 2}
-    weighed = weighed_criteria(table(answers, asked=rubric(TWO)), kept(rubric(TWO)))
+    weighed = weigh_criteria(table(answers, asked=rubric(TWO)), kept(rubric(TWO)))
     assert weighed is not None
 
-    found = errors_under(weighed, np.array([[1.0, 0.0]]), (1, 0))
+    found = lead_errors_under_weights(weighed, np.array([[1.0, 0.0]]), (1, 0))
 
     assert found[0] == pytest.approx(np.std([3, 2], ddof=1) / math.sqrt(2))

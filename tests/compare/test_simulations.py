@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from evenhand.compare import Column, decide
-from evenhand.stats import difference_of, paired_difference, power_of, step_of
+from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decision import VariantColumn
+from evenhand.stats._difference import difference_of, paired_difference
+from evenhand.stats._power import power_of, step_of
 from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
 from tests.soak import at_least, at_most, often
 
@@ -106,8 +108,8 @@ def _verdict(
     for variant in ("old", *(f"new{place}" for place in range(treatments))):
         judge, fact = scores(name, rng, n, repeats).ravel(), scores("skewed", rng, n, repeats).ravel()
         layers = {"judge": judge.tolist(), "fact": fact.tolist()}
-        columns[variant] = Column(composite=((judge + fact) / 2).tolist(), layers=layers)
-    return decide(columns, control="old", clusters=clusters, seed=int(rng.integers(1 << 30))).verdict
+        columns[variant] = VariantColumn(composite=((judge + fact) / 2).tolist(), layers=layers)
+    return decide_comparison(columns, control="old", clusters=clusters, seed=int(rng.integers(1 << 30))).verdict
 
 
 def _covers(

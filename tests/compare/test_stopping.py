@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.compare import Column, Decision, Settled, Stopping, decide
-from evenhand.compare._measure import lost_over_looks
-from evenhand.stats import Looks, looks_after, mcnemar_worse, planned_looks
+from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decision import CompareDecision, VariantColumn
+from evenhand.compare.measure import adjust_lost_outputs_for_looks
+from evenhand.compare.stopping import EarlyStop, StoppingRule
+from evenhand.stats._rates import mcnemar_worse
+from evenhand.stats._sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores
 from tests.soak import at_most, often
 
@@ -21,13 +24,13 @@ FLAT = [4.0] * PLANNED
 Row = Sequence[float | None]
 
 
-def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> Stopping:
-    return Stopping(
+def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> StoppingRule:
+    return StoppingRule(
         order=range(planned), looks=planned_looks(planned), variants=variants, control="old", repeats=repeats, seed=1
     )
 
 
-def told(columns: Mapping[str, Row], positions: Iterable[int] | None = None) -> Settled | None:
+def told(columns: Mapping[str, Row], positions: Iterable[int] | None = None) -> EarlyStop | None:
     """What the rule says once it was told all, in the order of the positions."""
     planned = len(columns["old"])
     stopping = rule(planned, tuple(columns))
@@ -41,7 +44,7 @@ def test_a_clear_difference_is_settled_at_the_first_look() -> None:
     settled = told({"old": FLAT, "new": BETTER})
 
     assert settled is not None
-    assert (settled.used, settled.looks.planned, settled.why) == (20, PLANNED, "new is better")
+    assert (settled.samples_used, settled.looks.planned, settled.why) == (20, PLANNED, "new is better")
 
 
 def test_a_difference_to_the_worse_is_told_as_such() -> None:
@@ -81,7 +84,7 @@ def test_samples_without_a_pair_do_not_count_towards_the_twenty() -> None:
     settled = told({"old": control, "new": BETTER})
 
     assert settled is not None
-    assert settled.used == planned_looks(PLANNED)[1]
+    assert settled.samples_used == planned_looks(PLANNED)[1]
 
 
 def test_all_treatments_have_to_be_settled_at_one_look() -> None:
@@ -92,7 +95,7 @@ def test_all_treatments_have_to_be_settled_at_one_look() -> None:
 
     assert clear is not None
     assert unclear is not None
-    assert clear.used < unclear.used < PLANNED
+    assert clear.samples_used < unclear.samples_used < PLANNED
     assert unclear.why == "new is better and newer is better"
     assert told({"old": FLAT, "new": BETTER, "newer": EQUAL}) is None
 
@@ -115,7 +118,7 @@ def test_repeats_of_a_sample_are_waited_for_and_count_once() -> None:
             stopping.take(position, repeat, {"old": 2.0, "new": 3.0 + position % 2})
 
     assert stopping.settled is not None
-    assert stopping.settled.used == 20
+    assert stopping.settled.samples_used == 20
 
 
 def test_samples_of_one_cluster_count_once() -> None:
@@ -136,7 +139,7 @@ def test_lost_outputs_settle_it_too() -> None:
 
     assert settled is not None
     assert settled.why == "new lost outputs"
-    assert settled.used < 200
+    assert settled.samples_used < 200
     assert decided({"old": [4.0] * 200, "new": halves}, settled).verdict == "REGRESS"
 
 
@@ -144,12 +147,12 @@ def test_lost_outputs_are_held_to_the_level_of_the_look() -> None:
     """Seven lost on one side only are p = 1/128: below the 1 % of a run that is looked at once, not at a look."""
     lost = mcnemar_worse(7, 0)
 
-    early = lost_over_looks(lost, looks_after(24, planned_looks(PLANNED)))
-    once = lost_over_looks(lost, Looks(taken=(PLANNED,), planned=PLANNED))
+    early = adjust_lost_outputs_for_looks(lost, looks_after(24, planned_looks(PLANNED)))
+    once = adjust_lost_outputs_for_looks(lost, Looks(taken=(PLANNED,), planned=PLANNED))
 
     assert once.p == pytest.approx(1 / 128, rel=1e-3)
     assert early.p > 0.01 > lost.p
-    assert lost_over_looks(lost, None) == lost
+    assert adjust_lost_outputs_for_looks(lost, None) == lost
 
 
 @given(st.integers(0, 2**32))
@@ -171,7 +174,7 @@ def test_the_interval_and_p_of_a_stopped_run_are_those_of_its_look() -> None:
     assert settled is not None
 
     stopped = decided(columns, settled).comparisons[0].composite
-    plain = decided({name: row[: settled.used] for name, row in columns.items()}, None, looked=False)
+    plain = decided({name: row[: settled.samples_used] for name, row in columns.items()}, None, looked=False)
 
     assert stopped is not None
     assert (plain_found := plain.comparisons[0].composite) is not None
@@ -199,7 +202,7 @@ def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
     assert settled is not None
 
     stopped = decided(columns, settled)
-    plain = decided({name: row[: settled.used] for name, row in columns.items()}, None, looked=False)
+    plain = decided({name: row[: settled.samples_used] for name, row in columns.items()}, None, looked=False)
 
     assert plain.verdict == "CAUTIOUS"
     assert stopped.verdict == "PROGRESS"
@@ -242,14 +245,14 @@ def test_three_treatments_share_the_chance_of_a_false_alarm(planned: int) -> Non
     assert alarms <= at_most(0.05, tries)
 
 
-def decided(columns: Mapping[str, Row], settled: Settled | None, *, looked: bool = True) -> Decision:
+def decided(columns: Mapping[str, Row], settled: EarlyStop | None, *, looked: bool = True) -> CompareDecision:
     """The decision where the rule ended it: on the samples up to its look, or on all."""
     planned = len(columns["old"])
-    used = settled.used if settled else planned
-    found = {name: Column(composite=row[:used], layers={"judge": row[:used]}) for name, row in columns.items()}
+    used = settled.samples_used if settled else planned
+    found = {name: VariantColumn(composite=row[:used], layers={"judge": row[:used]}) for name, row in columns.items()}
     looks = looks_after(used, planned_looks(planned)) if looked else None
     early = looked and used < planned
-    return decide(
+    return decide_comparison(
         found, control="old", clusters=range(used), seed=1, gates={"judge": 1.0}, looks=looks, stopped_early=early
     )
 
@@ -267,16 +270,16 @@ def _verdict(rng: np.random.Generator, name: str, planned: int) -> str:
     }
     composites = {name: ((one["judge"] + one["fact"]) / 2).tolist() for name, one in layers.items()}
     settled = told(composites)
-    used = settled.used if settled else planned
+    used = settled.samples_used if settled else planned
     columns = {
-        name: Column(
+        name: VariantColumn(
             composite=composites[name][:used],
             layers={layer: row[:used].tolist() for layer, row in layers[name].items()},
         )
         for name in layers
     }
     looks = looks_after(used, planned_looks(planned))
-    return decide(
+    return decide_comparison(
         columns, control="old", clusters=range(used), seed=1, looks=looks, stopped_early=used < planned
     ).verdict
 

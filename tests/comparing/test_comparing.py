@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
-from evenhand.comparing import Terms, compare_runs
 from evenhand.errors import InputError, StoreError
-from evenhand.runs.store import Store, this_process
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.store import Store
+from evenhand.workflows.compare import CompareTerms, compare_runs
 from tests.runs.stored import Row, keep_run, result, sample
 
 A, B = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb"
 TOLD_A, TOLD_B = "run aaaaaa", "run bbbbbb"
 LOW = [2.0, 2.5, 2.0, 1.5] * 6
 HIGH = [4.0, 4.5, 3.5, 4.5] * 6
-FORCED = Terms(force=True)
+FORCED = CompareTerms(force=True)
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def refused(store: Store, *runs: str, **terms: Any) -> str:
     with pytest.raises(InputError) as error:
-        compare_runs(store, *runs, terms=Terms(**terms))
+        compare_runs(store, *runs, terms=CompareTerms(**terms))
     return str(error.value)
 
 
@@ -54,7 +55,7 @@ def test_the_variants_of_one_run_are_compared_as_the_run_does(store: Store) -> N
 
     found = compare_runs(store, "latest")
 
-    own = store.run(A)["summary"]
+    own = store.find_run(A)["summary"]
     assert own is not None
     assert f'"estimate":{found["decision"]["comparisons"][0]["composite"]["estimate"]}' in own
     assert found["decision"]["headline"] == "new is better than old (+2.12 points)."
@@ -64,7 +65,7 @@ def test_another_control_turns_the_comparison_round(store: Store) -> None:
     """Whoever asks the other way round gets the opposite answer."""
     keep_run(store, A, {"old": LOW, "new": HIGH})
 
-    found = compare_runs(store, A, terms=Terms(control="new"))
+    found = compare_runs(store, A, terms=CompareTerms(control="new"))
 
     assert found["decision"]["verdict"] == "REGRESS"
     assert found["decision"]["comparisons"][0]["treatment"] == "old"
@@ -216,9 +217,9 @@ def test_force_that_nothing_needed_changes_nothing(store: Store) -> None:
 def test_a_killed_run_is_called_killed(store: Store) -> None:
     """Nobody should wait for the end of what has none; what is still at work is waited for."""
     keep_run(store, A, {"old": LOW, "new": HIGH}, state="stopped")
-    store.take(A, f"{this_process()}9")  # A number that was given out again: its first owner is dead.
+    store.hold_run(A, f"{process_holder_name()}9")  # A number that was given out again: its first owner is dead.
     killed, state = refused(store, A), compare_runs(store, A, terms=FORCED)["control"]["state"]
-    store.take(A, this_process())
+    store.hold_run(A, process_holder_name())
     running = refused(store, A)
 
     assert f"a run is not finished: {A} (killed) (evenhand run EVAL --resume finishes it;" in killed
@@ -415,7 +416,7 @@ def test_what_is_not_worse_passes_where_that_was_asked(store: Store) -> None:
     keep_run(store, B, {"output": nearly})
 
     plain = compare_runs(store, A, B)["decision"]
-    margin = compare_runs(store, A, B, terms=Terms(not_worse_by=0.5))["decision"]
+    margin = compare_runs(store, A, B, terms=CompareTerms(not_worse_by=0.5))["decision"]
 
     assert (plain["exit_code"], margin["exit_code"]) == (1, 0)
     assert "not worse by more than 0.5" in margin["headline"]
@@ -429,7 +430,7 @@ def test_what_is_not_worse_but_misses_a_gate_does_not_pass(store: Store) -> None
     for run in (A, B):
         keep_run(store, run, {"output": []}, results=rows, gates=gates)
 
-    decision = compare_runs(store, A, B, terms=Terms(not_worse_by=0.5))["decision"]
+    decision = compare_runs(store, A, B, terms=CompareTerms(not_worse_by=0.5))["decision"]
 
     assert decision["exit_code"] == 1
     assert f"but {TOLD_B} misses its gate pass_rate" in decision["headline"]
@@ -442,7 +443,7 @@ def test_power_says_how_many_more_samples_would_settle_it(store: Store) -> None:
     keep_run(store, A, {"output": [3.0] * 12})
     keep_run(store, B, {"output": [4.0, 3.0, 2.0, 4.0] * 3})
 
-    (power,) = compare_runs(store, A, B, terms=Terms(power=True))["power"].values()
+    (power,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
 
     assert power["pairs"] == 12
     assert power["observed"]["effect"] == pytest.approx(0.25)
@@ -459,7 +460,7 @@ def test_fewer_than_twenty_samples_are_never_enough(store: Store) -> None:
     keep_run(store, A, {"output": [1.0, 1.5] * 3})
     keep_run(store, B, {"output": [4.5, 4.5] * 3})
 
-    (power,) = compare_runs(store, A, B, terms=Terms(power=True))["power"].values()
+    (power,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
 
     assert (power["observed"]["needed"], power["observed"]["more"]) == (20, 14)
 
@@ -469,7 +470,7 @@ def test_no_number_of_samples_shows_what_is_not_there(store: Store) -> None:
     keep_run(store, A, {"output": [3.0, 4.0] * 6})
     keep_run(store, B, {"output": [4.0, 3.0] * 6})
 
-    (power,) = compare_runs(store, A, B, terms=Terms(power=True))["power"].values()
+    (power,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
 
     assert power["observed"] == {"effect": 0.0, "needed": None, "more": None}
 
@@ -504,7 +505,7 @@ def test_labels_of_people_colour_the_fourth_badge(store: Store) -> None:
 
     before = compare_runs(store, A, B)
     label = {"variant": "output", "criterion": "tone", "rater": "ann", "at": "2026-11-16"}
-    store.keep_labels(A, [{**label, "sample": f"s{at}", "score": f"{one:g}/1"} for at, one in enumerate(said)])
+    store.replace_labels(A, [{**label, "sample": f"s{at}", "score": f"{one:g}/1"} for at, one in enumerate(said)])
     after = compare_runs(store, A, B)
 
     states = [one["decision"]["comparisons"][0]["badges"][3]["state"] for one in (before, after)]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from evenhand.compare import decision_json
-from evenhand.deciding import with_lead, with_own_gates
+from evenhand.compare.decide import decision_json
+from evenhand.compare.run_decision import add_lead_reasons, apply_own_gates
 from tests.compare.columns import column, decided, spread
 
 SAME = spread(4, 40)
@@ -12,10 +12,10 @@ MISSED = {"gate": "composite", "min": 4.99, "mean": 4.5, "passed": False}
 
 
 def _held(*treatments: list[float], missing: tuple[str, ...]) -> dict[str, Any]:
-    decision = with_lead(decision_json(decided(column(SAME), *(column(row) for row in treatments))))
+    decision = add_lead_reasons(decision_json(decided(column(SAME), *(column(row) for row in treatments))))
     names = ["new", "new2", "new3"][: len(treatments)]
     own = {name: [MISSED] if name in missing else [] for name in ("old", *names)}
-    return with_own_gates(decision, own, names)
+    return apply_own_gates(decision, own, names)
 
 
 def test_a_better_treatment_that_misses_a_gate_is_cautious_in_every_word() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.comparing._setups import differences
+from evenhand.compare.setup_differences import list_setup_differences
 
 Data = dict[str, Any]
 
@@ -75,7 +75,7 @@ def test_what_differs_is_named(change: Any, says: list[str]) -> None:
     changed = deepcopy(setup())
     change(changed)
 
-    assert sorted(differences(setup(), changed)) == sorted(says)
+    assert sorted(list_setup_differences(setup(), changed)) == sorted(says)
 
 
 def test_long_texts_are_cut_to_where_they_differ() -> None:
@@ -85,7 +85,7 @@ def test_long_texts_are_cut_to_where_they_differ() -> None:
     change(*FRAME, "criteria", 0, "asks", to=f"{start}to press there?")(first)
     change(*FRAME, "criteria", 0, "asks", to=f"{start}the customer has to do there,\nstep by step?")(second)
 
-    assert differences(first, second) == [
+    assert list_setup_differences(first, second) == [
         'criterion tone: asks "…n and what to press there?" → "…n and what the customer has to do there,…"'
     ]
 
@@ -98,4 +98,4 @@ def test_what_changes_no_score_is_not_named(change: Any) -> None:
     changed = deepcopy(setup())
     change(changed)
 
-    assert differences(setup(), changed) == []
+    assert list_setup_differences(setup(), changed) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand import score
-from evenhand.scoring import as_json
+from evenhand.scoring.scores_json import scores_to_json
 
 SETS = ("flags", "gates_failed")
 
@@ -33,7 +33,7 @@ def test_tree_scores_equal_the_published_ones(shared: Path) -> None:
 
 
 def _differences(case: dict[str, Any]) -> list[tuple[str, object, object]]:
-    result: Any = as_json(score(case["rubric"], case["input"]))
+    result: Any = scores_to_json(score(case["rubric"], case["input"]))
     expect = case["expect"]
     wrong = []
     for expected, card in zip(expect["scorecards"], result["scorecards"], strict=True):

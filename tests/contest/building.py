@@ -8,30 +8,31 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
-from evenhand.contest import (
+from evenhand.contest.events import (
     AskGate,
     AskHorizontal,
     AskIndividual,
-    Challenge,
-    Challenged,
-    Created,
+    ChallengeResolved,
+    ContestCreated,
+    ContestEffect,
+    ContestEvent,
     DeadlineReached,
-    Effect,
-    Event,
+    FinalistsRanked,
     GateChecked,
-    RankedTogether,
-    Resolved,
-    ScoredAlone,
-    State,
-    Submission,
-    Task,
-    apply,
-    hand_in,
-    record,
+    RankingChallenged,
+    SubmissionScored,
+    receive_submission,
 )
-from evenhand.judging import Check, Suggestion
-from evenhand.loading import load_method
-from evenhand.model import Criterion, Evidence, Judgment, Rubric, Scored, Unscored
+from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.record import contest_json
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Challenge, Submission, Task
+from evenhand.files.methods import load_method
+from evenhand.judging.results import AcceptanceCheck, Suggestion
+from evenhand.model.criterion import Criterion
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scorecard import Evidence, Judgment
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 NAMES = ("substantiveness", "credibility", "completeness", "clarity")
@@ -109,11 +110,11 @@ def judgments(judge: str, id: str, values: Values) -> list[Judgment]:
     return [judgment(judge, id, name, value) for name, value in zip(NAMES, each, strict=True)]
 
 
-def checks(judge: str, id: str, verdicts: Verdicts) -> list[Check]:
+def checks(judge: str, id: str, verdicts: Verdicts) -> list[AcceptanceCheck]:
     """One judge's answers on every acceptance criterion, a hint with each that is not met."""
     each = verdicts if isinstance(verdicts, Sequence) else [verdicts]
     return [
-        Check(
+        AcceptanceCheck(
             judgment=judgment(judge, id, f"criterion-{number}", None if met is None else int(met)),
             revision_hint=f"{judge}: mend {number}" if met is False else "",
         )
@@ -128,11 +129,11 @@ def checked(id: str, verdicts: Verdicts | Mapping[str, Verdicts] = True, at: flo
     return GateChecked(at=hour(at), submission=id, checks=tuple(said))
 
 
-def scored(id: str, values: Values | Mapping[str, Values], at: float = 1) -> ScoredAlone:
+def scored(id: str, values: Values | Mapping[str, Values], at: float = 1) -> SubmissionScored:
     """Scores alone, by the judge j or by each of several."""
     panel = values if isinstance(values, Mapping) else {"j": values}
     said = [one for judge, own in panel.items() for one in judgments(judge, id, own)]
-    return ScoredAlone(at=hour(at), submission=id, judgments=tuple(said), suggestions=ADVICE)
+    return SubmissionScored(at=hour(at), submission=id, judgments=tuple(said), suggestions=ADVICE)
 
 
 def side_by_side(by_judge: Mapping[str, Mapping[str, Values]]) -> tuple[Judgment, ...]:
@@ -146,19 +147,19 @@ class Contest:
     """A contest as it is told: what happens next happens at the time of what was before, unless a time is given."""
 
     def __init__(self, mode: str = "quality_first", **changes: Any) -> None:
-        self.log: list[Event] = []
-        self.states = [State()]
-        self.effects: list[tuple[Effect, ...]] = []
-        self.happen(Created(at=START, task=task(mode, **changes)))
+        self.log: list[ContestEvent] = []
+        self.states = [ContestState()]
+        self.effects: list[tuple[ContestEffect, ...]] = []
+        self.happen(ContestCreated(at=START, task=task(mode, **changes)))
 
     @property
-    def state(self) -> State:
+    def state(self) -> ContestState:
         """How it stands."""
         return self.states[-1]
 
-    def happen(self, event: Event) -> Contest:
+    def happen(self, event: ContestEvent) -> Contest:
         """Let an event happen, or raise what the machine says against it."""
-        state, effects = apply(self.state, event)
+        state, effects = apply_contest_event(self.state, event)
         self.states.append(state)
         self.effects.append(effects)
         self.log.append(event)
@@ -166,7 +167,7 @@ class Contest:
 
     def comes(self, id: str, at: float, **changes: Any) -> Contest:
         """A submission is handed in."""
-        return self.happen(hand_in(submission(id, at, **changes)))
+        return self.happen(receive_submission(submission(id, at, **changes)))
 
     def gate(self, id: str, verdicts: Verdicts | Mapping[str, Verdicts] = True) -> Contest:
         """The judges check the acceptance criteria."""
@@ -178,7 +179,7 @@ class Contest:
 
     def enters(self, id: str, at: float, values: Values | Mapping[str, Values], **changes: Any) -> Contest:
         """A submission comes, passes the gate and is scored."""
-        panel = dict.fromkeys(self.state.terms.judges, True)
+        panel = dict.fromkeys(self.state.required_task.judges, True)
         return self.comes(id, at, **changes).gate(id, panel).score(id, values)
 
     def deadline(self, at: float = 10) -> Contest:
@@ -187,15 +188,15 @@ class Contest:
 
     def rank(self, said: Mapping[str, Values], **others: Mapping[str, Values]) -> Contest:
         """The judge j, and others by name, compare the finalists."""
-        return self.happen(RankedTogether(at=hour(self.now), judgments=side_by_side({"j": said, **others})))
+        return self.happen(FinalistsRanked(at=hour(self.now), judgments=side_by_side({"j": said, **others})))
 
     def challenge(self, by: str, at: float) -> Contest:
         """An author doubts the ranking."""
-        return self.happen(Challenged(challenge=Challenge(by=by, at=hour(at), reason="mine is better")))
+        return self.happen(RankingChallenged(challenge=Challenge(by=by, at=hour(at), reason="mine is better")))
 
     def resolve(self, **by_judge: Mapping[str, Values]) -> Contest:
         """Those who look at a challenge speak."""
-        return self.happen(Resolved(at=hour(self.now), judgments=side_by_side(by_judge)))
+        return self.happen(ChallengeResolved(at=hour(self.now), judgments=side_by_side(by_judge)))
 
     def period_over(self, at: float = 15) -> Contest:
         """The time for challenges is over."""
@@ -212,14 +213,14 @@ class Contest:
         """The kinds of all effects so far, with whom they are about."""
         return [_told(one) for effects in self.effects for one in effects]
 
-    def last(self, kind: str) -> list[Effect]:
+    def last(self, kind: str) -> list[ContestEffect]:
         """The effects of a kind that the last event had."""
         return [one for one in self.effects[-1] if one.kind == kind]
 
     @property
     def record(self) -> dict[str, Any]:
         """The published JSON, as text and back."""
-        read: dict[str, Any] = json.loads(json.dumps(record(self.log)))
+        read: dict[str, Any] = json.loads(json.dumps(contest_json(self.log)))
         return read
 
     def published(self, id: str) -> dict[str, Any]:
@@ -233,7 +234,7 @@ class Contest:
         return found
 
 
-def _told(effect: Effect) -> str:
+def _told(effect: ContestEffect) -> str:
     about = getattr(effect, "submission", None) or " ".join(getattr(effect, "submissions", ()))
     panel = " again" if getattr(effect, "panel", "judges") == "challenge_judges" else ""
     return f"{effect.kind} {about}".strip() + panel

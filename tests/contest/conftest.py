@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.runs.store import Store
+from evenhand.store.store import Store
 
 
 @pytest.fixture

@@ -10,26 +10,27 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from evenhand.contest import (
+from evenhand.contest.events import (
     AskGate,
     AskHorizontal,
     AskIndividual,
-    Challenge,
-    Challenged,
+    ChallengeResolved,
+    ContestEffect,
+    ContestEvent,
     DeadlineReached,
-    Effect,
-    Event,
+    FinalistsRanked,
     GateChecked,
-    RankedTogether,
-    Resolved,
-    ScoredAlone,
-    State,
-    Submitted,
-    hand_in,
-    pending,
+    RankingChallenged,
+    SubmissionReceived,
+    SubmissionScored,
+    receive_submission,
 )
-from evenhand.judging import Check
-from evenhand.model import Judgment, Scored
+from evenhand.contest.machine import list_pending_effects
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Challenge
+from evenhand.judging.results import AcceptanceCheck
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Judgment
 from tests.contest.building import ADVICE, INJECTION, START, Values, checks, hour, judgments, submission, task
 from tests.contest.life import marked
 
@@ -61,7 +62,7 @@ tasks = st.one_of(
 steps = st.lists(st.integers(0, 2**32), min_size=25, max_size=35)
 
 
-def happening(step: int, state: State, log: Sequence[Event]) -> Event | None:
+def happening(step: int, state: ContestState, log: Sequence[ContestEvent]) -> ContestEvent | None:
     """What happens in a step: more often than not something that is waited for."""
     if step == 0:
         return None
@@ -70,11 +71,11 @@ def happening(step: int, state: State, log: Sequence[Event]) -> Event | None:
     return rng.choice(usual or _strange(rng, state, log))()
 
 
-def _usual(rng: Random, state: State) -> list[Callable[[], Event]]:
+def _usual(rng: Random, state: ContestState) -> list[Callable[[], ContestEvent]]:
     """What is waited for; the end of the time for submissions only when some have come."""
     at = _now(state) + timedelta(minutes=rng.choice([0, 0, 20]))
-    asked = pending(state)
-    ways: list[Callable[[], Event]] = []
+    asked = list_pending_effects(state)
+    ways: list[Callable[[], ContestEvent]] = []
     if asked:
         ways += [lambda: _answer(rng, state, rng.choice(asked), at)] * 3
     if state.phase == "open":
@@ -82,15 +83,15 @@ def _usual(rng: Random, state: State) -> list[Callable[[], Event]]:
         ways += [lambda: DeadlineReached(at=max(at, hour(10)), deadline="submissions")] * (len(state.entries) > 2)
     if state.phase == "challenge_period" and state.period_ends is not None:
         ends, author = max(at, state.period_ends), next(iter(state.entries.values())).submission.author
-        ways += [lambda: Challenged(challenge=Challenge(by=author, at=at, reason="no"))] * 2
+        ways += [lambda: RankingChallenged(challenge=Challenge(by=author, at=at, reason="no"))] * 2
         ways += [lambda: DeadlineReached(at=ends, deadline="challenges")]
     return ways
 
 
-def _strange(rng: Random, state: State, log: Sequence[Event]) -> list[Callable[[], Event]]:
+def _strange(rng: Random, state: ContestState, log: Sequence[ContestEvent]) -> list[Callable[[], ContestEvent]]:
     """What is most often refused."""
     at = _now(state)
-    asked = pending(state)
+    asked = list_pending_effects(state)
     wrong = [lambda: _mangled(rng, _answer(rng, state, rng.choice(asked), at))] * 2 * bool(asked)
     return [
         lambda: _unasked(rng, at),
@@ -98,7 +99,7 @@ def _strange(rng: Random, state: State, log: Sequence[Event]) -> list[Callable[[
         lambda: DeadlineReached(
             at=rng.choice([at, START, state.period_ends or at]), deadline=rng.choice(("submissions", "challenges"))
         ),
-        lambda: Challenged(
+        lambda: RankingChallenged(
             challenge=Challenge(
                 by=rng.choice([*AUTHORS, "nobody"]), at=at + timedelta(hours=rng.choice([0, 6])), reason="no"
             )
@@ -108,59 +109,59 @@ def _strange(rng: Random, state: State, log: Sequence[Event]) -> list[Callable[[
     ]
 
 
-def _submission(rng: Random, state: State, at: datetime) -> Event:
+def _submission(rng: Random, state: ContestState, at: datetime) -> ContestEvent:
     """One more, which revises what its author had handed in."""
     author = rng.choice(AUTHORS)
-    own = state.of_author(author)
+    own = state.entries_by_author(author)
     revises = own[-1].id if own else None
     given = submission(f"s{len(state.entries)}", author=author, revises=revises, text=rng.choice(TEXTS))
-    return hand_in(replace(given, at=at))
+    return receive_submission(replace(given, at=at))
 
 
-def _odd_submission(rng: Random, at: datetime) -> Event:
+def _odd_submission(rng: Random, at: datetime) -> ContestEvent:
     """Late, empty, there already, or by another author than what it revises."""
     revises, text = rng.choice([None, "s0", "s1", "nobody"]), rng.choice(["It costs 7.", " "])
     given = submission(rng.choice(IDS), author=rng.choice(AUTHORS), revises=revises, text=text)
-    return hand_in(replace(given, at=rng.choice([at, hour(11), START])))
+    return receive_submission(replace(given, at=rng.choice([at, hour(11), START])))
 
 
-def _answer(rng: Random, state: State, ask: Effect, at: datetime) -> Event:
+def _answer(rng: Random, state: ContestState, ask: ContestEffect, at: datetime) -> ContestEvent:
     """What everybody who was asked says."""
-    judges = state.terms.judges
+    judges = state.required_task.judges
     if isinstance(ask, AskGate):
         found = [one for judge in judges for one in checks(judge, ask.submission, rng.choice(VERDICTS))]
         return GateChecked(at=at, submission=ask.submission, checks=tuple(found))
     assert isinstance(ask, (AskIndividual, AskHorizontal))
-    panel = judges if ask.panel == "judges" else state.terms.challenge_judges
+    panel = judges if ask.panel == "judges" else state.required_task.challenge_judges
     ids = [ask.submission] if isinstance(ask, AskIndividual) else list(ask.submissions)
     said = tuple(one for judge in panel for id in ids for one in _said(judge, id, _values(rng)))
     if ask.panel != "judges":
-        return Resolved(at=at, judgments=said)
+        return ChallengeResolved(at=at, judgments=said)
     if isinstance(ask, AskIndividual):
-        return ScoredAlone(at=at, submission=ask.submission, judgments=said, suggestions=ADVICE)
-    return RankedTogether(at=at, judgments=said, shown={judge: tuple(ids) for judge in panel})
+        return SubmissionScored(at=at, submission=ask.submission, judgments=said, suggestions=ADVICE)
+    return FinalistsRanked(at=at, judgments=said, shown={judge: tuple(ids) for judge in panel})
 
 
-def _unasked(rng: Random, at: datetime) -> Event:
+def _unasked(rng: Random, at: datetime) -> ContestEvent:
     """An answer to what nobody may have asked."""
     id = rng.choice(IDS)
     given = tuple(_said("j", id, _values(rng)))
-    found: list[Event] = [
+    found: list[ContestEvent] = [
         GateChecked(at=at, submission=id, checks=tuple(checks("j", id, rng.choice(VERDICTS)))),
-        ScoredAlone(at=at, submission=id, judgments=given),
-        RankedTogether(at=at, judgments=given),
-        Resolved(at=at, judgments=given),
+        SubmissionScored(at=at, submission=id, judgments=given),
+        FinalistsRanked(at=at, judgments=given),
+        ChallengeResolved(at=at, judgments=given),
     ]
     return rng.choice(found)
 
 
-def _mangled(rng: Random, event: Event) -> Event:
+def _mangled(rng: Random, event: ContestEvent) -> ContestEvent:
     """An answer to what was asked, with something wrong."""
     wrong = rng.choice(WRONG)
     if isinstance(event, GateChecked):
         said = wrong(tuple(one.judgment for one in event.checks))
-        return replace(event, checks=tuple(Check(judgment=one) for one in said))
-    assert isinstance(event, (ScoredAlone, RankedTogether, Resolved))
+        return replace(event, checks=tuple(AcceptanceCheck(judgment=one) for one in said))
+    assert isinstance(event, (SubmissionScored, FinalistsRanked, ChallengeResolved))
     return replace(event, judgments=wrong(event.judgments))
 
 
@@ -175,13 +176,13 @@ WRONG: tuple[Callable[[Said], Said], ...] = (
 )
 
 
-def _again(event: Event, at: datetime | None) -> Event:
+def _again(event: ContestEvent, at: datetime | None) -> ContestEvent:
     """An event once more: as it was, or now."""
     if at is None:
         return event
-    if isinstance(event, Challenged):
-        return Challenged(challenge=replace(event.challenge, at=at))
-    if isinstance(event, Submitted):
+    if isinstance(event, RankingChallenged):
+        return RankingChallenged(challenge=replace(event.challenge, at=at))
+    if isinstance(event, SubmissionReceived):
         return replace(event, submission=replace(event.submission, at=at))
     return replace(event, at=at)
 
@@ -195,5 +196,5 @@ def _said(judge: str, id: str, values: Values) -> list[Judgment]:
     return [marked(one) for one in judgments(judge, id, values)]
 
 
-def _now(state: State) -> datetime:
+def _now(state: ContestState) -> datetime:
     return state.at or START

@@ -9,17 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from evenhand import (
-    Connections,
-    Contest,
-    Limits,
-    Played,
-    Submission,
-    Task,
-    run_contest,
-)
-from evenhand.contest import Challenge
-from evenhand.runs.store import Store
+from evenhand import Connections, Contest, ContestResult, Limits, Submission, Task, run_contest
+from evenhand.contest.task import Challenge
+from evenhand.store.store import Store
 from tests.contest.answering import answer
 from tests.contest.building import hour
 
@@ -44,8 +36,8 @@ def play(
     *,
     until: datetime | None = None,
     **more: Any,
-) -> Played:
-    async def go() -> Played:
+) -> ContestResult:
+    async def go() -> ContestResult:
         async with Connections(os.environ, limits=QUICK) as connections:
             contest = Contest(task=task, submissions=submissions, challenges=challenges, until=until)
             return await run_contest(contest, connections=connections, store=store, **more)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.contest._challenge import Challenge
-from evenhand.contest._read_challenges import load_challenges
+from evenhand.contest.read_submissions import load_challenges
+from evenhand.contest.task import Challenge
 from evenhand.errors import ContestError
 
 NOON = datetime(2026, 12, 2, 12, tzinfo=UTC)

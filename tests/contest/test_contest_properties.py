@@ -4,7 +4,9 @@ from collections import Counter
 
 from hypothesis import given, settings
 
-from evenhand.contest import PHASES, Created, Task
+from evenhand.contest.events import ContestCreated
+from evenhand.contest.state import CONTEST_PHASES
+from evenhand.contest.task import Task
 from tests.contest.building import START
 from tests.contest.happenings import happening, steps, tasks
 from tests.contest.life import Life
@@ -20,7 +22,7 @@ def test_whatever_happens_a_contest_keeps_its_promises() -> None:
     @given(tasks, steps)
     def lives(task: Task, steps: list[int]) -> None:
         life = Life()
-        life.try_out(Created(at=START, task=task))
+        life.try_out(ContestCreated(at=START, task=task))
         for step in steps:
             event = happening(step, life.state, life.log)
             if event is not None and not life.over:
@@ -30,5 +32,5 @@ def test_whatever_happens_a_contest_keeps_its_promises() -> None:
 
     lives()
 
-    assert {phase for phase in PHASES if met[phase]} == set(PHASES) - {"new"}, met
+    assert {phase for phase in CONTEST_PHASES if met[phase]} == set(CONTEST_PHASES) - {"new"}, met
     assert 0.3 < met["taken"] / (met["taken"] + met["refused"]) < 0.7, met

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest import KINDS, event_from, event_json, task_from, task_json
+from evenhand.contest.event_log import (
+    contest_event_from_json,
+    contest_event_json,
+    contest_task_from_json,
+    contest_task_json,
+)
+from evenhand.contest.events import EVENT_KINDS
 from evenhand.errors import ContestError
 from tests.contest.building import Contest, task
 from tests.contest.test_worked_contests import WORKED
@@ -27,7 +33,7 @@ JUNK: tuple[Any, ...] = (
 @cache
 def written() -> tuple[str, ...]:
     """Every event of the contests that are worked by hand, as it is kept."""
-    return tuple(sorted({json.dumps(event_json(event)) for worked in WORKED for event in worked.contest().log}))
+    return tuple(sorted({json.dumps(contest_event_json(event)) for worked in WORKED for event in worked.contest().log}))
 
 
 def paths(data: Any, path: Path = ()) -> Iterator[Path]:
@@ -53,7 +59,7 @@ def damaged(data: dict[str, Any], path: Path, *junk: object) -> dict[str, Any]:
 
 def told(data: Any) -> str:
     with pytest.raises(ContestError) as refused:
-        event_from(data)
+        contest_event_from_json(data)
     return str(refused.value)
 
 
@@ -66,11 +72,11 @@ def test_whatever_is_done_to_a_log_it_is_refused_or_read_as_it_stands(data: st.D
     wrong = damaged(event, path, *junk)
 
     try:
-        read = event_from(wrong)
+        read = contest_event_from_json(wrong)
     except ContestError as error:
         assert str(error).startswith((f"{event['event']}.", f"{event['event']}: ", "the kind of an event must be"))
     else:
-        assert kinds(event_json(read)) == kinds(wrong)
+        assert kinds(contest_event_json(read)) == kinds(wrong)
 
 
 def kinds(data: Any) -> Any:
@@ -104,16 +110,16 @@ def kinds(data: Any) -> Any:
 )
 def test_damage_is_told_with_the_event_and_the_place(path: Path, junk: list[object], said: str) -> None:
     """Where, and what should be there; a judgment that is gone altogether is for the machine to miss."""
-    scored = json.loads(json.dumps(event_json(Contest().enters("a", 1, 80).log[-1])))
+    scored = json.loads(json.dumps(contest_event_json(Contest().enters("a", 1, 80).log[-1])))
 
     wrong = damaged(scored, path, *junk)
 
-    assert said in told(wrong) if said else event_from(wrong).kind == "scored"
+    assert said in told(wrong) if said else contest_event_from_json(wrong).kind == "scored"
 
 
 def test_a_submission_came_when_its_event_happened() -> None:
     """The time is written twice; where the two differ, one of them is wrong."""
-    submitted = json.loads(json.dumps(event_json(Contest().comes("a", 1).log[-1])))
+    submitted = json.loads(json.dumps(contest_event_json(Contest().comes("a", 1).log[-1])))
 
     assert told(damaged(submitted, ("at",), "2026-11-01T02:00:00+00:00")).startswith("submitted.at: is not the time")
 
@@ -136,21 +142,21 @@ def test_a_submission_came_when_its_event_happened() -> None:
 )
 def test_a_task_that_is_damaged_is_refused(path: Path, junk: object, said: str) -> None:
     """On its own and in its event."""
-    given = json.loads(json.dumps(task_json(task())))
+    given = json.loads(json.dumps(contest_task_json(task())))
     wrong = damaged(given, path, junk)
 
     with pytest.raises(ContestError) as refused:
-        task_from(wrong)
+        contest_task_from_json(wrong)
 
     assert str(refused.value).startswith(said)
-    created = json.loads(json.dumps(event_json(Contest().log[0])))
+    created = json.loads(json.dumps(contest_event_json(Contest().log[0])))
     assert told({**created, "task": wrong}).startswith(f"created.task.{said}")
 
 
 @pytest.mark.parametrize("data", [None, [], "created", 7, {}])
 def test_what_is_no_event_is_refused(data: object) -> None:
     """Whatever stood in the store."""
-    kinds = ", ".join(KINDS)
+    kinds = ", ".join(EVENT_KINDS)
 
     assert (
         told(data)
@@ -160,6 +166,6 @@ def test_what_is_no_event_is_refused(data: object) -> None:
 
 def test_who_was_shown_as_which_letter_is_a_list_for_each_judge() -> None:
     """It is read in the report."""
-    event = json.loads(json.dumps(event_json(ranked().log[-1])))
+    event = json.loads(json.dumps(contest_event_json(ranked().log[-1])))
 
     assert told({**event, "shown": {"j": "ab"}}).startswith("ranked.shown.j: must be a list of texts, got 'ab'")

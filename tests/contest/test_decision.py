@@ -2,8 +2,7 @@
 
 import pytest
 
-from evenhand.contest import Decision, decision
-from evenhand.contest._decision import UNKNOWN
+from evenhand.contest.record import JUDGE_ERROR_UNKNOWN, ContestDecision, explain_contest_decision
 from tests.contest.building import Contest, dimensions
 from tests.contest.worked_endings import ranked
 from tests.contest.worked_quality import alone, two
@@ -12,9 +11,9 @@ FAST = "fastest_first"
 PANEL = ("j", "m", "n")
 
 
-def decided(contest: Contest) -> Decision:
+def decided(contest: Contest) -> ContestDecision:
     """The decision of a contest that has one."""
-    found = decision(contest.state)
+    found = explain_contest_decision(contest.state)
     assert found is not None
     return found
 
@@ -32,7 +31,7 @@ def decided(contest: Contest) -> Decision:
 )
 def test_nothing_is_decided_too_early(contest: type[Contest]) -> None:
     """A decision has scores in it."""
-    assert decision(contest().state) is None
+    assert explain_contest_decision(contest().state) is None
     assert contest().record["decision"] is None
 
 
@@ -40,8 +39,10 @@ def test_the_first_to_pass() -> None:
     """With its score, and how many came before it."""
     contest = Contest(FAST).enters("a", 1, 50).enters("b", 2, 61)
 
-    assert decided(contest) == Decision(
-        winner="b", why=("b is the first to reach 60: 61.00. Of 1 judged before it none did.",), how_sure=(UNKNOWN,)
+    assert decided(contest) == ContestDecision(
+        winner="b",
+        why=("b is the first to reach 60: 61.00. Of 1 judged before it none did.",),
+        how_sure=(JUDGE_ERROR_UNKNOWN,),
     )
 
 
@@ -79,12 +80,12 @@ def test_a_unanimous_panel_is_surer() -> None:
 )
 def test_why_nobody_won(contest: type[Contest], why: str) -> None:
     """That is a decision too."""
-    assert decided(contest()) == Decision(winner=None, why=(why,))
+    assert decided(contest()) == ContestDecision(winner=None, why=(why,))
 
 
 def test_the_only_one() -> None:
     """Nobody was compared with it, and that is said."""
-    assert decided(alone()) == Decision(
+    assert decided(alone()) == ContestDecision(
         winner="a",
         why=("a is the only one with every dimension at band C or above: 80.00, not compared.",),
         how_sure=("nobody was compared with it",),
@@ -101,7 +102,7 @@ def test_side_by_side() -> None:
     assert found.how_sure == (
         "ahead of a on 3 of 4 dimensions; a is ahead on clarity by 8.00",
         "alone a was better: 82.00 to 80.00",
-        UNKNOWN,
+        JUDGE_ERROR_UNKNOWN,
     )
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.contest import Submission, load_submission
+from evenhand.contest.read_submissions import load_submission
+from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)

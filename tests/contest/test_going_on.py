@@ -7,21 +7,12 @@ from typing import Any
 
 import pytest
 
-from evenhand import (
-    ContestError,
-    Limits,
-    Played,
-    Settings,
-    StoreError,
-    Submission,
-    Task,
-)
-from evenhand.contest import Challenge
-from evenhand.contesting import contest_record
-from evenhand.contesting._terms import digest_of
-from evenhand.judging import How
-from evenhand.runs.store import Store
-from evenhand.testing import FakeServer
+from evenhand import ContestError, ContestResult, Limits, ModelSettings, StoreError, Submission, Task
+from evenhand.contest.task import Challenge
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.store.store import Store
+from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.contest_log import digest_contest_terms, load_contest_record
 from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
 from tests.contest.building import START, hour, task
 from tests.contest.playing import contrary, handed_in, play, statuses
@@ -137,14 +128,20 @@ def test_what_was_not_reached_is_not_refused(store: Store) -> None:
 @pytest.mark.parametrize(
     ("changes", "how", "says"),
     [
-        ({"description": "What did it cost?"}, How(), 'description "What does it cost?", not "What did it cost?"'),
-        ({}, How(language="zh"), 'language "en", not "zh"'),
-        ({}, How(settings=Settings(temperature=1)), "temperature null, not 1"),
-        ({}, How(seed=7), "seed 0, not 7"),
-        ({}, How(settings=Settings(seed=7)), "model_seed null, not 7"),
+        (
+            {"description": "What did it cost?"},
+            JudgeOptions(),
+            'description "What does it cost?", not "What did it cost?"',
+        ),
+        ({}, JudgeOptions(language="zh"), 'language "en", not "zh"'),
+        ({}, JudgeOptions(settings=ModelSettings(temperature=1)), "temperature null, not 1"),
+        ({}, JudgeOptions(seed=7), "seed 0, not 7"),
+        ({}, JudgeOptions(settings=ModelSettings(seed=7)), "model_seed null, not 7"),
     ],
 )
-def test_other_terms_or_settings_are_not_gone_on_with(changes: Json, how: How, says: str, store: Store) -> None:
+def test_other_terms_or_settings_are_not_gone_on_with(
+    changes: Json, how: JudgeOptions, says: str, store: Store
+) -> None:
     """Answers to other questions are not ranked together; a second contest would want a second payment."""
     with server() as judge:
         terms = task(judges=(judge.judge,), challenge_judges=())
@@ -154,7 +151,7 @@ def test_other_terms_or_settings_are_not_gone_on_with(changes: Json, how: How, s
             play(replace(terms, **changes), handed_in(75), store, resume=True, how=how)
 
     assert says in str(caught.value)
-    assert len(store.contests.all()) == 1
+    assert len(store.contests.list_contests()) == 1
 
 
 def test_going_on_where_nothing_began_begins(store: Store) -> None:
@@ -170,7 +167,7 @@ def test_a_contest_killed_before_its_first_event_begins_on_resume(store: Store) 
     with server() as judge:
         terms = task(judges=(judge.judge,), challenge_judges=())
         row = _row(terms)
-        store.contests.begin(row)
+        store.contests.begin_contest(row)
 
         played = play(terms, handed_in(75), store, resume=True)
 
@@ -178,7 +175,12 @@ def test_a_contest_killed_before_its_first_event_begins_on_resume(store: Store) 
 
 
 def _row(terms: Task) -> Json:
-    plain = {"id": "20261101-000000-000000", "name": terms.name, "digest": digest_of(terms, How()), "state": "running"}
+    plain = {
+        "id": "20261101-000000-000000",
+        "name": terms.name,
+        "digest": digest_contest_terms(terms, JudgeOptions()),
+        "state": "running",
+    }
     return {**plain, "started": START.isoformat(), "ended": None, "holder": None, "source": "", "summary": None}
 
 
@@ -187,11 +189,11 @@ def test_a_damaged_log_is_told_with_its_event(store: Store) -> None:
     with server() as judge:
         terms = task(judges=(judge.judge,), challenge_judges=())
         row = _row(terms)
-        store.contests.begin(row)
-        store.contests.append(row["id"], 0, START.isoformat(), '{"event": "created"}', "[]")
+        store.contests.begin_contest(row)
+        store.contests.append_event(row["id"], 0, START.isoformat(), '{"event": "created"}', "[]")
 
         with pytest.raises(StoreError, match="event 0 of contest 20261101-000000-000000 cannot be read"):
-            contest_record(store, row["id"])
+            load_contest_record(store, row["id"])
 
 
 def test_played_up_to_a_moment_it_waits_there(store: Store) -> None:
@@ -200,7 +202,7 @@ def test_played_up_to_a_moment_it_waits_there(store: Store) -> None:
     with server() as judge, FakeServer(contrary) as others:
         terms = task(judges=(judge.judge,), challenge_judges=(others.judge,))
 
-        def until(moment: float, *challenges: Challenge) -> Played:
+        def until(moment: float, *challenges: Challenge) -> ContestResult:
             return play(terms, handed_in(75, 81), store, challenges, resume=True, until=hour(moment))
 
         early, ranked, again = until(0.15), until(12), until(14, doubt)
@@ -242,8 +244,8 @@ def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: St
         doubt = Challenge(by="author of s1", at=hour(12), reason="It was misread.")
         late = play(terms, handed_in(75, 81), store, [doubt], resume=True)
 
-    assert contest_record(store, first.id) == first.record
-    assert store.contests.one(first.id)["state"] == "finished"
+    assert load_contest_record(store, first.id) == first.record
+    assert store.contests.find_contest(first.id)["state"] == "finished"
     assert [(one["id"], one["author"]) for one in late.record["refused"]] == [(None, "author of s1")]
 
 

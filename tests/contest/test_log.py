@@ -11,31 +11,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest import (
-    KINDS,
-    Created,
-    Event,
-    RankedTogether,
-    ScoredAlone,
-    Submitted,
-    apply,
-    event_from,
-    event_json,
-    rebuilt,
-    record,
-    task_from,
-    task_json,
+from evenhand.contest.event_log import (
+    contest_event_from_json,
+    contest_event_json,
+    contest_task_from_json,
+    contest_task_json,
 )
-from evenhand.contest._names import name_fault
-from evenhand.contest._state import State
+from evenhand.contest.events import (
+    EVENT_KINDS,
+    ContestCreated,
+    ContestEvent,
+    FinalistsRanked,
+    SubmissionReceived,
+    SubmissionScored,
+)
+from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
+from evenhand.contest.record import contest_json
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import find_author_name_fault
 from evenhand.errors import ContestError
-from evenhand.model import Evidence, Finding, Judgment, Scored, Spread, Unscored
+from evenhand.model.sample import GuardFinding
+from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
 from tests.contest.building import START, Contest, dimensions, hour, submission, task
 from tests.contest.test_worked_contests import WORKED
 from tests.contest.worked_endings import ranked
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-names = texts.filter(lambda text: not name_fault(text))
+names = texts.filter(lambda text: not find_author_name_fault(text))
 places = st.integers(0, 10**15)
 fractions = st.fractions(0, 100)
 zones = st.integers(-12, 14).map(lambda hours: timezone(timedelta(hours=hours)))
@@ -53,15 +56,15 @@ judgments = st.builds(
     reason=texts,
     evidence=st.lists(st.builds(Evidence, texts, places, places), max_size=2).map(tuple),
     feedback=texts,
-    spread=st.none() | st.builds(Spread, n=places, sd=st.floats(0, 9), how=st.just("replies")),
+    spread=st.none() | st.builds(AnswerSpread, n=places, sd=st.floats(0, 9), how=st.just("replies")),
 )
-findings = st.builds(Finding, guard=texts, rule=texts, says=texts, text=texts, start=places, end=places)
+findings = st.builds(GuardFinding, guard=texts, rule=texts, says=texts, text=texts, start=places, end=places)
 shown = st.dictionaries(names, st.lists(names).map(tuple), max_size=2)
 
 
-def again(event: Event) -> Event:
+def again(event: ContestEvent) -> ContestEvent:
     """As it is read from what was written."""
-    return event_from(json.loads(json.dumps(event_json(event))))
+    return contest_event_from_json(json.loads(json.dumps(contest_event_json(event))))
 
 
 @given(times, st.lists(judgments, max_size=2).map(tuple), shown)
@@ -69,18 +72,18 @@ def test_judgments_are_kept_to_the_last_word(
     at: datetime, said: tuple[Judgment, ...], shown: Mapping[str, tuple[str, ...]]
 ) -> None:
     """Fractions exactly, the spread of several replies, and a reason of the score that is not that of the judgment."""
-    event = RankedTogether(at=at, judgments=said, shown=shown)
+    event = FinalistsRanked(at=at, judgments=said, shown=shown)
 
     assert again(event) == event
 
 
 @given(times, names, names, texts, st.none() | names, st.lists(findings, max_size=2).map(tuple))
 def test_submissions_are_kept_to_the_last_word(
-    at: datetime, id: str, author: str, text: str, revises: str | None, found: tuple[Finding, ...]
+    at: datetime, id: str, author: str, text: str, revises: str | None, found: tuple[GuardFinding, ...]
 ) -> None:
     """Whatever somebody wrote, with what a guard found in it."""
     given = replace(submission("a"), id=id, author=author, at=at, text=text, revises=revises)
-    event = Submitted(submission=given, findings=found)
+    event = SubmissionReceived(submission=given, findings=found)
 
     assert again(event) == event
 
@@ -99,8 +102,8 @@ def test_tasks_are_kept_to_the_last_word(**changes: Any) -> None:
     """A third is a third, and a microsecond is not lost."""
     given = task(**changes)
 
-    assert task_from(json.loads(json.dumps(task_json(given)))) == given
-    assert again(Created(at=START, task=given)) == Created(at=START, task=given)
+    assert contest_task_from_json(json.loads(json.dumps(contest_task_json(given)))) == given
+    assert again(ContestCreated(at=START, task=given)) == ContestCreated(at=START, task=given)
 
 
 def test_dimensions_are_the_same_whoever_named_them() -> None:
@@ -108,33 +111,33 @@ def test_dimensions_are_the_same_whoever_named_them() -> None:
     given = task(name="market", dimensions=replace(dimensions(), name="generated"))
 
     assert given.dimensions == replace(dimensions(), name="market")
-    assert task_from(task_json(given)) == given
+    assert contest_task_from_json(contest_task_json(given)) == given
 
 
 def test_a_task_may_be_written_down_before_its_dimensions_are_known() -> None:
     """And in the mode that needs no deadline."""
     given = task("fastest_first", deadline=None, dimensions=None)
 
-    assert task_from(json.loads(json.dumps(task_json(given)))) == given
+    assert contest_task_from_json(json.loads(json.dumps(contest_task_json(given)))) == given
 
 
 @pytest.mark.parametrize("worked", WORKED, ids=lambda worked: worked.claim)
 def test_the_log_gives_the_state_and_the_record_again(worked: Any) -> None:
     """After every event: the state is rebuilt from what was written, from nothing else, in the same order."""
     contest = worked.contest()
-    state = State()
+    state = ContestState()
 
     for event, known in zip(contest.log, contest.states[1:], strict=True):
-        state, _ = apply(state, again(event))
+        state, _ = apply_contest_event(state, again(event))
         assert state == known
         assert list(state.entries) == list(known.entries)
 
-    assert record([again(one) for one in contest.log]) == record(contest.log)
+    assert contest_json([again(one) for one in contest.log]) == contest_json(contest.log)
 
 
 def test_the_worked_contests_have_every_kind_of_event() -> None:
     """So that none is left out of what is written down and read."""
-    assert {event.kind for worked in WORKED for event in worked.contest().log} == set(KINDS)
+    assert {event.kind for worked in WORKED for event in worked.contest().log} == set(EVENT_KINDS)
 
 
 def test_rebuilding_refuses_a_log_that_cannot_be() -> None:
@@ -142,7 +145,7 @@ def test_rebuilding_refuses_a_log_that_cannot_be() -> None:
     contest = Contest().comes("a", 1)
 
     with pytest.raises(ContestError, match="there is a submission 'a' already"):
-        rebuilt([*contest.log, contest.log[-1]])
+        rebuild_contest_state([*contest.log, contest.log[-1]])
 
 
 def test_the_record_has_the_fields_that_were_promised() -> None:
@@ -183,7 +186,7 @@ def test_the_record_keeps_judgments_back_until_scores_are_revealed() -> None:
 def test_a_record_of_nothing_is_refused() -> None:
     """There is no task yet of which it could be."""
     with pytest.raises(ContestError, match="nothing has happened yet"):
-        record([])
+        contest_json([])
 
 
 def test_where_the_first_to_pass_wins_nothing_is_kept_back() -> None:
@@ -192,5 +195,5 @@ def test_where_the_first_to_pass_wins_nothing_is_kept_back() -> None:
 
     event = contest.log[-1]
 
-    assert isinstance(event, ScoredAlone)
-    assert contest.record["events"][-1] == {"number": 3, **json.loads(json.dumps(event_json(event)))}
+    assert isinstance(event, SubmissionScored)
+    assert contest.record["events"][-1] == {"number": 3, **json.loads(json.dumps(contest_event_json(event)))}

@@ -8,24 +8,18 @@ from typing import Any
 
 import pytest
 
-from evenhand.contest import (
-    MOVES,
-    PHASES,
-    AskGate,
-    AskIndividual,
-    Created,
-    DeadlineReached,
-    ScoredAlone,
-    State,
-    Task,
-    allowed,
-    apply,
-    drawing,
-    pending,
-    rebuilt,
+from evenhand.contest.events import AskGate, AskIndividual, ContestCreated, DeadlineReached, SubmissionScored
+from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
+from evenhand.contest.state import (
+    CONTEST_PHASES,
+    MOVES_BY_MODE,
+    ContestState,
+    draw_contest_diagram,
+    list_allowed_events,
 )
+from evenhand.contest.task import Task
 from evenhand.errors import ContestError
-from evenhand.model import Anchor
+from evenhand.model.criterion import Anchor
 from tests.contest.building import START, Contest, checked, dimensions, hour, judgments, task
 
 FAST = "fastest_first"
@@ -41,7 +35,7 @@ FAST = "fastest_first"
 def test_a_contest_begins_when_all_is_known(changes: dict[str, Any], told: str) -> None:
     """The task may be written down before; it begins with dimensions that nobody changes any more."""
     with pytest.raises(ContestError) as refused:
-        apply(State(), Created(at=START, task=task(**changes)))
+        apply_contest_event(ContestState(), ContestCreated(at=START, task=task(**changes)))
 
     assert str(refused.value) == told
 
@@ -118,7 +112,7 @@ def test_a_mean_of_several_replies_is_a_score() -> None:
     """It lies between the whole numbers, and that is exact."""
     contest = Contest(FAST).comes("a", 1).gate("a")
 
-    contest.happen(ScoredAlone(at=hour(1), submission="a", judgments=tuple(judgments("j", "a", Fraction(181, 3)))))
+    contest.happen(SubmissionScored(at=hour(1), submission="a", judgments=tuple(judgments("j", "a", Fraction(181, 3)))))
 
     assert contest.published("a")["score"] == 60.33
 
@@ -135,10 +129,10 @@ def test_a_revision_that_judges_failed_at_is_not_counted() -> None:
 def test_a_state_is_not_changed_by_what_follows() -> None:
     """A state is a value: from the same one any number of futures can be tried."""
     contest = Contest().comes("a", 1)
-    before, copy = contest.state, rebuilt(contest.log)
+    before, copy = contest.state, rebuild_contest_state(contest.log)
 
-    apply(before, checked("a"))
-    apply(before, checked("a", False))
+    apply_contest_event(before, checked("a"))
+    apply_contest_event(before, checked("a", False))
 
     assert before == copy
 
@@ -147,8 +141,11 @@ def test_what_is_open_is_asked_again_after_a_crash() -> None:
     """Where whoever runs a contest goes on: the questions without an answer, in order of arrival."""
     contest = Contest().comes("a", 1).comes("b", 2).gate("a").comes("c", 3).gate("c", False)
 
-    assert pending(rebuilt(contest.log)) == (AskIndividual(submission="a"), AskGate(submission="b"))
-    assert pending(State()) == ()
+    assert list_pending_effects(rebuild_contest_state(contest.log)) == (
+        AskIndividual(submission="a"),
+        AskGate(submission="b"),
+    )
+    assert list_pending_effects(ContestState()) == ()
 
 
 @pytest.mark.parametrize(
@@ -187,10 +184,14 @@ def test_what_judges_failed_at_is_not_said_to_have_failed(contest: Callable[[], 
     assert contest().deadline().state.why == why
 
 
-@pytest.mark.parametrize("mode", MOVES)
+@pytest.mark.parametrize("mode", MOVES_BY_MODE)
 def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
     """It is generated from what the machine asks whether an event is allowed."""
-    arrows = {line.split(": ")[0].strip(): line.split(": ")[1] for line in drawing(mode).splitlines() if ": " in line}
+    arrows = {
+        line.split(": ")[0].strip(): line.split(": ")[1]
+        for line in draw_contest_diagram(mode).splitlines()
+        if ": " in line
+    }
 
     drawn = {
         (left, kind, right)
@@ -201,9 +202,11 @@ def test_the_drawing_has_every_move_and_no_other(mode: Any) -> None:
 
     assert drawn == {
         ("[*]" if phase == "new" else phase, kind, target)
-        for phase, kinds in MOVES[mode].items()
+        for phase, kinds in MOVES_BY_MODE[mode].items()
         for kind, targets in kinds.items()
         for target in targets
     }
-    assert "    closed --> [*]\n" in drawing(mode)
-    assert {kind for phase in PHASES for kind in allowed(mode, phase)} == {kind for _, kind, _ in drawn}
+    assert "    closed --> [*]\n" in draw_contest_diagram(mode)
+    assert {kind for phase in CONTEST_PHASES for kind in list_allowed_events(mode, phase)} == {
+        kind for _, kind, _ in drawn
+    }

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest import Challenge, Submission
-from evenhand.contest._names import is_blank, name_fault, one_name
+from evenhand.contest.task import (
+    Challenge,
+    Submission,
+    find_author_name_fault,
+    is_blank_submission,
+    normalize_author_name,
+)
 from evenhand.errors import ContestError
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -69,8 +74,8 @@ def test_a_challenge_is_by_somebody_who_can_be_read() -> None:
 @given(st.text())
 def test_one_name_is_one_however_often_it_is_read(text: str) -> None:
     """Or a log would give another state than the one it was written from."""
-    name = one_name(text)
+    name = normalize_author_name(text)
 
-    assert one_name(name) == name
-    assert name_fault(name) == name_fault(text)
-    assert is_blank(text) == (name == "")
+    assert normalize_author_name(name) == name
+    assert find_author_name_fault(name) == find_author_name_fault(text)
+    assert is_blank_submission(text) == (name == "")

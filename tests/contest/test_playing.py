@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from evenhand import (
-    Connections,
-    ContestError,
-    Limits,
-    Submission,
-    Task,
-)
-from evenhand.contest import AskHorizontal, Challenge, State, event_from, pending, rebuilt
-from evenhand.contest._panel import Answered, Panels
-from evenhand.contesting import check_submission, contest_record, generate_dimensions
-from evenhand.judging import How, Reply, Request
-from evenhand.runs.store import Store
-from evenhand.testing import FakeServer
+from evenhand import Connections, ContestError, Limits, Submission, Task
+from evenhand.contest.event_log import contest_event_from_json
+from evenhand.contest.events import AskHorizontal
+from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
+from evenhand.contest.panels import ContestPanels, PanelAnswer
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Challenge
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.models.requests import Reply, Request
+from evenhand.store.store import Store
+from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.contest import check_submission, generate_dimensions
+from evenhand.workflows.contest_log import load_contest_record
 from tests.contest import building
 from tests.contest.answering import counted, dialogue_of, server, shown_in
 from tests.contest.building import INJECTION, NAMES, hour, task
@@ -44,7 +44,7 @@ def test_a_contest_is_played_to_its_winner_and_kept(store: Store) -> None:
     assert (played.why_stopped, played.exit_code, record["state"], record["winner"]) == ("", 0, "closed", "s2")
     assert {one["id"]: one["rank"] for one in record["submissions"]} == {"s1": 2, "s2": 1, "s3": 4, "s4": 3}
     assert [one["effect"] for one in record["effects"]][-2:] == ["release_payment", "close"]
-    assert contest_record(store, "latest") == record
+    assert load_contest_record(store, "latest") == record
 
 
 def test_finalists_are_compared_at_once_anonymous_and_with_their_own_words(store: Store) -> None:
@@ -70,7 +70,7 @@ def test_all_dimensions_are_under_way_at_the_same_time() -> None:
     assert {one.criterion for one in answered.event.judgments} == set(NAMES)  # type: ignore[union-attr]
 
 
-async def _answered_together(state: State) -> Answered:
+async def _answered_together(state: ContestState) -> PanelAnswer:
     all_asked = asyncio.Barrier(4)
 
     class Judge:
@@ -80,9 +80,9 @@ async def _answered_together(state: State) -> Answered:
             await all_asked.wait()
             return Reply(text="I cannot say.", stop="end")
 
-    (ask,) = pending(state)
+    (ask,) = list_pending_effects(state)
     assert isinstance(ask, AskHorizontal)
-    panels = Panels([Judge()], (), How())
+    panels = ContestPanels([Judge()], (), JudgeOptions())
     async with asyncio.timeout(60):  # One after the other would wait for ever.
         return await panels.answer(state, ask, hour(10))
 
@@ -191,7 +191,7 @@ def test_every_reply_is_kept_beside_its_event(store: Store) -> None:
     with server() as judge:
         played = play(task(judges=(judge.judge,), challenge_judges=()), handed_in(75, 81), store)
 
-    rows = list(store.contests.events(played.id, calls=True))
+    rows = list(store.contests.stream_events(played.id, calls=True))
     replies = [call["reply"] for row in rows[1:] for call in json.loads(row["calls"])]
     assert len(replies) == len(judge.asked)
     assert sum('"revision_suggestions"' in text for text in replies) == 2
@@ -202,7 +202,9 @@ def test_the_kept_log_alone_rebuilds_the_state(store: Store) -> None:
     with server() as judge:
         played = play(task(judges=(judge.judge,), challenge_judges=()), handed_in(75, 81, 20), store)
 
-    state = rebuilt(event_from(json.loads(row["content"])) for row in store.contests.events(played.id))
+    state = rebuild_contest_state(
+        contest_event_from_json(json.loads(row["content"])) for row in store.contests.stream_events(played.id)
+    )
     assert (state.winner, state.phase, state.paid) == (played.record["winner"], "closed", True)
 
 
@@ -223,7 +225,7 @@ def test_dimensions_that_cannot_be_read_begin_no_contest(store: Store) -> None:
     with FakeServer(lambda _: "I do not know.") as judge, pytest.raises(ContestError, match="gave no dimensions"):
         play(task(judges=(judge.judge,), challenge_judges=(), dimensions=None), handed_in(75), store)
 
-    assert store.contests.all() == []
+    assert store.contests.list_contests() == []
 
 
 @pytest.mark.parametrize(("mode", "score"), [("quality_first", None), ("fastest_first", 75.0)])

@@ -7,51 +7,51 @@ from typing import Any
 
 import pytest
 
-from evenhand.contest import (
-    Challenge,
-    Challenged,
-    Created,
+from evenhand.contest.events import (
+    ChallengeResolved,
+    ContestCreated,
+    ContestEvent,
     DeadlineReached,
-    Event,
+    FinalistsRanked,
     GateChecked,
-    RankedTogether,
-    Resolved,
-    ScoredAlone,
-    State,
-    Submitted,
-    apply,
-    hand_in,
-    rebuilt,
+    RankingChallenged,
+    SubmissionReceived,
+    SubmissionScored,
+    receive_submission,
 )
+from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Challenge
 from evenhand.errors import ContestError
-from evenhand.model import Judgment, Scored
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Judgment
 from tests.contest.building import Contest, checked, hour, scored, side_by_side, submission, task
 from tests.contest.worked_endings import ranked
 from tests.contest.worked_quality import alone, two
 
 FAST = "fastest_first"
-Answer = GateChecked | ScoredAlone | RankedTogether | Resolved
+Answer = GateChecked | SubmissionScored | FinalistsRanked | ChallengeResolved
 Said = tuple[Judgment, ...]
 
 
-def comes(id: str, at: float = 2, **changes: Any) -> Submitted:
-    return hand_in(submission(id, at, **changes))
+def comes(id: str, at: float = 2, **changes: Any) -> SubmissionReceived:
+    return receive_submission(submission(id, at, **changes))
 
 
 def deadline(at: float, of: Any = "submissions") -> DeadlineReached:
     return DeadlineReached(at=hour(at), deadline=of)
 
 
-def challenged(by: str, at: float) -> Challenged:
-    return Challenged(challenge=Challenge(by=by, at=hour(at), reason="mine is better"))
+def challenged(by: str, at: float) -> RankingChallenged:
+    return RankingChallenged(challenge=Challenge(by=by, at=hour(at), reason="mine is better"))
 
 
-def compared(**by_judge: Any) -> RankedTogether:
-    return RankedTogether(at=hour(10), judgments=side_by_side(by_judge))
+def compared(**by_judge: Any) -> FinalistsRanked:
+    return FinalistsRanked(at=hour(10), judgments=side_by_side(by_judge))
 
 
-def resolved(**by_judge: Any) -> Resolved:
-    return Resolved(at=hour(12), judgments=side_by_side(by_judge))
+def resolved(**by_judge: Any) -> ChallengeResolved:
+    return ChallengeResolved(at=hour(12), judgments=side_by_side(by_judge))
 
 
 def entered() -> Contest:
@@ -59,8 +59,9 @@ def entered() -> Contest:
     return Contest().enters("a", 1, 80)
 
 
-REFUSED: dict[str, tuple[Callable[[], Contest], Event, str]] = {
-    "a second beginning": (entered, Created(at=hour(2), task=task()), "allowed now: submitted, gate_checked, scored"),
+REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
+    "a second beginning": (entered, ContestCreated(at=hour(2), task=task()), ("allowed now: submitted, "
+        "gate_checked, scored")),
     "anything after the end": (lambda: Contest().deadline(), comes("a", 11), "nothing is allowed any more"),
     "a submission after the first has passed": (
         lambda: Contest(FAST).enters("a", 1, 60), comes("b"), "submitted cannot happen: the contest is closed",
@@ -139,7 +140,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], Event, str]] = {
 
 
 @pytest.mark.parametrize(("contest", "event", "told"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_happen_is_refused(contest: Callable[[], Contest], event: Event, told: str) -> None:
+def test_what_cannot_happen_is_refused(contest: Callable[[], Contest], event: ContestEvent, told: str) -> None:
     """With what is wrong and what would be taken; the contest goes on as if nothing had been."""
     played = contest()
     before = played.state
@@ -150,7 +151,7 @@ def test_what_cannot_happen_is_refused(contest: Callable[[], Contest], event: Ev
     assert told in str(refused.value)
     assert all(fault.hint for fault in refused.value.faults)
     assert played.state is before
-    assert rebuilt(played.log) == before
+    assert rebuild_contest_state(played.log) == before
 
 
 def _first(said: Said, **changes: Any) -> Said:
@@ -206,7 +207,7 @@ def _challenged() -> Contest:
     return contest.challenge("a", 12)
 
 
-def _with(event: Answer, wrong: Callable[[Said], Said]) -> Event:
+def _with(event: Answer, wrong: Callable[[Said], Said]) -> ContestEvent:
     if not isinstance(event, GateChecked):
         return replace(event, judgments=wrong(event.judgments))
     said = wrong(tuple(one.judgment for one in event.checks))
@@ -226,4 +227,4 @@ def test_a_gate_knows_yes_and_no_and_nothing_between() -> None:
 def test_nothing_happens_before_the_beginning() -> None:
     """The error says what would."""
     with pytest.raises(ContestError, match=r"submitted cannot happen: the contest is not created \(.*: created\)"):
-        apply(State(), comes("a"))
+        apply_contest_event(ContestState(), comes("a"))

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest._names import name_fault
-from evenhand.contest._read_submissions import load_submission, load_submissions
-from evenhand.contest._submission import Submission
-from evenhand.errors import MOST_TOLD, ContestError
+from evenhand.contest.read_submissions import load_submission, load_submissions
+from evenhand.contest.task import Submission, find_author_name_fault
+from evenhand.errors import MOST_FAULTS_SHOWN, ContestError
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 SOUND = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
-NAMES = SOUND.filter(lambda text: not name_fault(text))
+NAMES = SOUND.filter(lambda text: not find_author_name_fault(text))
 ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 SUBMISSIONS = st.lists(
     st.builds(
@@ -179,7 +178,7 @@ def test_a_file_that_is_something_else_is_given_up_soon(tmp_path: Path) -> None:
     """Of a million lines that are no JSON, as many are read as are told of, and one more to say that there are."""
     faults = told_of(put(tmp_path / "s.jsonl", "x\n" * 1000))
 
-    assert len(faults) == MOST_TOLD + 1
+    assert len(faults) == MOST_FAULTS_SHOWN + 1
 
 
 def test_an_id_is_used_once_over_everything(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest._read_task import TASK_FIELDS, load_task
-from evenhand.contest._task import Task
+from evenhand.contest.read_task import TASK_FILE_FIELDS, load_task
+from evenhand.contest.task import Task
 from evenhand.errors import ContestError, Fault
 
 LEAST = "description: A note\nacceptance: [It names a price]\nmode: fastest_first\n"
@@ -339,7 +339,7 @@ def test_a_fault_of_a_field_hides_no_other(tmp_path: Path) -> None:
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40)
 
 
-@given(st.dictionaries(st.sampled_from(TASK_FIELDS), st.one_of(WORDS, st.lists(WORDS), st.none(), st.integers())))
+@given(st.dictionaries(st.sampled_from(TASK_FILE_FIELDS), st.one_of(WORDS, st.lists(WORDS), st.none(), st.integers())))
 def test_whatever_stands_in_a_task_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, data: object) -> None:
     """With a line of the file, and never with an error of ours."""
     path = tmp_path_factory.mktemp("any") / "task.json"

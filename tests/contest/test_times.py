@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest._times import length_in, moment_in
+from evenhand.contest.task import parse_contest_duration, parse_contest_moment
 from evenhand.errors import Fault
 
 ZONES = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -28,7 +28,7 @@ def test_a_moment_that_could_mean_another_is_refused(text: str, told: str) -> No
     """An hour decides who was late: nothing is guessed, and the hint is a text that works."""
     faults: list[Fault] = []
 
-    moment = moment_in(text, "at", faults)
+    moment = parse_contest_moment(text, "at", faults)
 
     assert moment is None
     assert str(faults[0]).removeprefix("at: ").startswith(told)
@@ -40,7 +40,7 @@ def test_every_moment_is_read_as_it_is_written(moment: datetime) -> None:
     """To the microsecond, in any zone."""
     faults: list[Fault] = []
 
-    read = moment_in(moment.isoformat(), "at", faults)
+    read = parse_contest_moment(moment.isoformat(), "at", faults)
 
     assert (read, faults) == (moment, [])
 
@@ -66,7 +66,7 @@ def test_a_length_of_time_is_a_number_and_a_unit(text: str, length: timedelta) -
     """As people write it."""
     faults: list[Fault] = []
 
-    assert (length_in(text, "period", faults), faults) == (length, [])
+    assert (parse_contest_duration(text, "period", faults), faults) == (length, [])
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,6 @@ def test_a_length_of_time_that_says_too_little_is_refused(text: str, told: str) 
     """A month is no length, and m may be one."""
     faults: list[Fault] = []
 
-    assert length_in(text, "period", faults) is None
+    assert parse_contest_duration(text, "period", faults) is None
     assert faults[0].what == told
     assert faults[0].hint in ("", "as in 3 days, 48 h, 90 min, 30 s or 1 week")

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from evenhand.contest import MOVES, STATUSES, Close, RankedTogether, ReleasePayment, seen
+from evenhand.contest.events import CloseContest, FinalistsRanked, ReleasePayment
+from evenhand.contest.feedback import view_submission
+from evenhand.contest.state import MOVES_BY_MODE, SUBMISSION_STATUSES
 from tests.contest.building import INJECTION, Contest, hour, side_by_side
 from tests.contest.worked import Worked
 from tests.contest.worked_endings import ENDINGS, ranked
@@ -34,12 +36,14 @@ def test_the_winner_is_paid_when_the_contest_closes_and_not_before(worked: Worke
     """Payment and close come with one event; where nobody wins nobody is paid."""
     contest = worked.contest()
 
-    ends = [[one for one in step if isinstance(one, (ReleasePayment, Close))] for step in contest.effects]
+    ends = [[one for one in step if isinstance(one, (ReleasePayment, CloseContest))] for step in contest.effects]
 
     assert all(end == [] for end in ends[:-1])
     assert [one.kind for one in ends[-1]] == _ends(worked)
     assert [one.submission for one in ends[-1] if isinstance(one, ReleasePayment)] == _paid(worked)
-    assert [one.winner for one in ends[-1] if isinstance(one, Close)] == [worked.winner] * (worked.phase == "closed")
+    assert [one.winner for one in ends[-1] if isinstance(one, CloseContest)] == [worked.winner] * (
+        worked.phase == "closed"
+    )
     assert contest.state.paid == bool(_paid(worked))
 
 
@@ -55,7 +59,7 @@ def test_every_arrow_of_the_drawing_is_walked() -> None:
     """An arrow that no contest takes would be a promise of the drawing that the machine does not keep."""
     drawn = {
         (mode, phase, kind, target)
-        for mode, moves in MOVES.items()
+        for mode, moves in MOVES_BY_MODE.items()
         for phase, kinds in moves.items()
         for kind, targets in kinds.items()
         for target in targets
@@ -67,7 +71,7 @@ def test_every_arrow_of_the_drawing_is_walked() -> None:
 
 
 def _moves(contest: Contest) -> set[tuple[str, str, str, str]]:
-    mode = contest.state.terms.mode
+    mode = contest.state.required_task.mode
     steps = zip(contest.states, contest.log, contest.states[1:], strict=False)
     return {(mode, before.phase, event.kind, after.phase) for before, event, after in steps}
 
@@ -76,13 +80,13 @@ def test_every_status_and_type_of_feedback_has_a_worked_contest() -> None:
     """Whoever looks for an example finds one."""
     said = [one for worked in WORKED for one in _said(worked.contest())]
 
-    assert {one["status"] for one in said} == set(STATUSES)
+    assert {one["status"] for one in said} == set(SUBMISSION_STATUSES)
     assert {one["type"] for told in said for one in told["feedback"]} == TYPES
 
 
 def _said(contest: Contest) -> list[dict[str, Any]]:
     """What may be seen after every event."""
-    return [seen(state, id) for state in contest.states for id in state.entries]
+    return [view_submission(state, id) for state in contest.states for id in state.entries]
 
 
 def test_an_author_hears_of_every_step_and_nobody_else_does() -> None:
@@ -152,7 +156,7 @@ def test_a_submission_that_speaks_to_the_judge_reaches_none() -> None:
 def test_the_challenge_period_begins_when_ranking_is_done() -> None:
     """However long the judges took: nobody can doubt what is not known yet."""
     contest = two()
-    event = RankedTogether(at=hour(12), judgments=side_by_side({"j": {"a": 71, "b": 78}}))
+    event = FinalistsRanked(at=hour(12), judgments=side_by_side({"j": {"a": 71, "b": 78}}))
 
     contest.happen(event).challenge("a", 17)
 

@@ -9,24 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.contest import (
-    Challenge,
-    Created,
+from evenhand.contest.event_log import contest_event_from_json, contest_event_json
+from evenhand.contest.events import (
+    ChallengeResolved,
+    ContestCreated,
+    ContestEvent,
     DeadlineReached,
-    Event,
+    FinalistsRanked,
     GateChecked,
-    RankedTogether,
-    Resolved,
-    ScoredAlone,
-    State,
-    Submission,
-    Task,
-    apply,
-    event_from,
-    event_json,
-    hand_in,
+    SubmissionScored,
+    receive_submission,
 )
-from evenhand.contest._times import kept_moment
+from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_moment
 from evenhand.errors import ContestError
 from tests.contest.building import Contest, checked, hour, scored, submission, task
 
@@ -37,16 +33,16 @@ moments = st.datetimes(datetime(1971, 1, 1), datetime(2998, 1, 1))
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 NOON = datetime(2026, 10, 24, 12, tzinfo=BERLIN)  # The night after it has the hour from two to three twice.
 
-WITH_A_TIME: dict[str, Callable[[datetime], Task | Submission | Challenge | Event]] = {
+WITH_A_TIME: dict[str, Callable[[datetime], Task | Submission | Challenge | ContestEvent]] = {
     "task": lambda at: task(deadline=at),
     "submission": lambda at: replace(submission("a"), at=at),
     "challenge": lambda at: Challenge(by="a", at=at, reason="no"),
-    "created": lambda at: Created(at=at, task=task()),
+    "created": lambda at: ContestCreated(at=at, task=task()),
     "gate_checked": lambda at: GateChecked(at=at, submission="a", checks=()),
-    "scored": lambda at: ScoredAlone(at=at, submission="a", judgments=()),
+    "scored": lambda at: SubmissionScored(at=at, submission="a", judgments=()),
     "deadline_reached": lambda at: DeadlineReached(at=at, deadline="submissions"),
-    "ranked": lambda at: RankedTogether(at=at, judgments=()),
-    "resolved": lambda at: Resolved(at=at, judgments=()),
+    "ranked": lambda at: FinalistsRanked(at=at, judgments=()),
+    "resolved": lambda at: ChallengeResolved(at=at, judgments=()),
 }
 
 
@@ -57,7 +53,7 @@ def test_a_moment_is_kept_with_its_offset_and_without_the_rules_of_its_zone(
     """On the clock that was written; so many hours later are so many hours later, also when it is read again."""
     given, length = moment.replace(tzinfo=zone, fold=fold), timedelta(hours=hours)
 
-    kept = kept_moment(given, "at")
+    kept = normalize_contest_moment(given, "at")
 
     assert kept.isoformat() == given.isoformat()
     assert kept.astimezone(UTC) == given.astimezone(UTC)
@@ -75,18 +71,18 @@ def test_a_contest_over_a_night_in_which_clocks_are_set_back_is_rebuilt_as_it_wa
         (NOON.astimezone(UTC) + timedelta(minutes=minute)).astimezone(zone)
         for minute, (_, zone) in zip(minutes, drawn, strict=True)
     ]
-    log: list[Event] = [
-        Created(at=ats[0], task=task(deadline=ats[4], challenge_period=timedelta(days=1))),
-        hand_in(replace(submission("a"), at=ats[1])),
+    log: list[ContestEvent] = [
+        ContestCreated(at=ats[0], task=task(deadline=ats[4], challenge_period=timedelta(days=1))),
+        receive_submission(replace(submission("a"), at=ats[1])),
         replace(checked("a"), at=ats[2]),
         replace(scored("a", 80), at=ats[3]),
         DeadlineReached(at=ats[4], deadline="submissions"),
     ]
 
-    live, again = State(), State()
+    live, again = ContestState(), ContestState()
     for event in log:
-        live, _ = apply(live, event)
-        again, _ = apply(again, event_from(event_json(event)))
+        live, _ = apply_contest_event(live, event)
+        again, _ = apply_contest_event(again, contest_event_from_json(contest_event_json(event)))
 
     assert live == again
     assert live.period_ends is not None
@@ -107,9 +103,9 @@ def test_a_day_of_challenges_has_24_hours() -> None:
 def test_in_the_hour_that_comes_twice_the_second_time_is_the_later_one() -> None:
     """A clock shows 01:50 before it shows 01:10 again."""
     twice = datetime(2026, 11, 1, 1, tzinfo=NEW_YORK)
-    contest = Contest().happen(hand_in(replace(submission("a"), at=twice.replace(minute=50))))
+    contest = Contest().happen(receive_submission(replace(submission("a"), at=twice.replace(minute=50))))
 
-    contest.happen(hand_in(replace(submission("b"), at=twice.replace(minute=10, fold=1))))
+    contest.happen(receive_submission(replace(submission("b"), at=twice.replace(minute=10, fold=1))))
 
     assert list(contest.state.entries) == ["a", "b"]
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from evenhand.contest._state import Phase, Status
+from evenhand.contest.state import ContestPhase, SubmissionStatus
 from tests.contest.building import Contest
 
-Standing = tuple[Status, int | None, float | None]  # Status, rank and the score that is shown.
+Standing = tuple[SubmissionStatus, int | None, float | None]  # Status, rank and the score that is shown.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,5 +17,5 @@ class Worked:
     contest: Callable[[], Contest]
     standing: Mapping[str, Standing]
     winner: str | None = None
-    phase: Phase = "closed"
+    phase: ContestPhase = "closed"
     why: str = ""  # Some words of why it is closed.

@@ -10,17 +10,10 @@ from statistics import median_high
 import numpy as np
 import pytest
 
-from evenhand.stats import (
-    Agreement,
-    Correlation,
-    Undefined,
-    cohen_kappa,
-    fleiss_kappa,
-    kendall_tau,
-    krippendorff,
-    pearson,
-    spearman,
-)
+from evenhand.stats._agreement import Agreement, Correlation, Undefined
+from evenhand.stats._correlation import kendall_tau, pearson, spearman
+from evenhand.stats._kappa import cohen_kappa, fleiss_kappa
+from evenhand.stats._krippendorff import krippendorff
 from tests.datasets.read import rows
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")

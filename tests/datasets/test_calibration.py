@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.calibrate import Label, Recommended, calibrate
-from evenhand.calibrate._cells import Cells, cells_of
-from evenhand.calibrate._figures import Figure, kappa
-from evenhand.calibrate._labelled import labelled
-from evenhand.calibrate._pairs import Pairs
-from evenhand.calibrate._recommend import recommend
-from evenhand.runs import Table
+from evenhand.calibrate.calibration import calibrate_judges
+from evenhand.calibrate.human_agreement import AgreementFigure, measure_pair_kappa
+from evenhand.calibrate.labelled_outputs import AnswerPairs, collect_labelled_outputs
+from evenhand.calibrate.labels import Label
+from evenhand.calibrate.panel_candidates import LabelledCells, collect_labelled_cells
+from evenhand.calibrate.panel_recommendation import RecommendedPanel, recommend_panel
+from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
 from tests.datasets.read import rows
 
@@ -28,7 +28,7 @@ def test_a_map_brings_a_judge_nearer_to_people_on_dialogues_it_was_not_fitted_on
     """
     run, people = _dialogues(shared)
 
-    found = {one.question: one for one in calibrate(run, people).maps}
+    found = {one.question: one for one in calibrate_judges(run, people).maps}
 
     before, after = ([getattr(found[name], side) for name in QUESTIONS] for side in ("before", "after"))
     assert after[0] < 0.62 * before[0]
@@ -43,9 +43,9 @@ def test_the_recommended_panel_is_no_worse_than_the_best_judge(shared: Path) -> 
     The figures of the judges, and of the upper median of all, are the published ones.
     """
     cells, queries = _council(shared)
-    found = recommend(cells, rng=np.random.default_rng(0), cost={})
+    found = recommend_panel(cells, rng=np.random.default_rng(0), cost={})
 
-    assert isinstance(found, Recommended)
+    assert isinstance(found, RecommendedPanel)
     alone = {name: _kappa(cells, cells.said[:, place], queries) for place, name in enumerate(cells.judges)}
     whole = [one for one in alone.values() if one.n == len(cells.people)]
     best = max(whole, key=lambda one: one.value or 0.0)
@@ -64,16 +64,16 @@ def test_judges_that_answer_a_part_only_are_not_recommended_alone(shared: Path) 
     """The best κ of all is that of a judge that answered a sixth: nobody could run on it."""
     cells, _ = _council(shared)
 
-    found = recommend(cells, rng=np.random.default_rng(0), cost={})
+    found = recommend_panel(cells, rng=np.random.default_rng(0), cost={})
 
-    assert isinstance(found, Recommended)
+    assert isinstance(found, RecommendedPanel)
     assert found.chosen.answered == 1.0
     part = next(one for one in found.candidates if one.name.startswith("Gemini 2.5"))
     assert part.answered == pytest.approx(92 / 537)
     assert part.error > found.chosen.error
 
 
-def _dialogues(shared: Path) -> tuple[Table, list[Label]]:
+def _dialogues(shared: Path) -> tuple[RunTable, list[Label]]:
     said: dict[str, dict[str, float]] = {name: {} for name in QUESTIONS}
     for row in rows(shared, "llm_rubric_calibration/synth_llm_distributions.jsonl"):
         chances = np.array([float(row[f"answer{level}_prob"]) for level in range(1, 5)])
@@ -96,7 +96,7 @@ def _dialogues(shared: Path) -> tuple[Table, list[Label]]:
     ]
 
 
-def _council(shared: Path) -> tuple[Cells, Any]:
+def _council(shared: Path) -> tuple[LabelledCells, Any]:
     """The passages as cells, the median of all as the panel that ran, and the query of each passage."""
     passages = rows(shared, "council_9judges/trec_rag_2024.jsonl")
     judges = list(passages[0]["judges"])
@@ -105,29 +105,29 @@ def _council(shared: Path) -> tuple[Cells, Any]:
     middle = np.nanmedian([[np.nan if one is None else one for one in row["judges"].values()] for row in passages], 1)
     run = table(said, cluster=queries, criteria={"relevance": middle}, scale="whole numbers 0–3")
     run.frame.rubrics[0]["criteria"][0]["ends"] = [0.0, float(LEVELS)]
-    found = labelled(run, labels(run, {"nist": {"relevance": [row["human"] for row in passages]}}))
-    return cells_of(found), queries
+    found = collect_labelled_outputs(run, labels(run, {"nist": {"relevance": [row["human"] for row in passages]}}))
+    return collect_labelled_cells(found), queries
 
 
-def _kappa(cells: Cells, said: Any, queries: Any) -> Figure:
+def _kappa(cells: LabelledCells, said: Any, queries: Any) -> AgreementFigure:
     """Quadratic κ with people, shares of the scale put back on its levels."""
     spoke = np.isfinite(said)
-    pairs = Pairs(
+    pairs = AnswerPairs(
         x=said[spoke] * LEVELS, y=cells.people[spoke] * LEVELS, place=np.flatnonzero(spoke), cluster=queries[spoke]
     )
-    return kappa(pairs.rounded())
+    return measure_pair_kappa(pairs.round_to_levels())
 
 
-def _upper_median(cells: Cells) -> Any:
+def _upper_median(cells: LabelledCells) -> Any:
     ordered = np.sort(cells.said, axis=1)  # NaN comes last.
     return ordered[np.arange(len(ordered)), np.isfinite(ordered).sum(axis=1) // 2]
 
 
-def _value(one: Figure) -> float:
+def _value(one: AgreementFigure) -> float:
     assert one.value is not None
     return one.value
 
 
-def _error(one: Figure) -> float:
+def _error(one: AgreementFigure) -> float:
     assert one.low is not None and one.high is not None
     return (one.high - one.low) / 2 / 1.96

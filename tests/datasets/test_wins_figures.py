@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.stats import (
-    Games,
-    both_orders,
-    bradley_terry,
-    length_bias,
-    length_controlled,
-    mean_interval,
-    paired_difference,
-    powered_mean,
-    wilson,
-    win_rate_of,
-)
+from evenhand.stats._bradley_terry import bradley_terry
+from evenhand.stats._difference import paired_difference
+from evenhand.stats._games import Games
+from evenhand.stats._length import length_bias, length_controlled
+from evenhand.stats._mean import mean_interval
+from evenhand.stats._powered import powered_mean
+from evenhand.stats._rates import wilson
+from evenhand.stats._wins import both_orders, win_rate_of
 from tests.datasets.read import rows
 
 ALPACA = "alpacaeval_logprobs/annotations.jsonl"

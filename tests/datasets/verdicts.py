@@ -6,7 +6,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from evenhand.compare import Column, decide
+from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decision import VariantColumn
 from tests.datasets.read import rows
 
 CRITERIA = ("coherence", "consistency", "fluency", "relevance")
@@ -48,13 +49,13 @@ def table(by_judge: Mapping[tuple[str, str], Said], by_experts: Mapping[tuple[st
 def _said(control: list[float], treatment: list[float]) -> Said:
     # No gate was set for these data: what is asked is who is better.
     columns = {"old": _column(control), "new": _column(treatment)}
-    decision = decide(columns, control="old", clusters=range(len(control)), seed=1, gates={"judge": 1.0})
+    decision = decide_comparison(columns, control="old", clusters=range(len(control)), seed=1, gates={"judge": 1.0})
     words: dict[str, Said] = {"PROGRESS": "better", "REGRESS": "worse"}
     return words.get(decision.verdict, "not decided")
 
 
-def _column(scores: list[float]) -> Column:
-    return Column(composite=scores, layers={"judge": scores})
+def _column(scores: list[float]) -> VariantColumn:
+    return VariantColumn(composite=scores, layers={"judge": scores})
 
 
 def _beside(verdict: Said, truth: Said) -> str:

@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.contest import MODES, STATUSES, drawing, seen
-from evenhand.contest._feedback import TYPES
+from evenhand.contest.feedback import FEEDBACK_TYPES, view_submission
+from evenhand.contest.state import SUBMISSION_STATUSES, draw_contest_diagram
+from evenhand.contest.task import CONTEST_MODES
 from tests.contest.building import INJECTION, Contest
 
 Json = dict[str, Any]
@@ -14,9 +15,9 @@ BOTH = (True, True)
 
 def contest_blocks() -> dict[str, str]:
     """Every block by name."""
-    drawings = {f"drawing-{mode}": f"```mermaid\n{drawing(mode)}```\n" for mode in MODES}
-    statuses = {f"status-{status}": _block(_status(status)) for status in STATUSES}
-    feedback = {f"feedback-{type}": _block(_feedback(type)) for type in TYPES}
+    drawings = {f"drawing-{mode}": f"```mermaid\n{draw_contest_diagram(mode)}```\n" for mode in CONTEST_MODES}
+    statuses = {f"status-{status}": _block(_status(status)) for status in SUBMISSION_STATUSES}
+    feedback = {f"feedback-{type}": _block(_feedback(type)) for type in FEEDBACK_TYPES}
     return drawings | statuses | feedback | {"feedback-violation": _block(_feedback("gate_check", violated=True))}
 
 
@@ -50,7 +51,7 @@ def _status(wanted: str) -> Json:
     for contest in _contests():
         for id, entry in contest.state.entries.items():
             if entry.status == wanted:
-                told = {name: value for name, value in seen(contest.state, id).items() if name != "feedback"}
+                told = {name: value for name, value in view_submission(contest.state, id).items() if name != "feedback"}
                 return told | ({"why": entry.why} if entry.why else {})
     raise LookupError(f"no example has the status {wanted}")
 
@@ -61,7 +62,7 @@ def _feedback(wanted: str, *, violated: bool = False) -> Json:
         feedback
         for contest in _contests()
         for id in contest.state.entries
-        for feedback in seen(contest.state, id)["feedback"]
+        for feedback in view_submission(contest.state, id)["feedback"]
         if feedback["type"] == wanted and bool(feedback.get("policy_violations")) == violated
     ]
     return max(found, key=lambda one: len(json.dumps(one)))

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from evenhand import errors
-from evenhand.cli._app import app
-from evenhand.loading import load_method, method_names, rubric_names
-from evenhand.model import STEPS
+from evenhand.cli.app import app
+from evenhand.files.methods import list_method_names, list_rubric_names, load_method
+from evenhand.model.steps import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
 
 DOCS = ROOT / "docs"
@@ -52,7 +52,7 @@ def test_every_step_has_its_page_with_an_example(step: str) -> None:
     assert any(block.language in ("console", "python") for block in blocks(page))
 
 
-@pytest.mark.parametrize("method", method_names())
+@pytest.mark.parametrize("method", list_method_names())
 def test_every_method_has_its_page_with_an_example(method: str) -> None:
     """One page per method, with an example that is run."""
     page = (DOCS / "methods" / f"{method}.md").read_text("utf-8")
@@ -77,7 +77,7 @@ def test_every_ready_rubric_is_on_the_page_of_rubrics() -> None:
     """What ships is listed."""
     page = (DOCS / "rubrics.md").read_text("utf-8")
 
-    assert [name for name in rubric_names() if f"`{name}`" not in page] == []
+    assert [name for name in list_rubric_names() if f"`{name}`" not in page] == []
 
 
 def test_every_error_is_on_the_page_of_errors() -> None:
@@ -92,7 +92,7 @@ def test_every_error_is_on_the_page_of_errors() -> None:
 def test_every_setting_is_on_the_page_of_the_environment() -> None:
     """A variable that nobody knows of is a variable that does nothing."""
     page = (DOCS / "environment.md").read_text("utf-8")
-    settings = {variable for name in method_names() for variable in load_method(name).environment}
+    settings = {variable for name in list_method_names() for variable in load_method(name).environment}
 
     assert len(settings) == 7
     assert [name for name in (*sorted(settings), *_read_from_the_environment()) if f"`{name}`" not in page] == []

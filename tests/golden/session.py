@@ -41,7 +41,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
-from evenhand.cli import main
+from evenhand.cli.entry import main
 from tests.golden.server import Json, ModelServer
 
 HERE = Path(__file__).parent

@@ -10,13 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.injection import MOST_SHOWN, RULES, find_injections
-from evenhand.guards.injection_rules import (
-    find_pattern_matches,
-    index_patterns_by_word,
-    load_rule_file,
-    read_pattern,
-)
+from evenhand.files.methods import load_library_data
+from evenhand.guards.injection import INJECTION_RULES, MOST_SHOWN, find_injections
+from evenhand.guards.injection_rules import find_pattern_matches, index_patterns_by_word, load_rule_file, read_pattern
 from evenhand.guards.injection_scores import load_injection_weights
 from evenhand.guards.injection_sentences import (
     InjectionSentence,
@@ -25,7 +21,6 @@ from evenhand.guards.injection_sentences import (
     load_lexicon,
 )
 from evenhand.guards.injection_text import normalise_text, restore_words
-from evenhand.loading import load_library_data
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 LEAST_FITTED, LEAST_HELD_OUT = 0.80, 0.88  # Below what was measured, so that small changes pass.
@@ -46,7 +41,7 @@ def test_a_passage_is_shown_where_it_stands() -> None:
 
     (found,) = find_injections(text)
 
-    assert (found.guard, found.rule, found.says) == ("injection", "override", RULES["override"])
+    assert (found.guard, found.rule, found.says) == ("injection", "override", INJECTION_RULES["override"])
     assert text[found.start : found.end] == found.text == "Ignore all previous instructions"
 
 
@@ -86,7 +81,7 @@ def test_a_disguise_is_named(text: str, disguise: str) -> None:
     """What nobody can read in the passage must be said beside it."""
     found = find_injections(f"An honest start.\n\n{text}")
 
-    assert f"{RULES['override']} ({disguise})" in {finding.says for finding in found}
+    assert f"{INJECTION_RULES['override']} ({disguise})" in {finding.says for finding in found}
     assert all(finding.start >= len("An honest start.") for finding in found)
 
 
@@ -110,7 +105,7 @@ def test_an_ordinary_text_passes(text: str) -> None:
     assert find_injections(text) == ()
 
 
-@pytest.mark.parametrize("name", [*RULES, "chinese"])
+@pytest.mark.parametrize("name", [*INJECTION_RULES, "chinese"])
 def test_each_pattern_meets_its_own_examples(name: str) -> None:
     """A pattern that another would cover must not rot unseen."""
     file = load_rule_file(name)
@@ -126,7 +121,7 @@ def test_each_pattern_meets_its_own_examples(name: str) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", INJECTION_RULES)
 def test_each_rule_has_sentences_that_only_their_words_give_away(rule: str) -> None:
     """Whoever writes an injection words it in another way."""
     file = load_rule_file(rule)
@@ -265,7 +260,7 @@ def test_the_data_is_as_varied_as_it_claims() -> None:
     """Both languages, every rule, and enough of each."""
     hijacks, harmless = rows(DATA / "hijacks.jsonl"), rows(DATA / "harmless.jsonl")
 
-    assert {row["rule"] for row in hijacks} == set(RULES) <= {row["like"] for row in harmless}
+    assert {row["rule"] for row in hijacks} == set(INJECTION_RULES) <= {row["like"] for row in harmless}
     assert len(hijacks) >= 1000 <= len(harmless)
     assert sum(row["language"] == "zh" for row in hijacks) >= 200
 

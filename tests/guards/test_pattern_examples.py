@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from evenhand.files.methods import load_library_data
 from evenhand.guards.patterns import join_lines, read_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
 from evenhand.guards.safety import find_unsafe_passages
 from evenhand.guards.safety_patterns import join_asking_frames, load_safety_patterns
-from evenhand.loading import load_library_data
 
 Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 

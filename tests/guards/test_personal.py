@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.personal_data import RULES, find_personal_data, mask_personal_data, mask_value
+from evenhand.guards.personal_data import PERSONAL_DATA_RULES, find_personal_data, mask_personal_data, mask_value
 
 
 def found_in(text: str) -> list[tuple[str, str]]:
@@ -118,7 +118,9 @@ def test_findings_come_in_order_and_do_not_overlap() -> None:
 
     assert [finding.rule for finding in findings] == ["phone", "card", "iban", "email", "ssn"]
     assert all(one.end <= other.start for one, other in pairwise(findings))
-    assert all(finding.guard == "personal" and finding.says == RULES[finding.rule] for finding in findings)
+    assert all(
+        finding.guard == "personal" and finding.says == PERSONAL_DATA_RULES[finding.rule] for finding in findings
+    )
 
 
 @pytest.mark.parametrize(

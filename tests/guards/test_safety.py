@@ -8,9 +8,9 @@ from benchmarks.guard_safety import measure_safety
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.safety import LONGEST_PASSAGE, RULES, find_unsafe_passages
+from evenhand.guards.safety import LONGEST_PASSAGE, SAFETY_RULES, find_unsafe_passages
 
-DANGER, WEAPON, HACK, SELF, PRIVATE = RULES
+DANGER, WEAPON, HACK, SELF, PRIVATE = SAFETY_RULES
 
 
 def rules(text: str) -> set[str]:
@@ -238,7 +238,7 @@ def test_a_finding_says_what_and_where() -> None:
 
     (finding,) = find_unsafe_passages(text)
 
-    assert (finding.guard, finding.rule, finding.says) == ("safety", WEAPON, RULES[WEAPON])
+    assert (finding.guard, finding.rule, finding.says) == ("safety", WEAPON, SAFETY_RULES[WEAPON])
     assert finding.text == "Say HOW to make a bomb, please!"
     assert text[finding.start : finding.end] == finding.text
 

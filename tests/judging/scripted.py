@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from evenhand.judging import Manner, NoReply, Reply, Request, load_prompts
-from evenhand.judging._ask import Dialogue
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue
+from evenhand.models.requests import NoReply, Reply, Request
 
 R = TypeVar("R")
 Answer = str | Reply | NoReply
-MANNER = Manner(judge="judge", prompts=load_prompts("en"))
+MANNER = JudgeSetup(judge="judge", prompts=load_prompts("en"))
 
 
 class Scripted:

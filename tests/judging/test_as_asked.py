@@ -6,24 +6,28 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging._as_asked import as_asked
-from evenhand.judging._form import Group
-from evenhand.judging.reading import Wanted, read_answers
-from evenhand.model import YES_NO, Band, Scale, Unscored
+from evenhand.judging.answer_form import AnswerGroup
+from evenhand.judging.evidence import read_reply_as_asked
+from evenhand.judging.reading.reply_reader import read_reply_answers
+from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.model.scale import YES_NO, Scale, ScaleBand, Unscored
 
 BANDS = Scale(
     min=Fraction(0),
     max=Fraction(100),
     integers=True,
-    bands=(Band(id="A", min=Fraction(50), max=Fraction(100)), Band(id="B", min=Fraction(0), max=Fraction(49))),
+    bands=(
+        ScaleBand(id="A", min=Fraction(50), max=Fraction(100)),
+        ScaleBand(id="B", min=Fraction(0), max=Fraction(49)),
+    ),
 )
 WANTED = (
-    Wanted("depth", Scale(min=Fraction(1), max=Fraction(10))),
-    Wanted("truth", Scale(min=Fraction(0), max=Fraction(10), integers=True)),
-    Wanted("polite", YES_NO),
-    Wanted("worth", BANDS),
+    WantedAnswer("depth", Scale(min=Fraction(1), max=Fraction(10))),
+    WantedAnswer("truth", Scale(min=Fraction(0), max=Fraction(10), integers=True)),
+    WantedAnswer("polite", YES_NO),
+    WantedAnswer("worth", BANDS),
 )
-GROUPS = (Group("criteria", WANTED),)
+GROUPS = (AnswerGroup("criteria", WANTED),)
 number = st.one_of(st.integers(-2, 12), st.decimals(0, 11, places=1).map(float), st.just("cannot assess"))
 text = st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -48,8 +52,8 @@ def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: di
     """The short way is quicker, not another opinion."""
     reply = json.dumps({"criteria": criteria}, ensure_ascii=False)
 
-    short = as_asked(reply, GROUPS)
-    long = read_answers(reply, WANTED).answers
+    short = read_reply_as_asked(reply, GROUPS)
+    long = read_reply_answers(reply, WANTED).answers
 
     assert short is not None
     for id, answer in long.items():
@@ -62,7 +66,7 @@ def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: di
 def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
     """One key too many, one too few, a word for a number, a second object."""
     good = {"criteria": {"polite": {"evidence": [], "reason": "r", "answer": "yes"}}}
-    groups = (Group("criteria", WANTED[2:3]),)
+    groups = (AnswerGroup("criteria", WANTED[2:3]),)
     others = [
         {"criteria": {**good["criteria"], "more": 1}},
         {"criteria": {"polite": {"reason": "r", "answer": "yes"}}},
@@ -71,6 +75,6 @@ def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
         {"polite": {"evidence": [], "reason": "r", "answer": "yes"}},
     ]
 
-    assert as_asked(json.dumps(good), groups) is not None
-    assert [as_asked(json.dumps(other), groups) for other in others] == [None] * len(others)
-    assert as_asked(json.dumps(good) + json.dumps(good), groups) is None
+    assert read_reply_as_asked(json.dumps(good), groups) is not None
+    assert [read_reply_as_asked(json.dumps(other), groups) for other in others] == [None] * len(others)
+    assert read_reply_as_asked(json.dumps(good) + json.dumps(good), groups) is None

@@ -11,11 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import How, Judged, Rubric, Sample, Scored, Unscored, load_rubric
-from evenhand.judging import Manner, NoReply, Place, Reply, Request, judge_sample, load_prompts
-from evenhand.judging.dialogues import odds
-from evenhand.judging.dialogues._leaning import NOISE, Calibration, calibrated, known_questions, leaning_of
-from evenhand.judging.dialogues._odds import falling
+from evenhand import JudgedSample, JudgeOptions, Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand.judging.dialogues.yes_no_odds import (
+    NOISE,
+    YesNoCalibration,
+    ask_by_odds,
+    calibrate_yes_no,
+    load_known_questions,
+    pool_falling_chances,
+    read_yes_leaning,
+)
+from evenhand.judging.judge import judge_sample
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 from tests.judging.scripted import MANNER, Answer, Scripted, converse, fitting
 
 SAMPLE = Sample(input="When does it open?", outputs={"a": "The museum opens at ten."})
@@ -40,7 +48,7 @@ def _reply(leaning: float, mass: float = 1.0, words: tuple[str, str] = ("Yes", "
     """A reply of one token in which yes and no have these log-odds, and that mass together."""
     yes = mass / (1 + math.exp(-leaning))
     likely = ((words[0], math.log(yes)), (words[1], math.log(mass - yes)), ("The", math.log(max(1 - mass, 1e-9))))
-    return Reply(text="Yes", stop="length", places=(Place(max(likely, key=lambda one: one[1])[0], likely),))
+    return Reply(text="Yes", stop="length", places=(TokenLogprobs(max(likely, key=lambda one: one[1])[0], likely),))
 
 
 def _model(
@@ -48,7 +56,7 @@ def _model(
 ) -> Callable[[Request], Answer]:
     """A model with these leanings by question, in the order asked, and these on what is known to be yes and no."""
     left = {id: list(leanings) for id, leanings in answers.items()}
-    by_text = {one.asks: one.answer for one in known_questions(prompts)}
+    by_text = {one.asks: one.answer for one in load_known_questions(prompts)}
 
     def answer(request: Request) -> Answer:
         if request.ids:
@@ -64,7 +72,7 @@ def _asked(request: Request) -> str:
 
 
 def _hour(*leanings: Any, known: tuple[float, float] = (2.0, -2.0)) -> Any:
-    told, _ = converse(odds(RUBRIC, SAMPLE, "a", MANNER), _model({"hour": leanings}, known))
+    told, _ = converse(ask_by_odds(RUBRIC, SAMPLE, "a", MANNER), _model({"hour": leanings}, known))
     return told.judgments[0]
 
 
@@ -124,7 +132,7 @@ def test_a_model_that_says_something_else_is_unreadable() -> None:
     ("reply", "why"),
     [
         (Reply(text="Yes"), "unreadable: the reply does not say how likely its words were"),
-        (Reply(text="", places=(Place(" ", ((" ", 0.0),)),)), "unreadable: the reply does not say how likely"),
+        (Reply(text="", places=(TokenLogprobs(" ", ((" ", 0.0),)),)), "unreadable: the reply does not say how likely"),
         (NoReply(why="too slow"), "judge failed: too slow"),
     ],
 )
@@ -138,21 +146,21 @@ def test_a_reply_without_chances_has_no_leaning(reply: Reply | NoReply, why: str
 def test_all_spellings_of_yes_and_no_count() -> None:
     """Tokens differ in spaces, letters, marks and language."""
     likely = ((" Yes", 0.3), ("yes", 0.2), ("YES.", 0.1), ("是", 0.1), ("**No", 0.1), ("不是", 0.1), ("Maybe", 0.1))
-    place = Place(" Yes", tuple((token, math.log(chance)) for token, chance in likely))
+    place = TokenLogprobs(" Yes", tuple((token, math.log(chance)) for token, chance in likely))
 
-    assert leaning_of(Reply(text=" Yes", places=(place,))) == pytest.approx(math.log(0.7 / 0.2))
+    assert read_yes_leaning(Reply(text=" Yes", places=(place,))) == pytest.approx(math.log(0.7 / 0.2))
 
 
 def test_a_word_that_is_not_shown_is_at_most_as_likely_as_the_last_one_shown() -> None:
     """Else a short list of tokens would make a model infinitely sure."""
-    place = Place("Yes", (("Yes", math.log(0.9)), ("Maybe", math.log(0.01))))
+    place = TokenLogprobs("Yes", (("Yes", math.log(0.9)), ("Maybe", math.log(0.01))))
 
-    assert leaning_of(Reply(text="Yes", places=(place,))) == pytest.approx(math.log(90))
+    assert read_yes_leaning(Reply(text="Yes", places=(place,))) == pytest.approx(math.log(90))
 
 
 def test_a_scale_is_asked_by_its_anchors_from_low_to_high() -> None:
     """Some of it, surely; all of it, surely not: 5.5, the middle of the anchor between."""
-    told, asked = converse(odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
+    told, asked = converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
 
     (judgment,) = told.judgments
     own = [_asked(request) for request in asked if request.ids]
@@ -168,7 +176,7 @@ def test_a_scale_is_asked_by_its_anchors_from_low_to_high() -> None:
 
 def test_levels_that_contradict_each_other_are_made_to_fall() -> None:
     """Whoever reaches the top has reached the middle: a no below a yes is evened out to half a chance of both."""
-    told, _ = converse(odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [-9.0, 9.0]}))
+    told, _ = converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": [-9.0, 9.0]}))
 
     (judgment,) = told.judgments
     assert isinstance(judgment.score, Scored)
@@ -179,11 +187,11 @@ def test_levels_that_contradict_each_other_are_made_to_fall() -> None:
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_falling_chances_never_rise_and_keep_their_sum(chances: list[float]) -> None:
     """The nearest such list; one that falls already stays as it is."""
-    fallen = falling(chances)
+    fallen = pool_falling_chances(chances)
 
     assert all(here >= above - 1e-12 for here, above in pairwise(fallen))
     assert sum(fallen) == pytest.approx(sum(chances))
-    assert falling(sorted(chances, reverse=True)) == pytest.approx(sorted(chances, reverse=True))
+    assert pool_falling_chances(sorted(chances, reverse=True)) == pytest.approx(sorted(chances, reverse=True))
 
 
 @given(st.lists(st.floats(-6, 6), min_size=2, max_size=2), st.integers(0, 1), st.floats(0.5, 6))
@@ -192,7 +200,7 @@ def test_a_surer_yes_to_any_level_never_lowers_the_score(leanings: list[float], 
     raised = [one + more * (place == which) for place, one in enumerate(leanings)]
 
     scores = [
-        converse(odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": each}))[0].judgments[0].score
+        converse(ask_by_odds(LEVELS, SAMPLE, "a", MANNER), _model({"depth": each}))[0].judgments[0].score
         for each in (leanings, raised)
     ]
 
@@ -204,7 +212,7 @@ def test_a_scale_without_anchors_cannot_be_asked() -> None:
     """A number out of the air would be a guess."""
     rubric = load_rubric({"method": "tree", "criteria": [{"id": "x", "asks": "Good?", "scale": {"min": 1, "max": 5}}]})
 
-    told, asked = converse(odds(rubric, SAMPLE, "a", MANNER), _model({}))
+    told, asked = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({}))
 
     score = told.judgments[0].score
     assert isinstance(score, Unscored) and score.why.startswith("abstained: cannot assess: a scale without anchors")
@@ -224,7 +232,7 @@ def test_bands_are_found_by_their_anchors() -> None:
         }
     )
 
-    told, _ = converse(odds(rubric, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
+    told, _ = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"depth": [9.0, -9.0]}))
 
     depth, care = (judgment.score for judgment in told.judgments)
     assert isinstance(depth, Scored) and (depth.value, depth.band) == (Fraction(59), "C")
@@ -242,7 +250,7 @@ def test_red_flags_and_bonuses_are_yes_or_no() -> None:
     )
 
     told, _ = converse(
-        odds(rubric, SAMPLE, "a", MANNER), _model({"hour": [3.0], "rude": [3.0], "wordy": [0.0], "kind": [-3.0]})
+        ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"hour": [3.0], "rude": [3.0], "wordy": [0.0], "kind": [-3.0]})
     )
 
     assert list(told.answers.red_flags) == ["rude"]
@@ -255,7 +263,7 @@ def test_all_questions_about_an_output_begin_alike() -> None:
     """The material is read once: marker and all, up to the question."""
     rubric = load_rubric({"criteria": [{"id": id, "expected_outcome": f"Says {id}"} for id in ("one", "two")]})
 
-    _, asked = converse(odds(rubric, SAMPLE, "a", MANNER), _model({"one": [3.0], "two": [3.0]}))
+    _, asked = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({"one": [3.0], "two": [3.0]}))
 
     first, second = (request.messages for request in asked if request.ids)
     beginnings = [messages[-1].text.rpartition(_end(messages[-1].text))[0] for messages in (first, second)]
@@ -272,10 +280,11 @@ def _end(text: str) -> str:
 def test_known_questions_are_balanced_in_every_language(language: str) -> None:
     """Half yes, half no, or the threshold would lean; the same ones first in every dialogue, whatever is judged."""
     prompts = load_prompts(language)
-    known = known_questions(prompts)
+    known = load_known_questions(prompts)
 
     told, asked = converse(
-        odds(RUBRIC, SAMPLE, "a", Manner(judge="j", prompts=prompts)), _model({"hour": [3.0]}, prompts=prompts)
+        ask_by_odds(RUBRIC, SAMPLE, "a", JudgeSetup(judge="j", prompts=prompts)),
+        _model({"hour": [3.0]}, prompts=prompts),
     )
 
     assert [one.answer for one in known] == [True, False] * 8
@@ -285,9 +294,9 @@ def test_known_questions_are_balanced_in_every_language(language: str) -> None:
 
 def test_a_threshold_lies_half_way_between_the_faintest_known_answers() -> None:
     """The faintest yes is 2, the faintest no 0: the threshold is 1. Means of 4 and −1: ±0.25 is too near to it."""
-    found = calibrated([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
+    found = calibrate_yes_no([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
 
-    assert isinstance(found, Calibration)
+    assert isinstance(found, YesNoCalibration)
     assert (found.threshold, found.band) == pytest.approx((1.0, 0.25))
 
 
@@ -295,20 +304,20 @@ def test_a_model_is_known_by_how_it_orders_known_answers() -> None:
     """However near to each other all its answers are; three of four pairs in order are what a guesser gets."""
     right = [True, False, True, False]
 
-    assert calibrated(right, [0.02, -0.01, 0.01, -0.02]) == Calibration(0.0, NOISE)
-    assert calibrated(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
+    assert calibrate_yes_no(right, [0.02, -0.01, 0.01, -0.02]) == YesNoCalibration(0.0, NOISE)
+    assert calibrate_yes_no(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
 
 
 def test_too_few_known_answers_are_no_measure() -> None:
     """Half of them unread: what is left may lean either way."""
-    found = calibrated([True, False, True, False], [4.0, "unreadable: x", 2.0, -2.0])
+    found = calibrate_yes_no([True, False, True, False], [4.0, "unreadable: x", 2.0, -2.0])
 
     assert found == "this model does not answer known questions with yes or no (unreadable: x)"
 
 
-def _judged(name: str, rubric: Rubric, **how: Any) -> tuple[Judged, list[Request]]:
+def _judged(name: str, rubric: Rubric, **how: Any) -> tuple[JudgedSample, list[Request]]:
     model = Scripted(lambda request: _reply(3.0) if request.dialogue == "odds" else fitting()(request), name)
-    return asyncio.run(judge_sample(rubric, TWO, [model], How(**how))), model.asked
+    return asyncio.run(judge_sample(rubric, TWO, [model], JudgeOptions(**how))), model.asked
 
 
 @pytest.mark.parametrize("rubric", [RUBRIC, load_rubric({"method": "council"})])

@@ -8,10 +8,17 @@ from typing import Any
 import pytest
 
 from evenhand import InputError, Sample, Scored, Unscored, load_rubric
-from evenhand.judging import NoReply, Request, judge_sample
-from evenhand.judging.dialogues import Anchored, dimensions, gate, horizontal, pointwise
-from evenhand.loading import load_method
-from evenhand.model import Evidence, Judgment
+from evenhand.files.methods import load_method
+from evenhand.judging.dialogues.contest_dialogues import (
+    AnchoredSubmission,
+    ask_gate_check,
+    ask_horizontal_scores,
+    ask_task_dimensions,
+)
+from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.judge import judge_sample
+from evenhand.model.scorecard import Evidence, Judgment
+from evenhand.models.requests import NoReply, Request
 from tests.judging.scripted import MANNER, Answer, Scripted, converse, in_turn
 
 TASK = "Write a report on the price of bread, with sources."
@@ -38,7 +45,7 @@ GOOD = _dimensions({"id": "sources", "asks": "Are prices sourced?", "weight": 0.
 
 def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
     """They become a rubric, locked, with the fixed ones marked by type."""
-    result, asked = converse(dimensions(TASK, ORACLE, MANNER), in_turn(GOOD))
+    result, asked = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(GOOD))
 
     assert len(asked) == 1
     assert result.rubric is not None
@@ -68,8 +75,8 @@ def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
 )
 def test_wrong_dimensions_are_repaired_once_and_then_refused(reply: str, fault: str) -> None:
     """4 to 6 in all, weights that sum to 1; nothing is filled in."""
-    mended, asked = converse(dimensions(TASK, ORACLE, MANNER), in_turn(reply, GOOD))
-    refused, _ = converse(dimensions(TASK, ORACLE, MANNER), in_turn(reply, reply))
+    mended, asked = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(reply, GOOD))
+    refused, _ = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(reply, reply))
 
     assert fault in asked[1].messages[-1].text
     assert mended.rubric is not None
@@ -82,7 +89,7 @@ def _check(met: str, hint: str = "", evidence: str = "Bread costs 2.10") -> dict
 
 
 def _gate(*answers: Answer) -> Any:
-    dialogue = gate(TASK, ["Names a price", "Names a source"], ("s1", TEXT), MANNER)
+    dialogue = ask_gate_check(TASK, ["Names a price", "Names a source"], ("s1", TEXT), MANNER)
     return converse(dialogue, in_turn(*answers))
 
 
@@ -139,7 +146,7 @@ def _individual(band: str = "B", score: int = 74, evidence: str = "Bread costs 2
 
 
 def _judge(*answers: Answer) -> Any:
-    return converse(pointwise(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), "s1", MANNER), in_turn(*answers))
+    return converse(ask_pointwise(RUBRIC, Sample(input=TASK, outputs={"s1": TEXT}), "s1", MANNER), in_turn(*answers))
 
 
 def test_individual_scores_have_a_band_evidence_feedback_and_two_suggestions_by_severity() -> None:
@@ -190,7 +197,7 @@ def test_of_several_judges_the_two_most_severe_suggestions_count() -> None:
     assert [(one.problem, one.severity) for one in judged.suggestions["s1"]] == [("p2", "high"), ("p1", "low")]
 
 
-def _anchored(id: str, text: str) -> Anchored:
+def _anchored(id: str, text: str) -> AnchoredSubmission:
     alone = {
         name: Judgment(
             judge="j",
@@ -201,7 +208,7 @@ def _anchored(id: str, text: str) -> Anchored:
         )
         for name in RUBRIC.leaves
     }
-    return Anchored(id=id, text=text, judgments=alone)
+    return AnchoredSubmission(id=id, text=text, judgments=alone)
 
 
 SUBMISSIONS = [_anchored("s1", "first one says A"), _anchored("s2", "other one says B"), _anchored("s3", "third one")]
@@ -220,7 +227,7 @@ def _side_by_side(request: Request) -> str:
 
 def test_side_by_side_scoring_asks_one_request_per_dimension_all_at_once() -> None:
     """Anonymous, with the band and the passage of the score alone as a starting point."""
-    dialogue = horizontal(RUBRIC, TASK, SUBMISSIONS, MANNER)
+    dialogue = ask_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER)
 
     requests = next(dialogue)
 
@@ -231,7 +238,7 @@ def test_side_by_side_scoring_asks_one_request_per_dimension_all_at_once() -> No
 
 def test_side_by_side_scores_go_back_to_their_submissions() -> None:
     """Whatever order they were shown in."""
-    told, _ = converse(horizontal(RUBRIC, TASK, SUBMISSIONS, MANNER), _side_by_side)
+    told, _ = converse(ask_horizontal_scores(RUBRIC, TASK, SUBMISSIONS, MANNER), _side_by_side)
 
     assert [one.answers.id for one in told] == ["s1", "s2", "s3"]
     assert [one.answers.scores["sources"] for one in told] == [
@@ -244,4 +251,4 @@ def test_side_by_side_scores_go_back_to_their_submissions() -> None:
 def test_at_most_three_are_compared() -> None:
     """More would blur the comparison; the method says three."""
     with pytest.raises(InputError, match="at most 3"):
-        next(horizontal(RUBRIC, TASK, [*SUBMISSIONS, _anchored("s4", "fourth one")], MANNER))
+        next(ask_horizontal_scores(RUBRIC, TASK, [*SUBMISSIONS, _anchored("s4", "fourth one")], MANNER))

@@ -7,8 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from evenhand import JudgeError, Sample, load_rubric
-from evenhand.judging import NoReply, Preference, Request, prefer_sample
-from evenhand.judging.dialogues import pairwise
+from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.judge import prefer_sample
+from evenhand.judging.results import Preference
+from evenhand.models.requests import NoReply, Request
 from tests.judging.scripted import MANNER, Answer, Scripted, converse
 
 RUBRIC = load_rubric("council")
@@ -28,7 +30,7 @@ def _prefers(output: str) -> Callable[[Request], str]:
 
 
 def _ask(answer: Callable[[Request], Answer]) -> tuple[Preference, list[Request]]:
-    return converse(pairwise(RUBRIC, SAMPLE, "a", "b", MANNER), answer)
+    return converse(ask_pairwise(RUBRIC, SAMPLE, "a", "b", MANNER), answer)
 
 
 def test_a_judge_that_follows_the_answer_wins_in_both_orders() -> None:

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
-from evenhand import How, InputError, JudgeError, Sample, load_rubric
+from evenhand import InputError, JudgeError, JudgeOptions, Sample, load_rubric
 from evenhand.errors import BusyError
-from evenhand.judging import Cascade, Judged, Model, Reply, Request, judge_sample
-from evenhand.scoring import panel_view
+from evenhand.judging.judge import judge_sample
+from evenhand.judging.results import JudgedSample
+from evenhand.judging.single_judge import Cascade
+from evenhand.models.requests import Model, Reply, Request
+from evenhand.scoring.panel import measure_panel_disagreement
 from tests.judging.scripted import Scripted
 
 COUNCIL = load_rubric("council")
@@ -53,8 +56,10 @@ def failing(name: str) -> Scripted:
     return Scripted(answer, name)
 
 
-def _judge(*models: Model, sample: Sample = SAMPLE, how: How | None = None, rubric: Any = COUNCIL) -> Judged:
-    return asyncio.run(judge_sample(rubric, sample, models, how or How()))
+def _judge(
+    *models: Model, sample: Sample = SAMPLE, how: JudgeOptions | None = None, rubric: Any = COUNCIL
+) -> JudgedSample:
+    return asyncio.run(judge_sample(rubric, sample, models, how or JudgeOptions()))
 
 
 def test_a_panel_ranks_by_the_mean_of_its_reviewers() -> None:
@@ -73,7 +78,7 @@ def test_each_reviewer_sees_an_order_of_its_own_and_the_seed_repeats_it() -> Non
     models = [reviewer(name, a=5, b=5, c=5) for name in ("x", "y", "z", "w", "v")]
 
     first, again = _judge(*models), _judge(*models)
-    other = _judge(*models, how=How(seed=1))
+    other = _judge(*models, how=JudgeOptions(seed=1))
 
     assert len(set(first.orders.values())) > 1
     assert first.orders == again.orders
@@ -126,7 +131,7 @@ def test_a_quorum_decides_and_says_who_was_missing() -> None:
 
     assert float(judged.scores["a"].score or 0) == 9.0
     assert any(note.startswith("z not counted: ") for note in judged.scores["a"].notes)
-    view = panel_view(judged.scores)
+    view = measure_panel_disagreement(judged.scores)
     assert view is not None
     assert [judge for judge, _ in view.silent] == ["z"]
 
@@ -146,7 +151,7 @@ def test_an_output_that_nobody_may_judge_is_said_to_be_without_a_score() -> None
     refusing = Scripted(lambda _: "I'm sorry, but I cannot evaluate these responses.", "y")
 
     alone = _judge(reviewer("x", a=9, b=7, c=7), sample=sample)
-    cascaded = _judge(reviewer("x", a=9, b=7, c=7), failing("y"), sample=sample, how=How(cascade=Cascade()))
+    cascaded = _judge(reviewer("x", a=9, b=7, c=7), failing("y"), sample=sample, how=JudgeOptions(cascade=Cascade()))
     refused = _judge(refusing, sample=sample)
 
     assert [card.id for card in alone.scores.scorecards] == ["a", "b", "c"]
@@ -187,7 +192,9 @@ def test_a_claimed_ranking_is_only_a_claim() -> None:
 
 def test_weights_of_reviewers_count_and_are_told() -> None:
     """A reviewer of weight 3 counts three times."""
-    judged = _judge(reviewer("x", a=8, b=8, c=8), reviewer("y", a=9, b=8, c=8), how=How(weights={"y": Fraction(3)}))
+    judged = _judge(
+        reviewer("x", a=8, b=8, c=8), reviewer("y", a=9, b=8, c=8), how=JudgeOptions(weights={"y": Fraction(3)})
+    )
 
     assert float(judged.scores["a"].score or 0) == 8.75
     assert "y 9.00 (weight 3)" in judged.scores["a"].explain()[0]
@@ -203,7 +210,9 @@ def test_the_median_goes_by_weight(values: tuple[int, ...], weights: tuple[int, 
     names = "xyz"[: len(values)]
     models = [reviewer(name, a=value, b=8, c=8) for name, value in zip(names, values, strict=True)]
 
-    judged = _judge(*models, rubric=rubric, how=How(weights=dict(zip(names, map(Fraction, weights), strict=True))))
+    judged = _judge(
+        *models, rubric=rubric, how=JudgeOptions(weights=dict(zip(names, map(Fraction, weights), strict=True)))
+    )
 
     assert float(judged.scores["a"].score or 0) == expected
 
@@ -211,7 +220,7 @@ def test_the_median_goes_by_weight(values: tuple[int, ...], weights: tuple[int, 
 def test_a_weight_for_nobody_is_refused() -> None:
     """A misspelt judge would silently weigh 1."""
     with pytest.raises(JudgeError, match="did you mean 'reviewer'"):
-        _judge(reviewer("reviewer", a=8, b=8, c=8), how=How(weights={"reviewr": Fraction(2)}))
+        _judge(reviewer("reviewer", a=8, b=8, c=8), how=JudgeOptions(weights={"reviewr": Fraction(2)}))
 
 
 def test_one_judge_named_twice_is_refused() -> None:
@@ -224,7 +233,7 @@ def test_harshness_dissent_and_disagreement_are_part_of_the_result() -> None:
     """Where reviewers differ is worth as much as where they agree."""
     judged = _judge(reviewer("x", a=8, b=7, c=7), reviewer("y", a=8, b=7, c=7), reviewer("z", a=5, b=6, c=5))
 
-    view = panel_view(judged.scores)
+    view = measure_panel_disagreement(judged.scores)
 
     assert view is not None
     accuracy = view.differing[0]
@@ -246,7 +255,7 @@ def test_a_deadline_ends_a_slow_reviewer_and_keeps_the_others() -> None:
         reviewer("x", a=9, b=7, c=7),
         reviewer("y", a=9, b=7, c=7),
         Slow(lambda _: "", "slow"),
-        how=How(deadline=0.05),
+        how=JudgeOptions(deadline=0.05),
     )
 
     assert float(judged.scores["a"].score or 0) == 9.0
@@ -270,7 +279,7 @@ def test_a_cascade_asks_the_next_judge_only_where_it_matters(score: object, asks
     cheap, strong = _scorer("cheap", score), _scorer("strong", 9)
     sample = Sample(outputs={"a": OUTPUTS["a"]})
 
-    judged = _judge(cheap, strong, sample=sample, rubric=CHECKS, how=How(cascade=Cascade()))
+    judged = _judge(cheap, strong, sample=sample, rubric=CHECKS, how=JudgeOptions(cascade=Cascade()))
 
     assert bool(strong.asked) is asks_the_next
     assert judged.decided_by == {"a": "strong" if asks_the_next else "cheap"}
@@ -280,8 +289,12 @@ def test_a_cascade_asks_the_next_judge_only_where_it_matters(score: object, asks
 
 def test_a_cascade_over_a_ranking_asks_again_where_the_first_place_is_close() -> None:
     """Without thresholds the winner is the decision."""
-    close = _judge(reviewer("cheap", a=8, b=7.9, c=3), reviewer("strong", a=5, b=8, c=3), how=How(cascade=Cascade()))
-    clear = _judge(reviewer("cheap", a=9, b=7, c=3), reviewer("strong", a=5, b=8, c=3), how=How(cascade=Cascade()))
+    close = _judge(
+        reviewer("cheap", a=8, b=7.9, c=3), reviewer("strong", a=5, b=8, c=3), how=JudgeOptions(cascade=Cascade())
+    )
+    clear = _judge(
+        reviewer("cheap", a=9, b=7, c=3), reviewer("strong", a=5, b=8, c=3), how=JudgeOptions(cascade=Cascade())
+    )
 
     assert (close.scores.ranking or ())[0].id == "b"
     assert set(clear.decided_by.values()) == {"cheap"}
@@ -300,11 +313,11 @@ def test_the_fingerprint_knows_the_prompts_the_judges_and_their_settings() -> No
     x: Callable[[], Scripted] = lambda: reviewer("x", a=8, b=8, c=8)  # noqa: E731
     marks = {
         _judge(x()).scores.fingerprint,
-        _judge(x(), how=How(language="zh")).scores.fingerprint,
-        _judge(x(), how=How(each=True)).scores.fingerprint,
+        _judge(x(), how=JudgeOptions(language="zh")).scores.fingerprint,
+        _judge(x(), how=JudgeOptions(each=True)).scores.fingerprint,
         _judge(reviewer("y", a=8, b=8, c=8)).scores.fingerprint,
-        _judge(x(), how=How(weights={"x": Fraction(2)})).scores.fingerprint,
+        _judge(x(), how=JudgeOptions(weights={"x": Fraction(2)})).scores.fingerprint,
     }
 
     assert len(marks) == 5
-    assert _judge(x()).scores.fingerprint == _judge(x(), how=How(seed=9)).scores.fingerprint
+    assert _judge(x()).scores.fingerprint == _judge(x(), how=JudgeOptions(seed=9)).scores.fingerprint

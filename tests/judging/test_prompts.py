@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from evenhand import InputError
-from evenhand.judging import LANGUAGES, load_prompts
-from evenhand.judging._prompts import NAMES
-from evenhand.loading import LIBRARY
+from evenhand.files.methods import LIBRARY
+from evenhand.judging.prompts import LANGUAGES, NAMES, load_prompts
 
 # A changed text is a new version and a new fingerprint: change the version in the file, then the line here.
 FROZEN: dict[str, str] = {

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging._quotes import Quoted
+from evenhand.judging.evidence import QuotedText
 
 TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end of the matter isn't near, I fear."
 
@@ -29,7 +29,7 @@ TEXT = "He said: “It  works\nwell”, and then he left the building.\nThe end 
 )  # fmt: skip
 def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -> None:
     """Word for word: what is left out in the middle may turn the meaning round."""
-    place = Quoted(TEXT).find(quotation)
+    place = QuotedText(TEXT).find(quotation)
 
     assert (None if place is None else TEXT[place.start : place.end]) == found
 
@@ -41,7 +41,7 @@ def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
     end = data.draw(st.integers(start + 1, len(text)))
     piece = text[start:end]
 
-    place = Quoted(text).find(piece)
+    place = QuotedText(text).find(piece)
 
     if sum(map(str.isalnum, piece)) >= 3:
         assert place is not None
@@ -51,7 +51,7 @@ def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
 @given(st.text(), st.text())
 def test_nothing_is_found_that_is_not_there(text: str, quotation: str) -> None:
     """What is found reads like what was looked for."""
-    place = Quoted(text).find(quotation)
+    place = QuotedText(text).find(quotation)
 
     if place is not None:
         assert place.start < place.end <= len(text)

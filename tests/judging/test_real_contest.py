@@ -7,10 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from evenhand import Connections, Contest, How, Played, Settings, Submission, run_contest
-from evenhand.contest import STATUSES, event_from, rebuilt
-from evenhand.contesting import contest_record
-from evenhand.runs.store import Store
+from evenhand import Connections, Contest, ContestResult, JudgeOptions, ModelSettings, Submission, run_contest
+from evenhand.contest.event_log import contest_event_from_json
+from evenhand.contest.machine import rebuild_contest_state
+from evenhand.contest.state import SUBMISSION_STATUSES
+from evenhand.store.store import Store
+from evenhand.workflows.contest_log import load_contest_record
 from tests.contest.building import hour, task
 from tests.judging.llama import MODEL
 from tests.judging.servers import Servers
@@ -46,26 +48,29 @@ def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Pa
         challenge_period=timedelta(),
     )
 
-    async def go(store: Store) -> Played:
+    async def go(store: Store) -> ContestResult:
         async with Connections(os.environ) as connections:
-            how = How(settings=Settings(max_tokens=TOKENS, seed=1))
+            how = JudgeOptions(settings=ModelSettings(max_tokens=TOKENS, seed=1))
             contest = Contest(task=terms, submissions=_handed_in())
             return await run_contest(contest, connections=connections, store=store, how=how)
 
     with Store.open(tmp_path, os.environ) as store:
         played = asyncio.run(go(store))
-        rows = list(store.contests.events(played.id, calls=True))
+        rows = list(store.contests.stream_events(played.id, calls=True))
 
-        assert contest_record(store, played.id) == played.record
+        assert load_contest_record(store, played.id) == played.record
     calls: list[dict[str, Any]] = [call for row in rows[1:] for call in json.loads(row["calls"])]
-    state = rebuilt(event_from(json.loads(row["content"])) for row in rows)
+    state = rebuild_contest_state(contest_event_from_json(json.loads(row["content"])) for row in rows)
     if TOKENS == CUT_OFF:  # Nothing can be read of that: the contest says so and stays open.
         assert (state.phase, "could be read" in played.why_stopped) == ("open", True)
     else:
         assert (state.phase, played.why_stopped) == ("closed", "")
     assert played.record["state"] == state.phase
     assert [one["id"] for one in played.record["submissions"]] == [one.id for one in _handed_in()]
-    assert {one["status"] for one in played.record["submissions"]} <= set(STATUSES) - {"submitted", "gate_passed"}
+    assert {one["status"] for one in played.record["submissions"]} <= set(SUBMISSION_STATUSES) - {
+        "submitted",
+        "gate_passed",
+    }
     assert len(calls) >= NUMBER
     assert all("failed" not in call and call["output_tokens"] for call in calls)
     assert state.paid == (state.winner is not None)

@@ -7,21 +7,22 @@ from typing import Any
 
 import pytest
 
-from evenhand import Connections, How, Sample, Scored, Settings, Unscored, judge, load_rubric, prefer
-from evenhand.judging import Driver, Manner, Model, NoReply, Reply, load_prompts
-from evenhand.judging._ask import Dialogue
-from evenhand.judging.dialogues import (
-    Anchored,
-    dimensions,
-    gate,
-    horizontal,
-    likely,
-    listwise,
-    pairwise,
-    pointwise,
-    sampled,
+from evenhand import Connections, JudgeOptions, ModelSettings, Sample, Scored, Unscored, judge, load_rubric, prefer
+from evenhand.files.methods import load_method
+from evenhand.judging.dialogues.contest_dialogues import (
+    AnchoredSubmission,
+    ask_gate_check,
+    ask_horizontal_scores,
+    ask_task_dimensions,
 )
-from evenhand.loading import load_method
+from evenhand.judging.dialogues.listwise import ask_listwise
+from evenhand.judging.dialogues.logprobs import ask_by_logprobs
+from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
+from evenhand.judging.driver import DialogueDriver
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue
+from evenhand.models.requests import Model, NoReply, Reply
 from tests.judging.llama import MODEL
 from tests.judging.messages_api import KEY
 from tests.judging.servers import Servers
@@ -53,30 +54,30 @@ TASK = load_rubric(
 WIRES = ("openai", "anthropic")
 # Short replies keep a small machine quick; one that is cut off is part of what must be survived. Where this model has
 # been seen to come to an end there is room for it; elsewhere it is cut off at any length, so at a short one.
-SETTINGS = Settings(max_tokens=50, seed=1)
+SETTINGS = ModelSettings(max_tokens=50, seed=1)
 ROOM = {"checklist": 120, "pairwise": 120, "score-ranges": 120, "gate": 80, "each": 50, "sampled": 50, "likely": 50,
         "horizontal": 50}  # fmt: skip
 CUT_OFF = 12
 EN = load_prompts("en")
 
 
-def _anchored() -> list[Anchored]:
-    return [Anchored(id=id, text=text, judgments={}) for id, text in SAMPLE.outputs.items()]
+def _anchored() -> list[AnchoredSubmission]:
+    return [AnchoredSubmission(id=id, text=text, judgments={}) for id, text in SAMPLE.outputs.items()]
 
 
-DIALOGUES: dict[str, Callable[[Manner], Dialogue[Any]]] = {
-    "pointwise": lambda manner: pointwise(FLAGGED, SAMPLE, "a", manner),
-    "each": lambda manner: pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
-    "checklist": lambda manner: pointwise(LIST, SAMPLE, "a", manner),
-    "score-ranges": lambda manner: pointwise(RANGES, SAMPLE, "a", manner),
-    "individual": lambda manner: pointwise(TASK, SAMPLE, "a", manner),
-    "listwise": lambda manner: listwise(FLAGGED, SAMPLE, ["a", "b"], manner),
-    "pairwise": lambda manner: pairwise(FLAGGED, SAMPLE, "a", "b", manner),
-    "sampled": lambda manner: sampled(RANGES, SAMPLE, "a", manner, replies=2),
-    "likely": lambda manner: likely(RANGES, SAMPLE, "a", manner, replies=2),
-    "dimensions": lambda manner: dimensions("Write a report on bread.", load_method("oracle"), manner),
-    "gate": lambda manner: gate("Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner),
-    "horizontal": lambda manner: horizontal(TASK, "Name the capital.", _anchored(), manner),
+DIALOGUES: dict[str, Callable[[JudgeSetup], Dialogue[Any]]] = {
+    "pointwise": lambda manner: ask_pointwise(FLAGGED, SAMPLE, "a", manner),
+    "each": lambda manner: ask_pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
+    "checklist": lambda manner: ask_pointwise(LIST, SAMPLE, "a", manner),
+    "score-ranges": lambda manner: ask_pointwise(RANGES, SAMPLE, "a", manner),
+    "individual": lambda manner: ask_pointwise(TASK, SAMPLE, "a", manner),
+    "listwise": lambda manner: ask_listwise(FLAGGED, SAMPLE, ["a", "b"], manner),
+    "pairwise": lambda manner: ask_pairwise(FLAGGED, SAMPLE, "a", "b", manner),
+    "sampled": lambda manner: ask_sampled(RANGES, SAMPLE, "a", manner, replies=2),
+    "likely": lambda manner: ask_by_logprobs(RANGES, SAMPLE, "a", manner, replies=2),
+    "dimensions": lambda manner: ask_task_dimensions("Write a report on bread.", load_method("oracle"), manner),
+    "gate": lambda manner: ask_gate_check("Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner),
+    "horizontal": lambda manner: ask_horizontal_scores(TASK, "Name the capital.", _anchored(), manner),
 }
 
 
@@ -93,10 +94,12 @@ def _environ(servers: Servers) -> dict[str, str]:
 def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, servers: Servers) -> None:
     """Whatever the model writes: a result, every call answered, every token counted."""
 
-    async def run() -> tuple[Any, Driver]:
+    async def run() -> tuple[Any, DialogueDriver]:
         async with Connections(_environ(servers)) as connections:
-            driver = Driver(connections.open(_name(wire, servers)))
-            manner = Manner(judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, CUT_OFF)))
+            driver = DialogueDriver(connections.open(_name(wire, servers)))
+            manner = JudgeSetup(
+                judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, CUT_OFF))
+            )
             return await driver.run(DIALOGUES[name](manner)), driver
 
     result, driver = asyncio.run(run())
@@ -112,7 +115,7 @@ def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, s
 def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: Servers, tmp_path: Any) -> None:
     """The same scores, the same reasons, byte for byte, with no server and no key."""
     names = [_name(wire, servers) for wire in WIRES]
-    how = How(settings=SETTINGS)
+    how = JudgeOptions(settings=SETTINGS)
 
     async def ask(**where: Any) -> tuple[Any, int]:
         environ = _environ(servers) if "record" in where else {}
@@ -135,7 +138,9 @@ def test_a_preference_is_asked_in_both_orders_of_a_real_model(servers: Servers) 
     async def ask() -> Any:
         async with Connections(_environ(servers)) as connections:
             model: Model = connections.open(_name("openai", servers))
-            return await prefer(FLAGGED, SAMPLE, judges=model, how=How(settings=SETTINGS), connections=connections)
+            return await prefer(
+                FLAGGED, SAMPLE, judges=model, how=JudgeOptions(settings=SETTINGS), connections=connections
+            )
 
     preferred = asyncio.run(ask())
 

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from evenhand.judging import Message, Request, Settings
+from evenhand.models.requests import Message, ModelSettings, Request
 
 REQUEST = Request(
     dialogue="pointwise",
     messages=(Message("system", "Judge."), Message("user", "This.")),
     schema={"type": "object"},
-    settings=Settings(temperature=0.0),
+    settings=ModelSettings(temperature=0.0),
 )
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import Judged, Sample, Scored, Unscored, judge, load_rubric
-from evenhand.loading import method_names, rubric_names
+from evenhand import JudgedSample, Sample, Scored, Unscored, judge, load_rubric
+from evenhand.files.methods import list_method_names, list_rubric_names
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "examples" / "rubrics"
@@ -15,7 +15,7 @@ NAMES = sorted(path.name for path in EXAMPLES.iterdir())
 
 def test_every_shipped_rubric_and_method_has_an_example() -> None:
     """A newcomer tries what ships before writing something new."""
-    assert set(NAMES) == {*rubric_names(), *method_names()}
+    assert set(NAMES) == {*list_rubric_names(), *list_method_names()}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -37,7 +37,7 @@ def _reason(score: Scored | Unscored) -> str:
     return "answered" if isinstance(score, Scored) else score.why
 
 
-def _judged(name: str) -> Judged:
+def _judged(name: str) -> JudgedSample:
     folder = EXAMPLES / name
     own = folder / "rubric.yaml"
     rubric = load_rubric(own if own.exists() else name)

@@ -8,10 +8,8 @@ import pytest
 import yaml
 
 from evenhand import load_rubric
-from evenhand.loading import (
-    load_method,
-)
-from evenhand.model import ZERO_TO_TEN
+from evenhand.files.methods import load_method
+from evenhand.model.scale import ZERO_TO_TEN
 from tests.loading.files import ARRAY, CHECKLIST, MAP
 
 

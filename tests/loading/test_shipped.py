@@ -9,29 +9,25 @@ import pytest
 import yaml
 
 from evenhand import Sample, load_rubric
-from evenhand.judging import judge_sample
-from evenhand.loading import (
-    method_names,
-    rubric_names,
-    rubric_schema,
-    rubric_source,
-    starter_rubric,
-)
-from evenhand.loading._criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
-from evenhand.loading._library import LIBRARY
-from evenhand.loading._rubrics import RUBRIC_FIELDS
-from evenhand.model import STEPS, YES_NO
-from evenhand.scoring import advise, fingerprint
+from evenhand.files.criteria import CRITERION_FIELDS, GATE_FIELDS, STATEMENT_FIELDS
+from evenhand.files.methods import LIBRARY, list_method_names, list_rubric_names, read_starter_rubric
+from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_source
+from evenhand.judging.judge import judge_sample
+from evenhand.model.scale import YES_NO
+from evenhand.model.steps import STEPS
+from evenhand.scoring.rubric_advice import advise_on_rubric
+from evenhand.scoring.scores import compute_fingerprint
 from tests.judging.scripted import Scripted
 from tests.loading.files import ARRAY, CHECKLIST, MAP
 
 
-@pytest.mark.parametrize("name", rubric_names())
+@pytest.mark.parametrize("name", list_rubric_names())
 def test_every_shipped_rubric_is_without_fault_and_without_warning(name: str) -> None:
     """We keep our own advice: anchors for every scale, nothing vague, gates that bite."""
     rubric = load_rubric(name)
 
-    assert advise(rubric) == []
+    assert advise_on_rubric(rubric) == []
     assert all(leaf.anchors or leaf.scale is YES_NO for leaf in rubric.leaves.values())
 
 
@@ -48,7 +44,7 @@ def test_every_ready_rubric_has_what_a_practitioner_expects(name: str) -> None:
 
 def test_the_seven_ready_rubrics_ship() -> None:
     """And the four that methods bring along."""
-    assert set(rubric_names()) == {
+    assert set(list_rubric_names()) == {
         "judge-skill", "council", "council-v1", "layered",
         "code-review", "technical-writing", "research-report", "summary", "rag-answer", "customer-support",
         "agent-trajectory",
@@ -57,18 +53,18 @@ def test_the_seven_ready_rubrics_ship() -> None:
 
 def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:
     """A newcomer's first file must be a good one."""
-    (tmp_path / "rubric.yaml").write_text(starter_rubric())
+    (tmp_path / "rubric.yaml").write_text(read_starter_rubric())
 
-    assert advise(load_rubric(tmp_path / "rubric.yaml")) == []
+    assert advise_on_rubric(load_rubric(tmp_path / "rubric.yaml")) == []
 
 
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
     """Editors underline what the reader would refuse."""
-    check = jsonschema.Draft202012Validator(rubric_schema())
-    good = [yaml.safe_load(rubric_source(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
-    good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, starter_rubric())]
+    check = jsonschema.Draft202012Validator(build_rubric_schema())
+    good = [yaml.safe_load(read_rubric_source(path.stem)) for path in (LIBRARY / "rubrics").glob("*.yaml")]
+    good += [yaml.safe_load(text) for text in (CHECKLIST, ARRAY, read_starter_rubric())]
     good += [json.loads(json.dumps(yaml.safe_load(MAP)))]
-    methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in method_names()]
+    methods = [yaml.safe_load((LIBRARY / "methods" / f"{name}.yaml").read_text()) for name in list_method_names()]
     good += [{"criteria": ["x"], "steps": method["steps"]} for method in methods]
     bad = [
         {"critera": []},
@@ -87,7 +83,7 @@ def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:
 
 def test_the_schema_knows_every_field_the_reader_knows() -> None:
     """They cannot drift apart."""
-    schema = rubric_schema()
+    schema = build_rubric_schema()
 
     assert set(schema["properties"]) == set(RUBRIC_FIELDS)
     assert set(schema["$defs"]["criterion"]["properties"]) == set(CRITERION_FIELDS)
@@ -96,15 +92,15 @@ def test_the_schema_knows_every_field_the_reader_knows() -> None:
     assert len(schema["$defs"]["step"]["anyOf"]) == len(STEPS)
 
 
-@pytest.mark.parametrize("name", rubric_names())
+@pytest.mark.parametrize("name", list_rubric_names())
 def test_a_shipped_rubric_can_be_copied_and_changed(name: str, tmp_path: Path) -> None:
     """`rubric show NAME --yaml > mine.yaml` gives a file that loads as the same rubric."""
-    (tmp_path / "mine.yaml").write_text(rubric_source(name))
+    (tmp_path / "mine.yaml").write_text(read_rubric_source(name))
 
-    assert fingerprint(load_rubric(tmp_path / "mine.yaml")) == fingerprint(load_rubric(name))
+    assert compute_fingerprint(load_rubric(tmp_path / "mine.yaml")) == compute_fingerprint(load_rubric(name))
 
 
-@pytest.mark.parametrize("name", rubric_names())
+@pytest.mark.parametrize("name", list_rubric_names())
 def test_every_shipped_rubric_can_be_judged(name: str) -> None:
     """No criterion is called like a field of replies."""
     rubric = load_rubric(name)

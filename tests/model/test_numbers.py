@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.model import exact, rounded, written
+from evenhand.model.scale import to_exact_fraction
+from evenhand.wording import format_fraction, round_half_away
 
 
 @pytest.mark.parametrize(
@@ -24,27 +25,27 @@ from evenhand.model import exact, rounded, written
 )
 def test_a_number_means_the_decimal_it_is_written_as(given_: float, meant: Fraction) -> None:
     """0.1 is one tenth, also where it arrives as a float."""
-    assert exact(given_) == meant
+    assert to_exact_fraction(given_) == meant
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), Decimal("NaN"), Decimal("-Infinity")])
 def test_what_is_not_finite_is_not_a_number(wrong: float) -> None:
     """NaN must not travel through a sum unnoticed."""
     with pytest.raises(ValueError, match="not a finite number"):
-        exact(wrong)
+        to_exact_fraction(wrong)
 
 
 @pytest.mark.parametrize("huge", [10**16, Decimal("1e999999999"), Decimal("1e-999999999"), 1e300])
 def test_a_number_that_would_fill_the_memory_is_refused(huge: float) -> None:
     """1e999999999 is eleven characters in a file and a gigabyte as a fraction."""
     with pytest.raises(ValueError, match="too large"):
-        exact(huge)
+        to_exact_fraction(huge)
 
 
 def test_true_is_not_one() -> None:
     """A boolean where a number is meant is a slip."""
     with pytest.raises(TypeError):
-        exact(True)
+        to_exact_fraction(True)
 
 
 @pytest.mark.parametrize(
@@ -61,19 +62,19 @@ def test_true_is_not_one() -> None:
 )
 def test_halves_go_away_from_zero(value: str, decimals: int, shown: str) -> None:
     """Floating point makes 5.075 into 5.07."""
-    assert str(rounded(Fraction(value), decimals)) == shown
+    assert str(round_half_away(Fraction(value), decimals)) == shown
 
 
 @given(st.fractions(max_denominator=10_000, min_value=-1000, max_value=1000), st.integers(0, 6))
 def test_rounding_moves_by_at_most_half_a_unit(value: Fraction, decimals: int) -> None:
     """And twice is once."""
-    once = Fraction(rounded(value, decimals))
+    once = Fraction(round_half_away(value, decimals))
 
     assert abs(once - value) * 2 * 10**decimals <= 1
-    assert Fraction(rounded(once, decimals)) == once
+    assert Fraction(round_half_away(once, decimals)) == once
 
 
 @pytest.mark.parametrize(("value", "text"), [("3", "3"), ("6.5", "6.5"), ("1/3", "0.3333"), ("0.25", "0.25")])
 def test_a_number_in_a_sentence_is_as_short_as_it_can_be(value: str, text: str) -> None:
     """3 and not 3.00, unless the method shows decimals."""
-    assert written(Fraction(value)) == text
+    assert format_fraction(Fraction(value)) == text

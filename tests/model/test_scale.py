@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand import RubricError, Scale, Scored, Unscored, load_rubric
-from evenhand.model import SHARE, YES_NO, ZERO_TO_TEN
+from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN
 
 ONE_TO_TEN = Scale(min=Fraction(1), max=Fraction(10))
 BANDS = load_rubric(

@@ -2,10 +2,11 @@
 
 import pytest
 
+import evenhand.pytest_plugin.scoring
+import evenhand.pytest_plugin.session_report
+
 # Inner sessions run in this process: whatever they load first they take away again, and NumPy cannot be loaded twice.
-import evenhand.pytest_plugin._message
-import evenhand.pytest_plugin._report
-import evenhand.pytest_plugin._scoring
+import evenhand.pytest_plugin.shortfalls
 import evenhand.report.html  # noqa: F401
 
 HEAD = """

@@ -17,7 +17,9 @@ def test_loading_the_plugin_loads_nothing_heavy() -> None:
         "evenhand.runs",
         "evenhand.judging",
     ]
-    script = f"import sys\nimport evenhand.pytest_plugin\nprint([name for name in {heavy!r} if name in sys.modules])"
+    script = (
+        f"import sys\nimport evenhand.pytest_plugin.plugin\nprint([name for name in {heavy!r} if name in sys.modules])"
+    )
 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
 

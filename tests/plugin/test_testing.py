@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import InputError, Judged, Rubric, judge, score
-from evenhand.model import ToolCall, Unscored
-from evenhand.testing import FakeServer, answers, made, rubric, sample, scripted_judge
+from evenhand import InputError, JudgedSample, Rubric, judge, score
+from evenhand.model.sample import ToolCall
+from evenhand.model.scale import Unscored
+from evenhand.testing.builders import answers, made, rubric, sample
+from evenhand.testing.fakes import FakeServer, scripted_judge
 
 SKILL = rubric(method="judge-skill")
 COUNCIL = rubric(method="council")
@@ -149,7 +151,7 @@ def test_what_goes_wrong_inside_the_fake_comes_out_of_the_block(wrong: Any) -> N
             error.close()
 
 
-def _judged(chosen: Rubric, by: Any) -> Judged:
+def _judged(chosen: Rubric, by: Any) -> JudgedSample:
     return asyncio.run(judge(chosen, sample(), judges=by))
 
 

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import InputError, Rubric, Scorecard, load_rubric, score
-from evenhand.scoring.columns import Columns, score_columns
+from evenhand.scoring.columns import ScoreColumns, score_columns
 from tests.properties.strategies import RUBRICS, numbers_on, rubrics
 
 Row = dict[str, Any]
 
 
-def in_columns(rubric: Rubric, rows: list[Row]) -> Columns:
+def in_columns(rubric: Rubric, rows: list[Row]) -> ScoreColumns:
     """The rows as columns; a score of None is masked."""
     scores = {}
     for id in rubric.leaves:
@@ -40,7 +40,7 @@ def exactly(rubric: Rubric, rows: list[Row]) -> list[Scorecard]:
     return list(score(rubric, {"outputs": outputs}).scorecards)
 
 
-def assert_agree(columns: Columns, cards: list[Scorecard]) -> None:
+def assert_agree(columns: ScoreColumns, cards: list[Scorecard]) -> None:
     """Score, grade, verdict and gates, row by row."""
     assert columns.score.mask.tolist() == [card.exact is None for card in cards]
     shown = [float(card.score) if card.score is not None else None for card in cards]

@@ -10,10 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenhand import Rubric, Scorecard, load_rubric, score
-from evenhand.model import (
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Answers
+from evenhand.model.steps import (
     STEPS,
     Add,
-    Answers,
     Cap,
     Ceiling,
     Clamp,
@@ -21,15 +22,15 @@ from evenhand.model import (
     LayerMean,
     Panel,
     PointsShare,
-    Scored,
     Shortfall,
     WeightedMean,
     WeightedSum,
-    rounded,
 )
-from evenhand.scoring import as_json, scorecard
-from evenhand.scoring._column_steps import COLUMN_FUNCTIONS
-from evenhand.scoring._steps import STEP_FUNCTIONS
+from evenhand.scoring.column_steps import COLUMN_STEP_FUNCTIONS
+from evenhand.scoring.engine import score_answers
+from evenhand.scoring.scores_json import scores_to_json
+from evenhand.scoring.steps import STEP_FUNCTIONS
+from evenhand.wording import round_half_away
 from tests.properties.strategies import RUBRICS, answer_on, rubrics, scored
 
 
@@ -168,10 +169,10 @@ def test_what_is_shown_is_the_exact_score_rounded_once(data: st.DataObject) -> N
     card = card_of(rubric, data.draw(scored(rubric)))
     assert card.exact is not None
 
-    shown: Any = as_json(score(rubric, [Answers(id="a", scores=card.criteria)]))["scorecards"]
+    shown: Any = scores_to_json(score(rubric, [Answers(id="a", scores=card.criteria)]))["scorecards"]
 
     decimals = rubric.method.scale.decimals
-    assert float(card.score or 0) == float(card.exact if decimals is None else rounded(card.exact, decimals))
+    assert float(card.score or 0) == float(card.exact if decimals is None else round_half_away(card.exact, decimals))
     assert shown[0]["id"] == "a"
 
 
@@ -220,7 +221,7 @@ def test_every_step_has_its_arithmetic_twice(kind: str) -> None:
     """Once exactly, once in columns; the panel is joined elsewhere."""
     step = STEPS[kind]
 
-    assert step in COLUMN_FUNCTIONS
+    assert step in COLUMN_STEP_FUNCTIONS
     assert step in STEP_FUNCTIONS or step is Panel
 
 
@@ -230,4 +231,4 @@ def test_the_rubrics_of_these_tests_use_every_step() -> None:
 
     assert used == set(STEPS.values())
     assert {WeightedSum, PointsShare, Clamp} < used
-    assert scorecard is not None
+    assert score_answers is not None

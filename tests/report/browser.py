@@ -9,8 +9,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Dialog, Page, Route
 
-from evenhand.report import write_contest_html
-from evenhand.report.html import write_html
+from evenhand.report.contest.contest_page import write_contest_html
+from evenhand.report.html.page_file import write_html
 from tests.report.results import Data
 
 CHROMIUM = Path("/usr/bin/chromium")

@@ -12,14 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report import write_contest_html
-from evenhand.report.contest._calendar import Calendar
-from evenhand.report.contest._clock import Clock
-from evenhand.report.contest._contest import Contest
-from evenhand.report.contest._masked import masked_record
-from evenhand.report.contest._page import page
-from evenhand.report.contest._passages import _cut
-from evenhand.report.contest._timeline import APART, timelines
+from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_html
+from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
+from evenhand.report.contest.submission_details import _cut_text_at_marks
+from evenhand.report.contest.timeline import MARK_DISTANCE, TimeAxis, draw_timelines
 from tests.report import contests
 from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
 
@@ -74,7 +70,7 @@ def test_a_contest_can_be_written_at_every_moment_of_its_life(shape: Callable[[]
 
 def test_while_finalists_are_compared_nobody_learns_who_they_are() -> None:
     """Who is in the final tells who was among the best alone."""
-    shown = page(contests.being_compared())
+    shown = build_contest_page(contests.being_compared())
 
     finals = {one.id: one.steps[3].says for one in shown["details"]}
     assert shown["happened"][-1].follows == ("the finalists are to be compared",)
@@ -146,7 +142,7 @@ def test_each_state_says_what_it_waits_for_or_how_it_ended(shape: Callable[[], J
 
 def test_the_ranking_is_in_order_and_those_without_a_rank_come_last() -> None:
     """How far somebody came is what the order tells."""
-    places = page(contests.quality())["places"]
+    places = build_contest_page(contests.quality())["places"]
 
     assert [(one.rank, one.id) for one in places] == [
         (1, "ana"), (2, "ben-2"), (3, "dora"), (None, "cem"), (None, "ben"), (None, "flo"),
@@ -157,7 +153,7 @@ def test_the_ranking_is_in_order_and_those_without_a_rank_come_last() -> None:
 
 def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
     """Alone, side by side, and side by side before the challenge: where the winner changed is seen at once."""
-    sides = page(contests.quality())["sides"]
+    sides = build_contest_page(contests.quality())["sides"]
 
     credibility = next(one for one in sides if one.id == "credibility")
     assert [column.id for column in credibility.columns] == ["ana", "ben-2", "dora"]
@@ -166,13 +162,17 @@ def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
         "ben-2: 72 side by side, 88 alone, 84 side by side before the challenge; "
         "dora: 55 side by side, 52 alone, 55 side by side before the challenge"
     )
-    assert [column.id for column in page(contests.uncontested())["sides"][0].columns] == ["ben-2", "ana", "dora"]
+    assert [column.id for column in build_contest_page(contests.uncontested())["sides"][0].columns] == [
+        "ben-2",
+        "ana",
+        "dora",
+    ]
     assert [band.id for band in credibility.chart.bands] == ["A", "B", "C", "D", "E"]
 
 
 def test_who_was_not_compared_has_no_score_of_a_comparison() -> None:
     """A fourth is ranked by its score alone, before and after a challenge."""
-    chart = page(contests.with_a_fourth())["totals"]
+    chart = build_contest_page(contests.with_a_fourth())["totals"]
 
     assert [row.name for row in chart.rows] == ["ana", "ben-2", "dora", "gil"]
     assert [row.before is not None for row in chart.rows] == [True, True, True, False]
@@ -196,7 +196,7 @@ def test_where_a_challenge_changed_the_winner_the_top_says_who_had_been_first(
 
     first = Words(record).text.split("Ranking Rank")[0]
 
-    assert page(record)["standing"].deposed == deposed
+    assert build_contest_page(record)["standing"].deposed == deposed
     assert (f"Before the challenge {deposed} had come first." in first) == bool(deposed)
 
 
@@ -205,13 +205,13 @@ def test_letters_are_told_judge_by_judge() -> None:
     text = Words(contests.quality()).text
 
     assert "strict-judge in the final A dora B ana C ben-2 second-judge on the challenge A ben-2 B dora C ana" in text
-    assert page(contests.one_survivor())["letters"] == []
+    assert build_contest_page(contests.one_survivor())["letters"] == []
 
 
 @pytest.mark.parametrize("shape", [contests.one_survivor, contests.fastest, contests.empty, contests.hidden])
 def test_without_a_final_there_is_no_part_about_it(shape: Callable[[], Json]) -> None:
     """An empty section looks like a fault."""
-    shown = page(shape())
+    shown = build_contest_page(shape())
 
     assert shown["sides"] == []
     assert "sides" not in dict(shown["sections"])
@@ -231,7 +231,7 @@ def test_while_scores_are_hidden_none_is_on_the_page(shape: Callable[[], Json]) 
 
 def test_a_path_names_every_stage_with_its_time() -> None:
     """Who asks what became of a submission finds it in one line."""
-    details = {one.id: one for one in page(contests.quality())["details"]}
+    details = {one.id: one for one in build_contest_page(contests.quality())["details"]}
 
     steps = [(step.name, step.says, step.at) for step in details["ben-2"].steps]
     assert steps == [
@@ -248,7 +248,7 @@ def test_a_path_names_every_stage_with_its_time() -> None:
 
 def test_a_total_is_shown_with_what_it_is_made_of() -> None:
     """Whoever doubts a number can add it up."""
-    dora = next(one for one in page(contests.quality())["details"] if one.id == "dora")
+    dora = next(one for one in build_contest_page(contests.quality())["details"] if one.id == "dora")
 
     total = dora.totals[1]
     assert total.sum == "25 % × 70 + 25 % × 55 + 25 % × 74 + 25 % × 73"
@@ -264,7 +264,7 @@ def test_the_total_of_a_panel_is_shown_judge_by_judge() -> None:
               "notes": ["fourth-judge not counted: it was silent"]}  # fmt: skip
     now |= {"by_judge": None}
 
-    ana = page(record)["details"][0]
+    ana = build_contest_page(record)["details"][0]
 
     assert [total.by_judge for total in ana.totals] == [
         "Judge by judge: first-judge 71.50 (weight 2), other-judge 76.50, third-judge 81.50. "
@@ -277,7 +277,7 @@ def test_the_total_of_a_panel_is_shown_judge_by_judge() -> None:
 
 def test_a_submission_opens_with_checks_hints_advice_and_marked_text() -> None:
     """What its author was told, in one place."""
-    ana, ben = page(contests.quality())["details"][:2]
+    ana, ben = build_contest_page(contests.quality())["details"][:2]
 
     assert (ana.checks[0]["criterion"], ana.checks[0]["passed"]) == ("names the time limit", True)
     assert [check["passed"] for check in ben.checks] == [True, False, True]
@@ -300,7 +300,7 @@ def test_every_event_is_in_the_list() -> None:
     """The drawing is for the eye, the list for the record."""
     record = contests.quality()
 
-    lines = page(record)["happened"]
+    lines = build_contest_page(record)["happened"]
 
     assert [line.number for line in lines] == list(range(len(record["events"])))
     assert lines[-1].follows == (
@@ -308,12 +308,12 @@ def test_every_event_is_in_the_list() -> None:
         "closed: ana won, and the challenge period is over",
     )
     assert "Ana Ruiz is told of ana: first, not final yet" in lines[-2].follows
-    assert "ana's author is told of ana-2: won" in page(contests.fastest())["happened"][-1].follows
+    assert "ana's author is told of ana-2: won" in build_contest_page(contests.fastest())["happened"][-1].follows
 
 
 def test_the_time_line_is_to_scale() -> None:
     """Twice as long is twice as far; the deadline and the end of challenges stand where they belong."""
-    (line,) = timelines(Contest(contests.uncontested()))
+    (line,) = draw_timelines(ReportedContest(contests.uncontested()))
 
     lanes = {track.name: track for track in line.tracks}
     begin, cem, deadline = lanes["contest"].marks[0].x, lanes["cem"].marks[0].x, line.limits[0].x
@@ -325,15 +325,15 @@ def test_the_time_line_is_to_scale() -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: str(shape.__name__))
 def test_marks_of_one_moment_stand_side_by_side(shape: Callable[[], Json]) -> None:
     """A submission that came, passed and was scored at one moment shows three marks and not one."""
-    drawn = [track for line in timelines(Contest(shape())) for track in line.tracks]
+    drawn = [track for line in draw_timelines(ReportedContest(shape())) for track in line.tracks]
 
     for track in drawn:
-        assert all(one.x < other.x or other.dx == one.dx + APART for one, other in pairwise(track.marks))
+        assert all(one.x < other.x or other.dx == one.dx + MARK_DISTANCE for one, other in pairwise(track.marks))
 
 
 def test_what_was_refused_stretches_no_time_line() -> None:
     """A challenge that came a month late must not press the contest into a corner."""
-    (line,) = timelines(Contest(contests.quality()))
+    (line,) = draw_timelines(ReportedContest(contests.quality()))
 
     refused = line.tracks[-1]
     assert (refused.name, [mark.says for mark in refused.marks]) == (
@@ -347,7 +347,7 @@ def test_two_moments_of_one_minute_are_told_apart() -> None:
     """A second late is late: the page must not show the time of the deadline beside it."""
     record = contests.late_by_a_second()
 
-    shown = page(record)
+    shown = build_contest_page(record)
 
     assert shown["refused"][0]["at"] == "4 Nov 2026, 00:00:01 UTC"
     assert shown["terms"]["deadline"] == "4 Nov 2026, 00:00:00 UTC"
@@ -357,7 +357,7 @@ def test_two_moments_of_one_minute_are_told_apart() -> None:
 @given(st.sets(st.datetimes(datetime(2026, 1, 1), datetime(2026, 1, 2), timezones=st.just(UTC)), min_size=2))
 def test_a_clock_writes_no_two_moments_alike(moments: set[datetime]) -> None:
     """However close they are."""
-    clock = Clock.of(moments)
+    clock = ReportClock.for_moments(moments)
 
     assert len({clock.short(one) for one in moments}) == len({clock.full(one) for one in moments}) == len(moments)
 
@@ -373,7 +373,7 @@ def test_replies_from_a_record_cost_nothing_and_are_said_to_be_such() -> None:
 
 def test_a_crowded_stretch_is_drawn_once_more() -> None:
     """With the deadline days away five submissions within a minute are one blot."""
-    whole, closer = timelines(Contest(contests.hurried()))
+    whole, closer = draw_timelines(ReportedContest(contests.hurried()))
 
     crowded, apart = ([track.marks[0].x for track in line.tracks if track.own] for line in (whole, closer))
     assert max(crowded) - min(crowded) < 0.1
@@ -383,7 +383,7 @@ def test_a_crowded_stretch_is_drawn_once_more() -> None:
 @given(TIMES, LENGTHS)
 def test_a_calendar_has_a_few_round_moments_in_order(begin: datetime, length: timedelta) -> None:
     """From one moment to ten years, labels neither crowd nor leave the stretch."""
-    calendar = Calendar.of(begin, begin + length, left=20, right=93)
+    calendar = TimeAxis.spanning(begin, begin + length, left=20, right=93)
 
     ticks = calendar.ticks()
 
@@ -400,7 +400,7 @@ PLACES = st.integers(0, 12)
 @given(st.text(min_size=6, max_size=10), st.lists(st.tuples(PLACES, PLACES, st.sampled_from(["a", "b"])), min_size=1))
 def test_marking_passages_changes_no_character(text: str, marks: list[tuple[int, int, str]]) -> None:
     """Whatever overlaps, is empty or lies outside."""
-    pieces = list(_cut(text, marks))
+    pieces = list(_cut_text_at_marks(text, marks))
 
     assert "".join(piece.text for piece in pieces) == text
 
@@ -449,7 +449,7 @@ def test_names_are_never_masked_wherever_they_stand() -> None:
 
 def test_a_name_stays_masked_inside_a_text() -> None:
     """An address that its owner gave as a name is still personal where somebody else wrote it down."""
-    shown = masked_record(contests.named_like_persons())
+    shown = mask_reported_contest(contests.named_like_persons())
 
     sent = [one["submission"]["text"] for one in shown["events"] if one["event"] == "submitted"]
     told = json.dumps([[one["feedback"], one["why"]] for one in shown["submissions"] if one["id"] != "first"])
@@ -460,7 +460,7 @@ def test_a_name_stays_masked_inside_a_text() -> None:
 
 def test_a_passage_behind_a_mask_is_still_the_one_that_is_marked() -> None:
     """A mask has another length than what it hides."""
-    event = next(one for one in masked_record(contests.hostile())["events"] if one.get("findings"))
+    event = next(one for one in mask_reported_contest(contests.hostile())["events"] if one.get("findings"))
 
     text, findings = event["submission"]["text"], event["findings"]
     assert [text[one["start"] : one["end"]] for one in findings] == [one["text"] for one in findings]

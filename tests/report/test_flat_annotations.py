@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import report
-from evenhand.report._annotations import command
+from evenhand.report.ci_reports import format_github_annotations, format_workflow_command
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -15,7 +14,7 @@ COMMAND = re.compile(r"::(error|warning|notice) title=([^:,\r\n]*)::([^\r\n]*)")
 
 
 def told(whole: dict[str, Any], some: Any) -> list[str]:
-    return list(report.annotations(whole, some))
+    return list(format_github_annotations(whole, some))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,9 @@ def test_a_gate_of_the_treatment_that_was_not_passed_is_an_error() -> None:
 
 def test_a_command_is_escaped_by_the_rules_of_the_runner() -> None:
     """What stands there as %0A was %0A before, and no line break."""
-    assert command("error", "a,b:c%", "100 %0A,:\n::error::x") == ("::error title=a%2Cb%3Ac%25::100 %250A,: ::error::x")
+    assert format_workflow_command("error", "a,b:c%", "100 %0A,:\n::error::x") == (
+        "::error title=a%2Cb%3Ac%25::100 %250A,: ::error::x"
+    )
 
 
 def test_there_are_at_most_ten_of_a_level() -> None:

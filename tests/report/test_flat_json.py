@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.report import write_csv, write_json, write_junit
+from evenhand.report.ci_reports import write_junit
+from evenhand.report.data_files import write_csv, write_json
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from evenhand.report import write_markdown
-from evenhand.report._inert import folded
-from evenhand.report._markdown import _fitted
-from evenhand.report._markdown_text import inert
+from evenhand.report.markdown_report import _fit_markdown_sections, escape_markdown, write_markdown
+from evenhand.report.untrusted_text import fold_to_one_line
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -116,7 +114,7 @@ def test_repeats_of_a_sample_are_one_sample() -> None:
 @hostile
 def test_any_text_reads_as_itself_and_is_no_markup(text: str) -> None:
     """Rendered, it is one paragraph of plain text with the same characters."""
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(f"- {inert(text, 500)}")
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(f"- {escape_markdown(text, 500)}")
     pieces = [child for token in tokens for child in token.children or ()]
     kinds = [token.type for token in tokens if token.type != "inline"]
 
@@ -126,7 +124,7 @@ def test_any_text_reads_as_itself_and_is_no_markup(text: str) -> None:
         f"{kind}_{end}" for kind in ("bullet_list", "list_item", "paragraph") for end in ("open", "close")
     }
     shown = "".join(piece.content for piece in pieces)
-    assert shown.replace(NO_WIDTH, "").strip() == folded(text, 500).replace(NO_WIDTH, "").strip()
+    assert shown.replace(NO_WIDTH, "").strip() == fold_to_one_line(text, 500).replace(NO_WIDTH, "").strip()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +135,9 @@ def test_any_text_reads_as_itself_and_is_no_markup(text: str) -> None:
 def test_nobody_is_called_and_nothing_is_linked(text: str) -> None:
     """These are looked for in the rendered text, where escapes are gone."""
     linked = re.compile(r"@\w|#\d|gh-\d|://|www\.\w|mailto:\w|:[\w+-]+:", re.IGNORECASE)
-    rendered = MarkdownIt("commonmark").parse(inert(text))[1].content.replace("&#8203;", NO_WIDTH).replace("\\", "")
+    rendered = (
+        MarkdownIt("commonmark").parse(escape_markdown(text))[1].content.replace("&#8203;", NO_WIDTH).replace("\\", "")
+    )
 
     assert linked.search(text)
     assert not linked.search(rendered)
@@ -174,10 +174,10 @@ def test_what_does_not_fit_is_counted_and_what_was_opened_is_closed() -> None:
     """Also where the cut falls before the first line of a section."""
     section = ["<details>", "", "| a |", "| - |", "| 1 |", "", "</details>"]
 
-    assert _fitted([["first"], section], 25) == (
+    assert _fit_markdown_sections([["first"], section], 25) == (
         "first\n\n<details>\n\n| a |\n\n… 4 lines and what follows did not fit\n</details>\n\n"
     )
-    assert _fitted([["first"], section], 10) == "first\n\n\n… 7 lines and what follows did not fit\n\n"
+    assert _fit_markdown_sections([["first"], section], 10) == "first\n\n\n… 7 lines and what follows did not fit\n\n"
 
 
 def test_hostile_samples_do_nothing() -> None:

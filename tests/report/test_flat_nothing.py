@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from evenhand import report
-from evenhand.cli._run_view import show_run
+from evenhand.cli.run_tables import print_run
+from evenhand.report.ci_reports import format_github_annotations
+from evenhand.report.data_files import write_parquet
 from tests.report.example import head, samples
 
 NOTHING: dict[str, Any] = {
@@ -48,8 +50,8 @@ def test_parquet_and_annotations_too(tmp_path: Path) -> None:
     """The first annotation is the verdict, as an error."""
     whole, failed = nothing()
 
-    report.write_parquet(whole, failed, tmp_path / "run.parquet")
-    first, *_ = report.annotations(whole, failed)
+    write_parquet(whole, failed, tmp_path / "run.parquet")
+    first, *_ = format_github_annotations(whole, failed)
 
     assert (tmp_path / "run.parquet").stat().st_size > 0
     assert first == "::error title=Evenhand%3A SOLO::nothing was scored Next: see why below"
@@ -57,7 +59,7 @@ def test_parquet_and_annotations_too(tmp_path: Path) -> None:
 
 def test_the_terminal_shows_how_many_and_why(capsys: pytest.CaptureFixture[str]) -> None:
     """One table, the failures, the verdict."""
-    show_run(nothing()[0])
+    print_run(nothing()[0])
 
     text = capsys.readouterr().out
     assert "variant  scored  failed\nold      0 of 2       2\n" in text

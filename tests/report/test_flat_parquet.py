@@ -11,7 +11,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from evenhand import InputError
-from evenhand.report import _parquet, write_parquet
+from evenhand.report import data_files as _parquet
+from evenhand.report.data_files import write_parquet
 from tests.report.example import head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -44,7 +45,7 @@ def test_the_file_says_what_run_it_is(tmp_path: Path) -> None:
 
 def test_rows_are_written_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory stays flat as samples grow."""
-    monkeypatch.setattr(_parquet, "GROUP", 10)
+    monkeypatch.setattr(_parquet, "ROW_GROUP_SIZE", 10)
 
     write_parquet(head(), samples(), tmp_path / "run.parquet")
 

@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.html import write_html
-from evenhand.report.html._axis import Axis
-from evenhand.report.html._blocks import inert
-from evenhand.report.html._figures import duration, moment, place
-from evenhand.report.html._page import page
-from evenhand.report.html._text import visible
+from evenhand.report.html.chart_layout import ChartAxis
+from evenhand.report.html.formats import format_page_moment, format_seconds, link_to_sample
+from evenhand.report.html.page_file import dump_inert_json, write_html
+from evenhand.report.html.run_page import build_run_page
+from evenhand.report.untrusted_text import escape_hiding_characters
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.results import Data
 from tests.report.shapes import SHAPES, solo, undecided
@@ -29,7 +28,7 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(ANYT
 @given(JSON)
 def test_no_data_can_end_its_script_element(data: object) -> None:
     """Without < nothing ends a script element or begins a comment in it; the data itself stays the same."""
-    text = inert(data)
+    text = dump_inert_json(data)
 
     assert not set("<>&\n\u2028\u2029") & set(text)
     assert text.encode("utf-8")
@@ -38,7 +37,7 @@ def test_no_data_can_end_its_script_element(data: object) -> None:
 
 def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
     """One NaN in the metadata of one sample must not make the whole block unreadable."""
-    text = inert({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
+    text = dump_inert_json({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
 
     assert json.loads(text) == {"metadata": {"ratio": "nan", "most": ["inf"]}}
 
@@ -46,18 +45,18 @@ def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
 @given(ANYTHING)
 def test_nothing_hides_in_a_text(text: str) -> None:
     """Marks of direction, of no width, control characters and halves of characters are written out."""
-    shown = visible(text)
+    shown = escape_hiding_characters(text)
 
     assert not re.search(
         "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]", shown
     )
-    assert visible("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
+    assert escape_hiding_characters("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
 
 
 @given(ANYTHING)
 def test_every_id_has_a_place(id: str) -> None:
     """An address holds letters and escapes only, so that no id can leave its attribute or name a scheme."""
-    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", place(id))
+    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", link_to_sample(id))
 
 
 def test_samples_are_written_as_they_come() -> None:
@@ -72,7 +71,7 @@ def test_samples_are_written_as_they_come() -> None:
 
     write_html(head(), watched(), stream)
 
-    least = min(len(inert(sample)) for sample in samples(120))
+    least = min(len(dump_inert_json(sample)) for sample in samples(120))
     assert all(later - earlier >= least for earlier, later in pairwise(sizes))
 
 
@@ -126,7 +125,7 @@ def test_a_chart_says_in_words_what_it_draws() -> None:
 @given(st.floats(-1e6, 1e6), st.floats(0.001, 1e6), st.integers(2, 12))
 def test_ticks_are_few_and_inside(low: float, width: float, most: int) -> None:
     """An axis is labelled at one place at least, at no more than asked for, and in order."""
-    axis = Axis(low=low, high=low + width, left=10, right=90)
+    axis = ChartAxis(low=low, high=low + width, left=10, right=90)
 
     places = [tick.at for tick in axis.ticks(most)]
 
@@ -138,7 +137,7 @@ def test_ticks_are_few_and_inside(low: float, width: float, most: int) -> None:
 @given(st.lists(st.floats(-1e6, 1e6)), st.floats(-2e6, 2e6))
 def test_zero_stands_in_the_middle_of_a_difference(values: list[float], other: float) -> None:
     """The eye compares both sides of zero; what lies outside stands at the edge."""
-    axis = Axis.around_zero(*values, left=20, right=80)
+    axis = ChartAxis.around_zero(*values, left=20, right=80)
 
     assert axis.at(0) == 50
     assert 20 <= axis.at(other) <= 80
@@ -158,13 +157,13 @@ def test_zero_stands_in_the_middle_of_a_difference(values: list[float], other: f
 )
 def test_a_time_is_written_in_its_unit(seconds: float | None, text: str | None) -> None:
     """Nobody should have to divide by sixty."""
-    assert duration(seconds) == text
+    assert format_seconds(seconds) == text
 
 
 def test_a_moment_that_cannot_be_read_is_shown_as_it_is() -> None:
     """The report must not fail for a date."""
-    assert moment("2026-11-16T05:12:33+00:00") == "16 Nov 2026, 05:12 UTC"
-    assert moment("last Tuesday") == "last Tuesday"
+    assert format_page_moment("2026-11-16T05:12:33+00:00") == "16 Nov 2026, 05:12 UTC"
+    assert format_page_moment("last Tuesday") == "last Tuesday"
 
 
 def written(whole: Data) -> str:
@@ -217,7 +216,7 @@ def test_a_good_colour_needs_a_whole_run_that_passed(verdict: str, exit_code: in
     whole["decision"] |= {"verdict": verdict, "exit_code": exit_code}
     whole["run"]["state"] = state
 
-    assert page(whole)["look"][1] == tone
+    assert build_run_page(whole)["look"][1] == tone
 
 
 def test_a_badge_answers_and_advises() -> None:

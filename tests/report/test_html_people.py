@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from evenhand.report.html import write_html
-from evenhand.report.html._page import page
-from evenhand.report.html._people import people_plots
+from evenhand.report.html.judge_charts import draw_people_plots
+from evenhand.report.html.page_file import write_html
+from evenhand.report.html.run_page import build_run_page
 from tests.report.example import head, samples
 from tests.report.measured import labels
 
@@ -16,7 +16,7 @@ def test_a_dot_is_as_large_as_what_it_stands_for() -> None:
     """Four times the outputs, twice the radius: the eye compares areas."""
     judge = {"judge": "j", "points": [[1, 1, 25], [2, 1, 100]], "pearson": 0.5, "bias": -0.25, "n": 125, "map": []}
 
-    (plot,) = people_plots({"judges": [judge], "scale": [1, 5]}, [[1, 5]])
+    (plot,) = draw_people_plots({"judges": [judge], "scale": [1, 5]}, [[1, 5]])
 
     assert [dot.r for dot in plot.dots] == [10.0, 5.0]
     assert plot.about == "correlation 0.50, 0.25 lower than people, 125 outputs"
@@ -28,7 +28,7 @@ def test_dots_of_one_size_stand_for_as_many_outputs_in_every_plot() -> None:
     few, many = ({"judge": name, "points": [[1, 1, times]], "pearson": None, "bias": 0.0, "n": times, "map": []}
                  for name, times in (("few", 25), ("many", 100)))  # fmt: skip
 
-    plots = people_plots({"judges": [few, many], "scale": [1, 5]}, [[1, 5]])
+    plots = draw_people_plots({"judges": [few, many], "scale": [1, 5]}, [[1, 5]])
 
     assert [plot.dots[0].r for plot in plots] == [5.0, 10.0]
 
@@ -48,7 +48,7 @@ def test_axes_against_people_say_what_they_count(
     """Criteria put together run from 0 to 1, where nobody gave a score between 0 and 1."""
     judge = {"judge": "j", "points": [[0.5, 1, 3]], "pearson": 0.5, "bias": 0.25, "n": 3, "map": []}
 
-    (plot,) = people_plots({"judges": [judge], "scale": scale}, scales)
+    (plot,) = draw_people_plots({"judges": [judge], "scale": scale}, scales)
 
     assert (plot.across, plot.up) == (f"score of the judge, {unit}", f"score of people, {unit}")
     assert plot.about == f"correlation 0.50, {bias} than people, 3 outputs"
@@ -61,7 +61,7 @@ def test_dots_do_not_depend_on_the_order_of_labels() -> None:
     judge = {"judge": "j", "pearson": 0.5, "bias": 0.0, "n": 700, "map": []}
 
     plots = [
-        people_plots({"judges": [{**judge, "points": order}], "scale": [0, 1]}, [[0, 1]])
+        draw_people_plots({"judges": [{**judge, "points": order}], "scale": [0, 1]}, [[0, 1]])
         for order in (points, points[::-1])
     ]
 
@@ -71,8 +71,8 @@ def test_dots_do_not_depend_on_the_order_of_labels() -> None:
 
 def test_without_labels_nothing_is_said_about_people() -> None:
     """A heading over nothing would read like a result."""
-    assert people_plots(None, [[1, 5]]) == []
-    assert page(head(labels=None))["people"] == []
+    assert draw_people_plots(None, [[1, 5]]) == []
+    assert build_run_page(head(labels=None))["people"] == []
 
 
 def test_the_page_draws_each_judge_that_was_labelled() -> None:

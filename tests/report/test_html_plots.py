@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.html import write_html
-from evenhand.report.html._differences import difference_charts
-from evenhand.report.html._heat import heat_map
-from evenhand.report.html._lengths import length_plots
-from evenhand.report.html._saturation import saturation_plots
-from evenhand.report.html._spread import _parts, spread_plot
-from evenhand.report.html._weights import weighed
+from evenhand.report.html.comparison_charts import (
+    _split_spread_bar,
+    draw_difference_charts,
+    draw_saturation_plots,
+    draw_spread_plot,
+)
+from evenhand.report.html.judge_charts import draw_agreement_heat_map
+from evenhand.report.html.page_file import write_html
+from evenhand.report.html.score_charts import draw_length_plots
+from evenhand.report.html.sensitivity_charts import draw_sensitivity_charts
 from tests.report.example import head, interval, samples
 from tests.report.measured import lengths, saturation, sensitivity, spread
 from tests.report.results import Data
@@ -31,7 +34,7 @@ def test_criteria_of_one_scale_share_an_axis_and_others_do_not() -> None:
     criteria = {"tone": interval(0.2, 0.1, 0.3), "facts": interval(9, 4, 14), "layout": interval(4, -4, 12)}
     ends = {"tone": [1, 5], "facts": [0, 100], "layout": [0, 100]}
 
-    first, second = difference_charts(compared(criteria=criteria), ends)
+    first, second = draw_difference_charts(compared(criteria=criteria), ends)
 
     assert [row.name for row in first.rows] == ["composite", "fact", "behavior", "judge", "tone"]
     assert [row.name for row in second.rows] == ["facts", "layout"]
@@ -54,7 +57,7 @@ def test_an_end_without_a_bound_is_an_arrow(low: float | None, high: float | Non
     """With too few samples an interval is open; drawn as a short line it would look the surest of all."""
     comparison = compared(criteria={"tone": interval(-0.2 if high == -0.1 else 0.2, low, high)})
 
-    row = difference_charts(comparison, {"tone": [0, 1]})[1].rows[0]
+    row = draw_difference_charts(comparison, {"tone": [0, 1]})[1].rows[0]
 
     assert (row.open_low, row.open_high, row.kind, row.bounds) == (low is None, high is None, kind, bounds)
     assert (row.low == 27) == (low is None)
@@ -73,7 +76,7 @@ def test_the_colours_of_the_bars_count_what_was_better_and_worse(differences: li
     pairs = zip(found["edges"], found["edges"][1:], found["counts"], strict=False)
     bars = [(low, high, number) for low, high, number in pairs if number]
 
-    parts = [_parts(bar, bars, sides) for bar in bars]
+    parts = [_split_spread_bar(bar, bars, sides) for bar in bars]
 
     totals = {kind: sum(one.get(kind, 0) for one in parts) for kind in ("down", "open", "up")}
     straddling = [part for (low, high, _), part in zip(bars, parts, strict=True) if low < 0 < high]
@@ -86,7 +89,7 @@ def test_a_bar_on_both_sides_of_zero_is_grey() -> None:
     """Differences in steps have a bar about zero; in two colours, half of each would stand on the wrong side."""
     found = {"edges": [-0.75, -0.25, 0.25, 0.75], "counts": [2, 5, 3], "mean": 0.1}
 
-    plot = spread_plot(compared(distribution=found, wins=5, ties=2, losses=3))
+    plot = draw_spread_plot(compared(distribution=found, wins=5, ties=2, losses=3))
 
     assert plot is not None
     assert [block.kind for block in plot.blocks] == ["down", "open", "up"]
@@ -97,7 +100,7 @@ def test_the_spread_says_its_sides_its_mean_and_its_bars() -> None:
     """Worked by hand: two of four are better, one is equal, one is worse; the mean is 0.25."""
     found = {"edges": [-1, -0.5, 0, 0.5, 1], "counts": [1, 0, 1, 2], "mean": 0.25}
 
-    plot = spread_plot(compared(distribution=found, wins=2, ties=1, losses=1))
+    plot = draw_spread_plot(compared(distribution=found, wins=2, ties=1, losses=1))
 
     assert plot is not None
     assert plot.says == "1 worse, 1 equal, 2 better; mean +0.25; −1 to −0.5: 1, 0 to 0.5: 1, 0.5 to 1: 2"
@@ -110,7 +113,7 @@ def test_the_last_bar_holds_what_is_on_its_upper_edge() -> None:
     """Where nothing is better the bars end at zero, and what is equal lies in the last of them."""
     found = {"edges": [-1, -0.5, 0], "counts": [1, 2], "mean": -0.5}
 
-    plot = spread_plot(compared(distribution=found, wins=0, ties=1, losses=2))
+    plot = draw_spread_plot(compared(distribution=found, wins=0, ties=1, losses=2))
 
     assert plot is not None
     assert [block.kind for block in plot.blocks] == ["down", "down", "open"]
@@ -119,12 +122,12 @@ def test_the_last_bar_holds_what_is_on_its_upper_edge() -> None:
 @pytest.mark.parametrize("found", [None, {"edges": [0, 1], "counts": [0], "mean": None}])
 def test_without_differences_there_is_no_spread(found: Data | None) -> None:
     """An empty frame is a question left open."""
-    assert spread_plot(compared(distribution=found)) is None
+    assert draw_spread_plot(compared(distribution=found)) is None
 
 
 def test_the_curve_begins_where_the_interval_has_a_bound() -> None:
     """Half of something without a bound is no number; the reference meets the curve at its end."""
-    width, estimate = saturation_plots({"saturation": saturation(n=22)})
+    width, estimate = draw_saturation_plots({"saturation": saturation(n=22)})
 
     assert width.says.startswith("5 samples: ")
     assert width.says.endswith("22 samples: 0.28")
@@ -137,7 +140,7 @@ def test_the_reference_falls_with_the_square_root() -> None:
     """Four times the samples, half the width: of 0.2 at 100 samples, 0.4 at 25."""
     curve = [{"n": 25, "half_width": 0.4}, {"n": 100, "half_width": 0.2}]
 
-    (width,) = saturation_plots({"saturation": {"curve": curve}})
+    (width,) = draw_saturation_plots({"saturation": {"curve": curve}})
 
     reference, measured = (shape.path for shape in width.shapes)
     assert reference.split("L")[0] == measured.split("L")[0]
@@ -156,7 +159,7 @@ def test_the_reference_falls_with_the_square_root() -> None:
 )
 def test_a_single_place_is_no_curve(found: Data | None) -> None:
     """Nothing can be read off one point."""
-    assert saturation_plots({"saturation": found}) == []
+    assert draw_saturation_plots({"saturation": found}) == []
 
 
 def test_every_pair_of_judges_has_a_cell_or_a_reason() -> None:
@@ -168,7 +171,7 @@ def test_every_pair_of_judges_has_a_cell_or_a_reason() -> None:
         for one, other, value in pairs
     ]  # fmt: skip
 
-    heat = heat_map(agreement)
+    heat = draw_agreement_heat_map(agreement)
 
     assert heat is not None
     assert [(cell.text, cell.kind) for cell in heat.cells] == [("0.82", "agree"), ("0.39", "differ"), ("–", "unknown")]
@@ -185,7 +188,12 @@ def test_no_map_of_one_judge_or_of_very_many(judges: int) -> None:
     names = [f"judge {number}" for number in range(judges)]
     pairs = [[one, other] for one in names for other in names if one < other]
 
-    assert heat_map([{"judges": pair, "pearson": 0.5, "why_not": "", "mean_gap": 1, "n": 4} for pair in pairs]) is None
+    assert (
+        draw_agreement_heat_map(
+            [{"judges": pair, "pearson": 0.5, "why_not": "", "mean_gap": 1, "n": 4} for pair in pairs]
+        )
+        is None
+    )
 
 
 def test_a_ranking_tells_how_often_it_holds_and_where_it_turns() -> None:
@@ -193,7 +201,7 @@ def test_a_ranking_tells_how_often_it_holds_and_where_it_turns() -> None:
     found = sensitivity(["new", "old"], {"facts": 0.25, "tone": 0.75})
     found["wins"] = {"new": 0.9996, "old": 0.0004}
 
-    (one,) = weighed(found)
+    (one,) = draw_sensitivity_charts(found)
 
     wins, turns = one.charts
     assert [row.value for row in wins.rows] == ["99 %", "71 %", "1 %", "29 %"]
@@ -211,7 +219,7 @@ def test_layers_are_weighed_beside_criteria() -> None:
         "not_listed": 3,
     }
 
-    names = [(one.name, one.note) for one in weighed(found)]
+    names = [(one.name, one.note) for one in draw_sensitivity_charts(found)]
 
     assert names == [
         ("By criteria", ""),
@@ -221,7 +229,9 @@ def test_layers_are_weighed_beside_criteria() -> None:
 
 def test_all_variants_are_drawn_on_the_same_length_axis() -> None:
     """Two clouds can be compared only where a place means the same in both."""
-    short, long = length_plots([lengths("old", [(100, 2.0)]), lengths("new", [(400, 2.0), (300, 4.0), (200, 3.0)])])
+    short, long = draw_length_plots(
+        [lengths("old", [(100, 2.0)]), lengths("new", [(400, 2.0), (300, 4.0), (200, 3.0)])]
+    )
 
     assert short.across_ticks == long.across_ticks
     assert short.about == "no line: all outputs have the same length; 1 output"

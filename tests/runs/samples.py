@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault
-from evenhand.loading._tree import tree_of
-from evenhand.model import Made, ToolCall
-from evenhand.runs._sample import RunSample
-from evenhand.runs._samples import SampleSource, checked, open_samples
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import SampleSource, count_samples, open_samples
+from evenhand.files.tree import build_tree
+from evenhand.model.sample import ToolCall, VariantOutput
 
 FULL = {
     "id": "a",
@@ -34,12 +34,12 @@ FULL = {
     "metadata": {"topic": "delivery"},
     "assertions": [{"contains": "Report"}],
 }
-SAMPLE = RunSample(
+SAMPLE = EvalSample(
     id="a",
     input="Where is it?",
     outputs={
-        "old": Made(text="On its way."),
-        "new": Made(
+        "old": VariantOutput(text="On its way."),
+        "new": VariantOutput(
             text="Report it.",
             trace=(ToolCall("search", {"order": 4471}, "late"),),
             cost=Decimal("0.01"),
@@ -67,7 +67,7 @@ def source(folder: Path, name: str, content: str | bytes, **options: Any) -> Sam
     """The samples of a file, which can be opened."""
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     faults: list[Fault] = []
-    opened = open_samples(tree_of({"file": name, **options}), folder, faults, ("samples",))
+    opened = open_samples(build_tree({"file": name, **options}), folder, faults, ("samples",))
     assert faults == []
     return opened
 
@@ -75,12 +75,12 @@ def source(folder: Path, name: str, content: str | bytes, **options: Any) -> Sam
 def said(folder: Path, name: str, content: str | bytes, **options: Any) -> list[str]:
     """What the check of a file complains of."""
     with pytest.raises(EvalError) as caught:
-        checked(source(folder, name, content, **options))
+        count_samples(source(folder, name, content, **options))
     return str(caught.value).replace(f"{folder}/", "").splitlines()
 
 
 def unopened(node: object, folder: Path = Path("/")) -> list[str]:
     """What is wrong before a file is even read."""
     faults: list[Fault] = []
-    open_samples(tree_of(node), folder, faults, ("samples",))
+    open_samples(build_tree(node), folder, faults, ("samples",))
     return [str(fault) for fault in faults]

@@ -5,27 +5,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evenhand.deciding import head_for
-from evenhand.runs import Frame
-from evenhand.runs.store import Batch, Store, compact
+from evenhand.runs.run_record import EvalSnapshot
+from evenhand.store.rows import RowBatch, to_stored_json
+from evenhand.store.store import Store
+from evenhand.workflows.report import build_stored_head
 
 Row = dict[str, Any]
 Scores = Sequence[float | None]
 HOW = {"refuse": False, "seed": 0}
 
 
-def frame(variants: Iterable[str], **changes: Any) -> Frame:
+def frame(variants: Iterable[str], **changes: Any) -> EvalSnapshot:
     names = list(variants)
     plain: Row = {
         "name": "desk", "control": names[0], "variants": dict.fromkeys(names, ""), "judges": (), "guards": (),
         "rubrics": (), "assertions": (), "gates": {"pass_rate": Fraction(0)}, "smallest_effect": Fraction(1, 2),
         "repeats": 1, "seed": 0, "fingerprints": {},
     }  # fmt: skip
-    return Frame(**{**plain, **changes})
+    return EvalSnapshot(**{**plain, **changes})
 
 
-def setup(of: Frame, **changes: Any) -> Row:
-    kept = {"frame": of.data(), "evenhand": "0", "python": "3", "variants": {}, "rubrics": {}, "assertions": []}
+def setup(of: EvalSnapshot, **changes: Any) -> Row:
+    kept = {"frame": of.to_json(), "evenhand": "0", "python": "3", "variants": {}, "rubrics": {}, "assertions": []}
     return {**kept, "judges": [], "prompts": {}, "how": HOW, **changes}
 
 
@@ -51,7 +52,11 @@ def result(position: int, variant: str, composite: float | None, repeat: int = 0
 
 def sample(position: int, id: str | None = None, **changes: Any) -> Row:
     name = f"s{position}" if id is None else id
-    return {"position": position, "id": name, "content": compact({"id": name, "input": f"What is {name}?", **changes})}
+    return {
+        "position": position,
+        "id": name,
+        "content": to_stored_json({"id": name, "input": f"What is {name}?", **changes}),
+    }
 
 
 def keep_run(
@@ -71,13 +76,13 @@ def keep_run(
     row = {
         "id": id, "name": told["frame"]["name"], "digest": id, "state": "running", "ended": None,
         "started": "2026-11-16T09:00:00+00:00", "seed": 0, "fingerprint": fingerprint, "keep": "raw",
-        "source": "", "setup": compact(told), "summary": None, "taken_from": None, "holder": None,
+        "source": "", "setup": to_stored_json(told), "summary": None, "taken_from": None, "holder": None,
     }  # fmt: skip
     made = results or [result(at, name, one) for name, row in scores.items() for at, one in enumerate(row)]
     count = max((one["position"] for one in made), default=-1) + 1
-    store.begin(row)
+    store.begin_run(row)
     rows = [{**one, "run": id} for one in samples or [sample(at) for at in range(count)]]
-    store.write(Batch(samples=rows, results=[{**one, "run": id} for one in made]))
-    head = head_for(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
-    store.release(id, state, "2026-11-16T09:01:00+00:00", compact(head))
+    store.write_rows(RowBatch(samples=rows, results=[{**one, "run": id} for one in made]))
+    head = build_stored_head(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
+    store.release_run(id, state, "2026-11-16T09:01:00+00:00", to_stored_json(head))
     return id

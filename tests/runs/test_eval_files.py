@@ -8,8 +8,10 @@ import pytest
 import yaml
 
 from evenhand import EvalError
-from evenhand.loading import LIBRARY
-from evenhand.runs import Eval, checked_samples, eval_schema, load_eval
+from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_schema import eval_schema
+from evenhand.files.methods import LIBRARY
 
 SAMPLES = "samples: [{id: a, input: Hi, outputs: {old: Hello, new: Hello there}}]\n"
 LEAST = f"{SAMPLES}assertions: [{{contains: Hello}}]\n"
@@ -125,7 +127,7 @@ def test_what_cannot_be_right_is_refused_with_its_place(tmp_path: Path, text: st
     """Where, what, and what would work, before anything is asked."""
 
     def read() -> None:
-        checked_samples(eval_of(tmp_path, text))
+        check_eval_samples(eval_of(tmp_path, text))
 
     with pytest.raises(EvalError) as refused:
         read()
@@ -150,7 +152,7 @@ def test_samples_are_checked_against_the_eval_before_anything_is_paid(tmp_path: 
     found = eval_of(tmp_path, "samples: s.jsonl\nrubrics: {coding: code-review}\n")
 
     with pytest.raises(EvalError) as refused:
-        checked_samples(found)
+        check_eval_samples(found)
 
     lines = str(refused.value).splitlines()
     assert "s.jsonl:1" in lines[0]
@@ -164,7 +166,7 @@ def test_a_recorded_variant_that_no_sample_has_is_a_misspelling(tmp_path: Path) 
     found = eval_of(tmp_path, f"{LEAST}variants: {{old: {{}}, newer: {{}}}}\n")
 
     with pytest.raises(EvalError, match="no sample has an output of 'newer'"):
-        checked_samples(found)
+        check_eval_samples(found)
 
 
 def test_the_schema_takes_what_the_reader_takes() -> None:
@@ -212,6 +214,6 @@ def test_samples_with_different_layers_are_told_of_before_anything_is_paid(tmp_p
     samples = [{"id": "a", "output": "x"}, {"id": "b", "output": "x", "assertions": [{"contains": "x"}]}]
     (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, samples)), "utf-8")
 
-    counted = checked_samples(eval_of(tmp_path, "samples: s.jsonl\nassertions: [{max_length: 5}]\n"))
+    counted = check_eval_samples(eval_of(tmp_path, "samples: s.jsonl\nassertions: [{max_length: 5}]\n"))
 
     assert counted.mixed.startswith("samples have different layers ('a' has behavior; 'b' has behavior, fact)")

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from evenhand.running import Options
-from evenhand.running import run as run_eval
-from evenhand.runs import RunSample, load_eval
-from evenhand.runs._execute import AHEAD
-from evenhand.runs._samples import SampleSource
+from evenhand.evals.eval_file import load_eval
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import SampleSource
+from evenhand.runs.execute import SAMPLES_AHEAD
+from evenhand.workflows.run import RunOptions
+from evenhand.workflows.run import run as run_eval
 from tests.runs.chaos.evals import REPEATS, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.processes import run
@@ -140,11 +141,11 @@ class Watched:
         self.tasks = 0
         self.samples = 0
 
-    def __iter__(self) -> Iterator[RunSample]:
+    def __iter__(self) -> Iterator[EvalSample]:
         for number, sample in enumerate(self._source):
             if number % 100 == 99:
                 self.tasks = max(self.tasks, len(asyncio.all_tasks()))
-                self.samples = max(self.samples, sum(isinstance(one, RunSample) for one in gc.get_objects()))
+                self.samples = max(self.samples, sum(isinstance(one, EvalSample) for one in gc.get_objects()))
             yield sample
 
 
@@ -158,9 +159,9 @@ def test_samples_flow_through_and_do_not_pile_up(tmp_path: Path) -> None:
     loaded = load_eval(tmp_path / "eval.yaml", {})
     watched = Watched(loaded.samples)
 
-    ran = asyncio.run(run_eval(replace(loaded, samples=watched), options=Options(place=tmp_path / "store")))
+    ran = asyncio.run(run_eval(replace(loaded, samples=watched), options=RunOptions(place=tmp_path / "store")))
 
-    pieces = AHEAD * at_once
+    pieces = SAMPLES_AHEAD * at_once
     assert [(one["scored"], one["layers"]["fact"]["mean"]) for one in ran.head["variants"]] == [(many, 5), (many, 1)]
     assert watched.tasks <= pieces * (1 + len(VARIANTS)) + 5
     assert watched.samples <= pieces + 5

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from evenhand import EvalError
-from evenhand.runs import Eval, load_eval
+from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_file import load_eval
 
 LEAST = "samples: [{id: a, input: Hi, output: Hello}]\nassertions: [{contains: Hello}]\njudges: panel.yaml\n"
 

@@ -9,9 +9,14 @@ from typing import Any
 
 import pytest
 
-from evenhand.running import Options, Ran, run
-from evenhand.runs import _result, _tally, composite, summarise
-from evenhand.runs.store import Store, Writer
+from evenhand.runs import results as _result
+from evenhand.runs import tally as _tally
+from evenhand.runs.results import score_composite
+from evenhand.runs.summary import summarise_results
+from evenhand.runs.tally import ExactMean
+from evenhand.store.store import Store
+from evenhand.store.writer import StoreWriter
+from evenhand.workflows.run import RunOptions, RunResult, run
 
 SAMPLES = 12
 WORDS = ("sorry", "closed")
@@ -42,23 +47,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ran(folder: Path) -> Ran:
-    async def within_bounds() -> Ran:
+def ran(folder: Path) -> RunResult:
+    async def within_bounds() -> RunResult:
         async with asyncio.timeout(30):
-            return await run(folder / "eval.yaml", options=Options(place=folder / "store"))
+            return await run(folder / "eval.yaml", options=RunOptions(place=folder / "store"))
 
     return asyncio.run(within_bounds())
 
 
 def test_no_sample_waits_until_the_one_before_it_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are committed together; samples that waited for their own would be started one commit at a time."""
-    put = Writer.put
+    put = StoreWriter.put
 
-    def put_and_never_tell(self: Writer, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
+    def put_and_never_tell(self: StoreWriter, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
         written = put(self, kind, row)
         return asyncio.get_running_loop().create_future() if kind == "samples" else written
 
-    monkeypatch.setattr(Writer, "put", put_and_never_tell)
+    monkeypatch.setattr(StoreWriter, "put", put_and_never_tell)
 
     finished = ran(folder)
 
@@ -70,7 +75,7 @@ def test_no_sample_waits_until_the_one_before_it_is_written(folder: Path, monkey
 def test_the_store_is_asked_once_for_each_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether something was answered before is one question, asked right before the judge is."""
     asked: Counter[str] = Counter()
-    cached = Store.cached
+    cached = Store.find_cached_replies
 
     def counted(self: Store, keys: list[str], **of: Any) -> Any:
         asked.update(keys)
@@ -90,9 +95,9 @@ def test_a_composite_is_worked_out_once_for_each_score(folder: Path, monkeypatch
 
     def counted(*arguments: Any) -> Any:
         worked_out.append(arguments)
-        return composite(*arguments)
+        return score_composite(*arguments)
 
-    monkeypatch.setattr(_result, "composite", counted)
+    monkeypatch.setattr(_result, "score_composite", counted)
 
     finished = ran(folder)
 
@@ -107,7 +112,7 @@ def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.Mo
     """One that was made for every result, as long as all before it, took minutes for a hundred thousand."""
     finished = ran(folder)
     made = []
-    mean = _tally.Mean
+    mean = ExactMean
 
     def counted(**parts: Any) -> Any:
         made.append(parts)
@@ -115,9 +120,9 @@ def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.Mo
 
     with Store.open(folder / "store", {}) as store:
         rows = list(store.results(finished.id))
-    monkeypatch.setattr(_tally, "Mean", counted)
+    monkeypatch.setattr(_tally, "ExactMean", counted)
 
-    tally = summarise(["output"], rows, []).tallies["output"]
+    tally = summarise_results(["output"], rows, []).tallies["output"]
 
     columns = len(tally.layers) + len(tally.judges)
     assert columns

@@ -3,13 +3,13 @@
 import random
 from fractions import Fraction
 
-from evenhand.runs._lengths import MOST_POINTS, lengths_json
-from evenhand.runs._tally import Tally
+from evenhand.runs.run_head import MOST_LENGTH_POINTS, length_bias_json
+from evenhand.runs.tally import VariantTally
 
 
-def tally(outputs: list[tuple[int | None, Fraction | None]]) -> Tally:
+def tally(outputs: list[tuple[int | None, Fraction | None]]) -> VariantTally:
     """A variant with outputs of these lengths and composites, a sample each."""
-    made = Tally()
+    made = VariantTally()
     for position, (length, composite) in enumerate(outputs):
         made.clusters.append(position)
         made.composite.add(composite, position)
@@ -21,7 +21,7 @@ def test_the_line_is_the_one_through_the_points() -> None:
     """Every hundred characters add half a point, from 2 at the shortest: that is the slope, and nothing strays."""
     made = tally([(100 * step, 2 + Fraction(step, 2)) for step in range(1, 7) for _ in range(2)])
 
-    (found,) = lengths_json({"new": made})
+    (found,) = length_bias_json({"new": made})
 
     assert (found["variant"], found["n"], found["why_not"]) == ("new", 12, "")
     assert (found["slope"], found["low"], found["high"], found["correlation"]) == (0.5, 0.5, 0.5, 1.0)
@@ -33,7 +33,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
     """A missing score is not zero, and a missing output is not a short one."""
     made = tally([(None, None), (50, None), (80, Fraction(3))])
 
-    (found,) = lengths_json({"new": made})
+    (found,) = length_bias_json({"new": made})
 
     assert (found["n"], found["points"]) == (1, [[80, 3.0]])
     assert found["slope"] is None
@@ -42,7 +42,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
 
 def test_a_variant_without_scores_is_left_out() -> None:
     """There is nothing to draw."""
-    assert lengths_json({"new": tally([(5, None)]), "old": Tally()}) == []
+    assert length_bias_json({"new": tally([(5, None)]), "old": VariantTally()}) == []
 
 
 def test_few_points_are_kept_and_both_ends_among_them() -> None:
@@ -50,9 +50,9 @@ def test_few_points_are_kept_and_both_ends_among_them() -> None:
     outputs: list[tuple[int | None, Fraction | None]] = [(7 * place, Fraction(place % 5)) for place in range(3000)]
     shuffled = random.Random(3).sample(outputs, len(outputs))
 
-    first, second = lengths_json({"new": tally(outputs), "old": tally(shuffled)})
+    first, second = length_bias_json({"new": tally(outputs), "old": tally(shuffled)})
 
-    assert (first["n"], len(first["points"])) == (3000, MOST_POINTS)
+    assert (first["n"], len(first["points"])) == (3000, MOST_LENGTH_POINTS)
     assert [first["points"][place][0] for place in (0, -1)] == [0, 7 * 2999]
     assert {**first, "variant": "old"} == second
 
@@ -61,7 +61,7 @@ def test_equal_lengths_have_no_slope() -> None:
     """Where nothing is longer, length explains nothing; the reason is kept beside the gap."""
     made = tally([(40, Fraction(place % 3)) for place in range(20)])
 
-    (found,) = lengths_json({"new": made})
+    (found,) = length_bias_json({"new": made})
 
     assert (found["slope"], found["line"]) == (None, None)
     assert found["why_not"].startswith("all outputs have the same length")

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from evenhand.errors import EvalError
-from evenhand.running import CHANGED, Options, Ran
-from evenhand.running import run as run_eval
-from evenhand.runs import checked_samples, load_eval
-from evenhand.runs.store import Store
+from evenhand.evals.eval_definition import check_eval_samples
+from evenhand.evals.eval_file import load_eval
+from evenhand.store.store import Store
+from evenhand.workflows.run import SAMPLES_CHANGED, RunOptions, RunResult
+from evenhand.workflows.run import run as run_eval
 from tests.runs.chaos.evals import REPEATS, Kept, sample, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.processes import run, started, wait_until
@@ -123,7 +124,7 @@ def test_samples_that_change_meanwhile_stop_the_run(judges: Judges, tmp_path: Pa
     head = run(tmp_path, "run", "eval.yaml", "--resume", "--json").head
 
     assert done.code == 1
-    assert f"not finished: {CHANGED}" in done.err
+    assert f"not finished: {SAMPLES_CHANGED}" in done.err
     assert done.head["run"]["state"] == "stopped"
     assert head["run"]["id"] == done.head["run"]["id"]
     assert [one["results"] for one in head["variants"]] == [40, 40]
@@ -181,9 +182,9 @@ def test_a_rescored_run_is_not_resumed(tmp_path: Path) -> None:
     eval = {"name": "n", "samples": [{"input": "?", "output": "hello"}], "assertions": [{"contains": "hello"}]}
     first = run_here(tmp_path, eval)
     with Store.open(tmp_path / "store", {}) as store:
-        row = store.run(first.id)
+        row = store.find_run(first.id)
         setup = json.dumps({**json.loads(row["setup"]), "rescored_from": first.id})
-        store.begin({**row, "id": f"{first.id}-again", "started": "2999-01-01T00:00:00+00:00", "setup": setup})
+        store.begin_run({**row, "id": f"{first.id}-again", "started": "2999-01-01T00:00:00+00:00", "setup": setup})
 
     resumed = run_here(tmp_path, eval, resume=True)
     changed = run_here(tmp_path, {**eval, "gates": {"composite": 1}}, resume=True)
@@ -234,7 +235,7 @@ def test_a_sample_that_nothing_is_configured_for_is_refused_with_its_place(tmp_p
     eval = load_eval(tmp_path / "eval.yaml", {})
 
     with pytest.raises(EvalError, match=r"samples\.jsonl:2: .*nothing to score this sample by"):
-        checked_samples(eval)
+        check_eval_samples(eval)
 
 
 def test_a_plan_counts_the_outputs_that_a_resumed_run_takes_over(judges: Judges, tmp_path: Path) -> None:
@@ -253,6 +254,6 @@ def test_a_plan_counts_the_outputs_that_a_resumed_run_takes_over(judges: Judges,
     assert [one["kept"] for one in resumed["judges"]] == [3 * REPEATS] * len(NAMES)
 
 
-def run_here(folder: Path, eval: dict[str, Any], **options: Any) -> Ran:
+def run_here(folder: Path, eval: dict[str, Any], **options: Any) -> RunResult:
     (folder / "eval.yaml").write_text(json.dumps(eval), "utf-8")
-    return asyncio.run(run_eval(folder / "eval.yaml", options=Options(place=folder / "store", **options)))
+    return asyncio.run(run_eval(folder / "eval.yaml", options=RunOptions(place=folder / "store", **options)))

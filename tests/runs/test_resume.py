@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.judging._prompts import _SHIPPED
+from evenhand.judging.prompts import _SHIPPED
 from tests.runs.chaos.evals import REPEATS, RUBRIC, VARIANTS, Kept, sample, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Asked, Judges
 from tests.runs.chaos.processes import run, started, wait_until

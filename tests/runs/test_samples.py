@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault, InputError
-from evenhand.loading._tree import line_of
-from evenhand.loading._yaml import parse_yaml
-from evenhand.model import Made, ToolCall
-from evenhand.runs._sample import RunSample
-from evenhand.runs._samples import checked, open_samples
-from evenhand.runs._samples_entry import read_entry
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.sample_entry import read_sample_entry
+from evenhand.evals.samples import count_samples, open_samples
+from evenhand.files.parsing import parse_yaml_tree
+from evenhand.files.tree import find_node_line
+from evenhand.model.sample import ToolCall, VariantOutput
 from tests.runs.samples import DATA, FULL, SAMPLE, TEXTS, source
 
 
@@ -33,8 +33,8 @@ def test_the_short_form_describes_one_output(tmp_path: Path) -> None:
 
     (sample,) = source(tmp_path, "s.jsonl", json.dumps(line))
 
-    made = Made(text="a", cost=Decimal("0.1"), turns=3, trace=(), latency_ms=5.0, author="m")
-    assert sample == RunSample(id="sample-1", input="q", outputs={"output": made})
+    made = VariantOutput(text="a", cost=Decimal("0.1"), turns=3, trace=(), latency_ms=5.0, author="m")
+    assert sample == EvalSample(id="sample-1", input="q", outputs={"output": made})
 
 
 def test_one_author_may_stand_for_all_outputs(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_sample_without_id_is_named_by_its_place(tmp_path: Path) -> None:
 
 def test_inline_samples_have_the_lines_of_their_file() -> None:
     """Texts stay as they are written; a wrong field is shown where it stands."""
-    tree = parse_yaml(
+    tree = parse_yaml_tree(
         "samples:\n- input: 1.50\n  output: yes\n  cost: 0.25\n  metadata: {n: 3, x: 1.5, on: true, t: '1', no: null}\n"
         "- id: b\n  inptu: 3\n- id: c\n- id: c\n"
         "- input: [{role: user, text: 12}]\n  tags: [1, b]\n  outputs: {a: 2.0}\n"
@@ -83,14 +83,14 @@ def test_inline_samples_have_the_lines_of_their_file() -> None:
 
     samples = list(open_samples(tree.get("samples"), Path(), faults, ("samples",)))  # type: ignore[union-attr, arg-type]
 
-    assert [(line_of(tree, fault.path), fault.what) for fault in faults] == [
+    assert [(find_node_line(tree, fault.path), fault.what) for fault in faults] == [
         (7, "unknown field 'inptu'"),
         (9, "the id 'c' is used twice, first by the sample 3 of the list"),
     ]
-    assert samples[0] == RunSample(
+    assert samples[0] == EvalSample(
         id="sample-1",
         input="1.50",
-        outputs={"output": Made(text="yes", cost=Decimal("0.25"))},
+        outputs={"output": VariantOutput(text="yes", cost=Decimal("0.25"))},
         metadata={"n": 3, "x": 1.5, "on": True, "t": "1", "no": None},
     )
     assert (samples[-1].input, samples[-1].tags, samples[-1].outputs["a"].text) == ("12", ("1", "b"), "2.0")
@@ -100,7 +100,7 @@ def test_a_check_counts_what_there_is(tmp_path: Path) -> None:
     """Tags decide rubrics, outputs decide variants."""
     content = '{"output": "a", "tags": "x,y"}\n{"outputs": {"old": "a", "new": null}, "tags": ["x"]}\n{}\n'
 
-    counted = checked(source(tmp_path, "s.jsonl", content))
+    counted = count_samples(source(tmp_path, "s.jsonl", content))
 
     assert (counted.samples, counted.tags, counted.variants) == (3, {"x": 2, "y": 1}, {"output": 1, "old": 1})
 
@@ -108,12 +108,12 @@ def test_a_check_counts_what_there_is(tmp_path: Path) -> None:
 def test_a_check_looks_for_what_it_is_told_to(tmp_path: Path) -> None:
     """Assertions of samples are read by another room, and their faults have the same places."""
 
-    def also(sample: RunSample, faults: list[Fault]) -> None:
+    def also(sample: EvalSample, faults: list[Fault]) -> None:
         if sample.assertions:
             faults.append(Fault("unknown assertion", path=("assertions",)))
 
     with pytest.raises(InputError) as caught:
-        checked(source(tmp_path, "s.jsonl", '{}\n{"assertions": [1]}\n'), also)
+        count_samples(source(tmp_path, "s.jsonl", '{}\n{"assertions": [1]}\n'), also)
 
     assert str(caught.value) == f"{tmp_path}/s.jsonl:2: unknown assertion"
 
@@ -130,13 +130,13 @@ def test_every_change_of_a_sample_changes_the_name_of_all(tmp_path: Path, change
     after = source(tmp_path, "t.jsonl", json.dumps({**FULL, **change}))
 
     (one,), (other,) = before, after
-    assert checked(before).digest != checked(after).digest
+    assert count_samples(before).digest != count_samples(after).digest
     assert (one.digest() != other.digest()) == ("cluster" not in change)
 
 
 def test_the_reference_is_never_sent_out() -> None:
     """A system that is shown the answer is not being tested."""
-    sent = SAMPLE.sent(2)
+    sent = SAMPLE.variant_input(2)
 
     assert sent == {
         "id": "a",
@@ -155,12 +155,12 @@ def test_memory_stays_flat_as_samples_grow(tmp_path: Path) -> None:
         lines = (json.dumps({"id": f"{'i' * 300}{n}", "input": "x" * 1000}) for n in range(count))
         samples = source(tmp_path, "s.jsonl", "\n".join(lines))
         tracemalloc.start()
-        checked(samples)
+        count_samples(samples)
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used
 
-    checked(source(tmp_path, "s.jsonl", "{}"))
+    count_samples(source(tmp_path, "s.jsonl", "{}"))
 
     assert peak(4000) - peak(500) < 3500 * 150
 
@@ -170,21 +170,21 @@ class Few:
 
     where = "few"
 
-    def __iter__(self) -> Iterator[RunSample]:
-        yield RunSample(id="a")
-        yield RunSample(id="a")
+    def __iter__(self) -> Iterator[EvalSample]:
+        yield EvalSample(id="a")
+        yield EvalSample(id="a")
 
 
 def test_samples_of_any_source_are_checked() -> None:
     """Whoever gives samples over and over is a source."""
     with pytest.raises(EvalError) as caught:
-        checked(Few())
+        count_samples(Few())
 
     assert str(caught.value) == "few[1]: the id 'a' is used twice, first in few[0] (each id is unique)"
 
 
 MADE = st.builds(
-    Made,
+    VariantOutput,
     text=TEXTS,
     trace=st.none() | st.lists(st.builds(ToolCall, TEXTS.filter(bool), DATA, DATA), max_size=2).map(tuple),
     cost=st.none() | st.decimals(0, 1000, places=6),
@@ -194,7 +194,7 @@ MADE = st.builds(
 )
 NAMES = TEXTS.filter(str.strip)
 SAMPLES = st.builds(
-    RunSample,
+    EvalSample,
     id=NAMES,
     input=TEXTS,
     outputs=st.dictionaries(NAMES, MADE, max_size=3),
@@ -208,11 +208,11 @@ SAMPLES = st.builds(
 
 
 @given(SAMPLES)
-def test_the_content_of_a_sample_reads_back_as_the_sample(sample: RunSample) -> None:
+def test_the_content_of_a_sample_reads_back_as_the_sample(sample: EvalSample) -> None:
     """What the store keeps of a sample is the sample."""
     faults: list[Fault] = []
 
-    back = read_entry(json.loads(json.dumps(sample.content())), 1, faults)
+    back = read_sample_entry(json.loads(json.dumps(sample.to_json())), 1, faults)
 
     assert faults == []
     assert back == sample

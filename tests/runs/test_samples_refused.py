@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.errors import MOST_TOLD, EvalError, Fault
-from evenhand.runs import _samples_lines
-from evenhand.runs._sample import RunSample
-from evenhand.runs._samples import checked
+from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault
+from evenhand.evals import json_lines as _samples_lines
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import count_samples
 from tests.runs.samples import DATA, said, source, unopened
 
 
@@ -62,12 +62,12 @@ def test_all_faults_of_a_file_come_at_once_each_with_its_line(tmp_path: Path) ->
 
 def test_reading_stops_when_enough_is_told(tmp_path: Path) -> None:
     """A wrong file of a million lines gives fifty faults, not a million."""
-    samples = source(tmp_path, "s.jsonl", '{"x": 1}\n' * (MOST_TOLD * 3))
+    samples = source(tmp_path, "s.jsonl", '{"x": 1}\n' * (MOST_FAULTS_SHOWN * 3))
 
     with pytest.raises(EvalError) as caught:
         list(samples)
 
-    assert len(caught.value.faults) == MOST_TOLD
+    assert len(caught.value.faults) == MOST_FAULTS_SHOWN
 
 
 class Many:
@@ -75,24 +75,24 @@ class Many:
 
     where = "many"
 
-    def __iter__(self) -> Iterator[RunSample]:
-        return (RunSample(id=str(number)) for number in range(MOST_TOLD * 3))
+    def __iter__(self) -> Iterator[EvalSample]:
+        return (EvalSample(id=str(number)) for number in range(MOST_FAULTS_SHOWN * 3))
 
 
 @pytest.mark.parametrize("kind", ["a file", "another source"])
 def test_looking_further_stops_when_enough_is_told(tmp_path: Path, kind: str) -> None:
     """The same where another room finds the faults."""
-    samples = source(tmp_path, "s.jsonl", "{}\n" * (MOST_TOLD * 3)) if kind == "a file" else Many()
+    samples = source(tmp_path, "s.jsonl", "{}\n" * (MOST_FAULTS_SHOWN * 3)) if kind == "a file" else Many()
     looked: list[str] = []
 
-    def also(sample: RunSample, faults: list[Fault]) -> None:
+    def also(sample: EvalSample, faults: list[Fault]) -> None:
         looked.append(sample.id)
         faults.append(Fault("wrong"))
 
     with pytest.raises(EvalError) as caught:
-        checked(samples, also)
+        count_samples(samples, also)
 
-    assert (len(looked), len(caught.value.faults)) == (MOST_TOLD, MOST_TOLD)
+    assert (len(looked), len(caught.value.faults)) == (MOST_FAULTS_SHOWN, MOST_FAULTS_SHOWN)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_hostile_lines_are_refused_with_their_place(tmp_path: Path, content: byt
 
 def test_an_endless_line_is_passed_over_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is never held in memory, and what follows it is still looked at."""
-    monkeypatch.setattr(_samples_lines, "LONGEST", 100)
+    monkeypatch.setattr(_samples_lines, "LONGEST_LINE", 100)
     content = '{"input": "' + "x" * 1000 + '"}\n{"nput": 1}\n{"id": "' + "y" * 200
 
     assert said(tmp_path, "s.jsonl", content) == [
@@ -165,6 +165,6 @@ def test_whatever_a_file_holds_it_gives_samples_or_a_clear_error(
     samples = source(folder, name, content)
 
     try:
-        assert checked(samples).samples == len(list(samples))
+        assert count_samples(samples).samples == len(list(samples))
     except EvalError as error:
         assert all(fault.where.startswith(str(folder / name)) for fault in error.faults)

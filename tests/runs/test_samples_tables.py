@@ -9,9 +9,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
-from evenhand.model import Made, ToolCall
-from evenhand.runs._sample import RunSample
-from evenhand.runs._samples import checked
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import count_samples
+from evenhand.model.sample import ToolCall, VariantOutput
 from tests.runs.samples import FULL, SAMPLE, said, source, unopened
 
 
@@ -29,14 +29,14 @@ def test_csv_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: str, en
 
     first, second = source(tmp_path, "s.csv", content)
 
-    assert first == RunSample(
+    assert first == EvalSample(
         id="1",
         input=f'two{end}lines{separator} "quoted"',
-        outputs={"old": Made(text="a"), "new-4.1": Made(text="b", cost=Decimal("0.50"))},
+        outputs={"old": VariantOutput(text="a"), "new-4.1": VariantOutput(text="b", cost=Decimal("0.50"))},
         tags=("p", "q"),
         metadata={"topic": "x"},
     )
-    assert second == RunSample(id="2", input="plain", outputs={"new-4.1": Made(text="c")})
+    assert second == EvalSample(id="2", input="plain", outputs={"new-4.1": VariantOutput(text="c")})
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_columns_with_other_names_are_told_apart_by_the_eval(tmp_path: Path) -> 
     (by_csv,) = source(tmp_path, "s.csv", f"{','.join(row)}\n{','.join(row.values())}\n", fields=fields)
     (by_json,) = source(tmp_path, "s.jsonl", json.dumps(row), fields=fields)
 
-    wanted = RunSample(id="sample-1", input="q", outputs={"old": Made(text="a")}, metadata={"topic": "t"})
+    wanted = EvalSample(id="sample-1", input="q", outputs={"old": VariantOutput(text="a")}, metadata={"topic": "t"})
     assert (by_csv, by_json) == (wanted, wanted)
 
 
@@ -125,10 +125,10 @@ def test_parquet_is_read_from_structures_and_from_dotted_names(tmp_path: Path, d
 
     first, second = source(tmp_path, "s.parquet", (tmp_path / "s.parquet").read_bytes())
 
-    made = Made(text="b", cost=Decimal("0.5"), trace=(ToolCall("search", "x", None),))
-    outputs = {"old": Made(text="a"), "new": made}
-    assert first == RunSample(id="1", input="q", outputs=outputs, tags=("t",), metadata={"n": 1})
-    assert second == RunSample(id="2", input="r", outputs={"new": Made(text="c")}, metadata={"n": 2})
+    made = VariantOutput(text="b", cost=Decimal("0.5"), trace=(ToolCall("search", "x", None),))
+    outputs = {"old": VariantOutput(text="a"), "new": made}
+    assert first == EvalSample(id="1", input="q", outputs=outputs, tags=("t",), metadata={"n": 1})
+    assert second == EvalSample(id="2", input="r", outputs={"new": VariantOutput(text="c")}, metadata={"n": 2})
 
 
 def test_wrong_parquet_is_refused_with_its_row(tmp_path: Path) -> None:
@@ -162,4 +162,4 @@ def test_the_name_of_a_sample_does_not_depend_on_the_kind_of_file(tmp_path: Path
     by_csv = source(tmp_path, "s.csv", "id,output,cost\na,b,0.1\n")
     by_json = source(tmp_path, "s.jsonl", '{"cost": 0.1, "output": "b", "id": "a"}')
 
-    assert checked(by_csv).digest == checked(by_json).digest
+    assert count_samples(by_csv).digest == count_samples(by_json).digest

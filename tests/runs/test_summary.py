@@ -4,8 +4,10 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from evenhand.deciding import decision_of
-from evenhand.runs import Frame, Summary, gate_states, head_of, summarise
+from evenhand.compare.run_decision import decide_run
+from evenhand.runs.run_head import build_run_head, check_run_gates
+from evenhand.runs.run_record import EvalSnapshot
+from evenhand.runs.summary import RunSummary, summarise_results
 
 
 def row(position: int, variant: str, composite: str | None, **content: Any) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def call(**changes: Any) -> dict[str, Any]:
     return {**plain, "cost": "0.001", "failed": None, "cached_from": None, **changes}
 
 
-def frame(**changes: Any) -> Frame:
+def frame(**changes: Any) -> EvalSnapshot:
     plain: dict[str, Any] = {
         "name": "e",
         "control": "old",
@@ -58,14 +60,14 @@ def frame(**changes: Any) -> Frame:
         "seed": 0,
         "fingerprints": {},
     }
-    return Frame(**{**plain, **changes})
+    return EvalSnapshot(**{**plain, **changes})
 
 
 def test_means_are_exact_and_missing_ones_are_counted() -> None:
     """A third of 10 has no decimals that tell it; two scored and one missing are not three."""
     rows = [row(0, "new", "10/3"), row(1, "new", "10/3"), row(2, "new", None, layers={"fact": None})]
 
-    tally = summarise(["new"], rows, []).tallies["new"]
+    tally = summarise_results(["new"], rows, []).tallies["new"]
 
     assert tally.composite.exact == Fraction(10, 3)
     assert (tally.composite.n, tally.composite.missing) == (2, 1)
@@ -76,7 +78,7 @@ def test_columns_keep_their_rows_when_a_layer_appears_late() -> None:
     """What a later sample has, the earlier ones lack: every column is as long as the results."""
     rows = [row(0, "new", "3", layers={"fact": "3"}), row(1, "new", "4", layers={"fact": "4", "judge": "5"})]
 
-    tally = summarise(["new"], rows, []).tallies["new"]
+    tally = summarise_results(["new"], rows, []).tallies["new"]
 
     assert len(tally.layers["judge"].values) == len(tally.layers["fact"].values) == 2
     assert (tally.layers["judge"].n, tally.layers["judge"].missing) == (1, 1)
@@ -94,9 +96,9 @@ def test_failures_are_counted_by_reason_with_where_they_were_met_first() -> None
         row(3, "new", None, judgments=silent),
         row(4, "new", None, assertions=unknown),
     ]
-    summary = summarise(["new"], rows, [])
+    summary = summarise_results(["new"], rows, [])
 
-    failures = head_of(frame(control="new", variants={"new": ""}), summary, {0: "a", 1: "b", 2: "c", 4: "e"})[
+    failures = build_run_head(frame(control="new", variants={"new": ""}), summary, {0: "a", 1: "b", 2: "c", 4: "e"})[
         "failures"
     ]
 
@@ -113,7 +115,7 @@ def test_a_kept_answer_is_not_billed_and_a_failed_one_is_no_answer() -> None:
     """Four calls: one paid, one from before, one that failed, one tried three times."""
     calls = [call(), call(cached_from="r"), call(failed="busy", cost=None), call(attempts=3)]
 
-    judge = head_of(frame(), summarise(["old", "new"], [], calls), {})["judges"][0]
+    judge = build_run_head(frame(), summarise_results(["old", "new"], [], calls), {})["judges"][0]
 
     assert (judge["calls"], judge["cached"], judge["failed"], judge["retries"]) == (4, 1, 1, 2)
     assert judge["cost"] == 0.002
@@ -122,7 +124,7 @@ def test_a_kept_answer_is_not_billed_and_a_failed_one_is_no_answer() -> None:
 
 def test_an_unknown_price_leaves_the_sum_unknown() -> None:
     """Zero would be a lie."""
-    head = head_of(frame(), summarise(["old", "new"], [], [call(), call(cost=None)]), {})
+    head = build_run_head(frame(), summarise_results(["old", "new"], [], [call(), call(cost=None)]), {})
 
     assert head["judges"][0]["cost"] is None
     assert (head["cost"]["total"], head["cost"]["unpriced"]) == (None, 1)
@@ -131,12 +133,14 @@ def test_an_unknown_price_leaves_the_sum_unknown() -> None:
 def test_samples_of_one_cluster_count_as_one() -> None:
     """Ten variations of one prompt are no ten samples: the interval is wider than that of ten."""
     spread = ["2", "4"] * 5
-    alone = summarise(["new"], [row(at, "new", value) for at, value in enumerate(spread)], [])
-    joined = summarise(["new"], [row(at, "new", value, cluster=f"c{at // 5}") for at, value in enumerate(spread)], [])
+    alone = summarise_results(["new"], [row(at, "new", value) for at, value in enumerate(spread)], [])
+    joined = summarise_results(
+        ["new"], [row(at, "new", value, cluster=f"c{at // 5}") for at, value in enumerate(spread)], []
+    )
 
     widths = []
     for summary in (alone, joined):
-        one = head_of(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
+        one = build_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
         widths.append(one["high"] - one["low"])
 
     assert widths[1] > widths[0]
@@ -149,9 +153,9 @@ def test_the_pass_rate_counts_incomplete_and_failed_outputs_as_not_passing() -> 
         row(at, "new", "3", card={"verdict": word, "criteria": {}, "reviews": None}) for at, word in enumerate(cards)
     ]
     rows.append(row(3, "new", None, state="failed", card=None, output=None, criteria={"page": None}))
-    tally = summarise(["new"], rows, []).tallies["new"]
+    tally = summarise_results(["new"], rows, []).tallies["new"]
 
-    states = gate_states(tally, {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)})
+    states = check_run_gates(tally, {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)})
 
     told = [(one["gate"], one["mean"], one["passed"]) for one in states]
     assert told == [("pass_rate", 0.5, True), ("tone", None, None)]
@@ -162,7 +166,7 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
     """An output that never came: its checks cannot fail, and still it does not pass."""
     rows = [row(0, "new", "5", card=None), row(1, "new", None, state="failed", card=None, output=None)]
 
-    decision = decision_of(frame(control="new", variants={"new": ""}), summarise(["new"], rows, []))
+    decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
     assert decision["exit_code"] == 1
     assert {"gate": "pass_rate", "min": 1.0, "mean": 0.5, "passed": False} in decision["gates"]["new"]
@@ -171,10 +175,10 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
 def test_mean_interval_and_gate_count_the_same_units() -> None:
     """Nine samples of one cluster and one alone are two units: the mean lies in its own interval."""
     rows = [row(at, "new", "1", cluster="acme") for at in range(9)] + [row(9, "new", "5")]
-    summary = summarise(["new"], rows, [])
+    summary = summarise_results(["new"], rows, [])
 
-    one = head_of(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
-    gate = decision_of(frame(control="new", variants={"new": ""}), summary)["gates"]["new"][0]
+    one = build_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
+    gate = decide_run(frame(control="new", variants={"new": ""}), summary)["gates"]["new"][0]
 
     assert one["mean"] == 3.0
     assert one["low"] <= one["mean"] <= one["high"]
@@ -185,7 +189,7 @@ def test_repeats_of_a_sample_count_once() -> None:
     """A sample with three repeats weighs no more than one with a single score."""
     rows = [{**row(0, "new", value), "repeat": at} for at, value in enumerate(["1", "2", "3"])] + [row(1, "new", "5")]
 
-    assert summarise(["new"], rows, []).tallies["new"].composite.exact == Fraction(7, 2)
+    assert summarise_results(["new"], rows, []).tallies["new"].composite.exact == Fraction(7, 2)
 
 
 def test_progress_with_a_failed_gate_is_cautious() -> None:
@@ -193,7 +197,7 @@ def test_progress_with_a_failed_gate_is_cautious() -> None:
     fails: dict[str, Any] = {"verdict": "fail", "criteria": {}, "reviews": None}
     rows = [row(at, "old", "3") for at in range(30)] + [row(at, "new", "5", card=fails) for at in range(30)]
 
-    decision = decision_of(frame(), summarise(["old", "new"], rows, []))
+    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision["verdict"], decision["exit_code"], decision["best"]) == ("CAUTIOUS", 1, None)
     assert decision["next_step"] == "Find out why new misses its gate pass_rate, then run it again."
@@ -204,7 +208,7 @@ def test_nothing_scored_says_what_to_mend() -> None:
     silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": "judge failed: nobody answers"}]
     rows = [row(at, "new", None, judgments=silent, layers={"judge": None}) for at in range(3)]
 
-    decision = decision_of(frame(control="new", variants={"new": ""}), summarise(["new"], rows, []))
+    decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
     assert decision["headline"] == "No output could be scored: j: judge failed: nobody answers."
     assert decision["next_step"] == "Mend what failed (see the failures), then run it again."
@@ -216,7 +220,7 @@ def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> 
     rows = [row(at, "new", None, layers={"fact": "2", "judge": None}) for at in range(3)]
     gates = {"fact": Fraction(4), "composite": Fraction(4)}
 
-    decision = decision_of(frame(control="new", variants={"new": ""}, gates=gates), summarise(["new"], rows, []))
+    decision = decide_run(frame(control="new", variants={"new": ""}, gates=gates), summarise_results(["new"], rows, []))
 
     states = {gate["gate"]: (gate["mean"], gate["passed"]) for gate in decision["gates"]["new"]}
     assert states["fact"] == (2.0, False)
@@ -225,9 +229,9 @@ def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> 
 
 def test_a_gate_that_is_not_known_has_not_passed() -> None:
     """Nothing was measured: that is no pass."""
-    summary = summarise(["new"], [row(0, "new", "4"), row(1, "new", "4")], [])
+    summary = summarise_results(["new"], [row(0, "new", "4"), row(1, "new", "4")], [])
 
-    decision = decision_of(frame(control="new", variants={"new": ""}, gates={"tone": Fraction(1)}), summary)
+    decision = decide_run(frame(control="new", variants={"new": ""}, gates={"tone": Fraction(1)}), summary)
 
     assert decision["exit_code"] == 1
     assert "new: the gate tone is not known, at least 1 is asked for." in decision["reasons"]
@@ -238,7 +242,7 @@ def test_a_stopped_run_compares_only_what_both_variants_have() -> None:
     rows = [row(at, name, "4" if name == "new" else "3") for at in range(6) for name in ("old", "new")]
     rows += [row(at, "old", "3") for at in range(6, 9)]
 
-    comparison = decision_of(frame(), summarise(["old", "new"], rows, []))["comparisons"][0]
+    comparison = decide_run(frame(), summarise_results(["old", "new"], rows, []))["comparisons"][0]
 
     assert comparison["pairs"] == 6
     assert comparison["lost_by_treatment"] == 0
@@ -252,7 +256,7 @@ def test_losing_outputs_is_never_progress() -> None:
         lost = at % 2 == 0
         rows.append(row(at, "new", None if lost else "5", state="failed" if lost else "scored"))
 
-    decision = decision_of(frame(), summarise(["old", "new"], rows, []))
+    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
     assert decision["verdict"] == "REGRESS"
     assert decision["exit_code"] == 1
@@ -263,7 +267,7 @@ def test_different_sets_of_layers_are_not_compared() -> None:
     rows = [row(at, "old", "3", layers={"fact": "3"}) for at in range(6)]
     rows += [row(at, "new", "4", layers={"fact": "4", "judge": "4"}) for at in range(6)]
 
-    decision = decision_of(frame(), summarise(["old", "new"], rows, []))
+    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
     assert decision["verdict"] == "UNDECIDED"
     assert decision["exit_code"] == 1
@@ -271,9 +275,9 @@ def test_different_sets_of_layers_are_not_compared() -> None:
 
 def test_an_empty_run_has_a_head() -> None:
     """Nothing was scored: that is said, and nothing breaks."""
-    empty = Summary(summarise(["old", "new"], [], []).tallies)
+    empty = RunSummary(summarise_results(["old", "new"], [], []).tallies)
 
-    head = head_of(frame(), empty, {})
+    head = build_run_head(frame(), empty, {})
 
     assert [one["composite"] for one in head["variants"]] == [None, None]
     assert head["failures"] == []

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import Fault, StoreError
-from evenhand.runs import Columns, table_of
-from evenhand.runs._columns import unpacked
-from evenhand.runs.store import Batch, Store
+from evenhand.runs.columns import ColumnsBuilder, load_run_table, unpack_columns
+from evenhand.store.rows import RowBatch
+from evenhand.store.store import Store
 from tests.runs.stored import keep_run, result, sample
 
 RUN = "20261116-090000-aaaaaa"
@@ -47,7 +47,7 @@ def test_every_number_of_a_result_has_its_place(store: Store) -> None:
     ]  # fmt: skip
     keep_run(store, RUN, {"old": [], "new": []}, results=results, samples=[sample(0, "a"), sample(2, "b")])
 
-    found = table_of(store, RUN)
+    found = load_run_table(store, RUN)
 
     assert (found.samples, found.variants) == (("a", "b"), ("old", "new"))
     assert [found.sample.tolist(), found.variant.tolist(), found.repeat.tolist()] == [
@@ -73,7 +73,7 @@ def test_an_answer_on_a_flag_is_no_answer_on_a_criterion(store: Store) -> None:
     judgments = [said("a", "tone", "8/1"), said("a", "rude", "0/1"), said("a", "tone", "0/1")]
     keep_run(store, RUN, {"old": []}, results=[result(0, "old", 1, criteria={"tone": "8/1"}, judgments=judgments)])
 
-    found = table_of(store, RUN).judgments
+    found = load_run_table(store, RUN).judgments
 
     assert {key: column.tolist() for key, column in found.items()} == {("a", "tone"): [8.0]}
 
@@ -87,7 +87,7 @@ def test_the_rows_of_a_finished_run_are_read_once(store: Store, monkeypatch: pyt
     keep_run(store, RUN, {"old": [1, 2], "new": [3, None]})
     monkeypatch.setattr(Store, "results", None)
 
-    found = table_of(store, "latest")
+    found = load_run_table(store, "latest")
 
     same(found.composite, [3, 1, nan, 2])
 
@@ -96,46 +96,46 @@ def test_the_rows_of_a_finished_run_are_read_once(store: Store, monkeypatch: pyt
 def test_columns_that_cannot_be_read_are_worked_out_anew(store: Store, kept: bytes) -> None:
     """Whatever wrote them, the rows are there."""
     keep_run(store, RUN, {"old": [1, 2]})
-    store.keep_columns(RUN, kept)
+    store.save_columns(RUN, kept)
 
-    found = table_of(store, RUN)
+    found = load_run_table(store, RUN)
 
     same(found.composite, [1, 2])
-    assert unpacked(store.columns(RUN)) is not None
+    assert unpack_columns(store.load_columns(RUN)) is not None
 
 
 def test_columns_of_another_format_are_worked_out_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer Evenhand may keep other things."""
-    monkeypatch.setattr("evenhand.runs._columns.FORMAT", 99)
-    newer = Columns(["old"]).packed([])
+    monkeypatch.setattr("evenhand.runs.columns.COLUMNS_FORMAT", 99)
+    newer = ColumnsBuilder(["old"]).pack([])
     monkeypatch.undo()
 
-    assert unpacked(newer) is None
+    assert unpack_columns(newer) is None
 
 
 def test_a_run_that_goes_on_is_read_as_it_stands(store: Store) -> None:
     """Its columns would be those of yesterday."""
     keep_run(store, RUN, {"old": [1, 2]})
-    store.take(RUN, "elsewhere:1:1")
-    store.write(Batch(results=[{**result(1, "old", 4), "run": RUN}]))
+    store.hold_run(RUN, "elsewhere:1:1")
+    store.write_rows(RowBatch(results=[{**result(1, "old", 4), "run": RUN}]))
 
-    found = table_of(store, RUN)
+    found = load_run_table(store, RUN)
 
     same(found.composite, [1, 4])
-    assert store.columns(RUN) is None
+    assert store.load_columns(RUN) is None
 
 
 def test_whoever_may_only_read_the_store_reads_the_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of a team's database has no right to write."""
     keep_run(store, RUN, {"old": [1, 2]})
-    store.keep_columns(RUN, b"")
+    store.save_columns(RUN, b"")
 
     def refused(*_: object) -> None:
         raise StoreError(Fault("cannot be written"))
 
     monkeypatch.setattr(Store, "keep_columns", refused)
 
-    same(table_of(store, RUN).composite, [1, 2])
+    same(load_run_table(store, RUN).composite, [1, 2])
 
 
 def test_texts_are_equal_where_the_question_is(store: Store) -> None:
@@ -144,7 +144,7 @@ def test_texts_are_equal_where_the_question_is(store: Store) -> None:
     asked += [sample(number, "s0", **one) for number, one in enumerate(DIFFERENT, 3)]
     keep_run(store, RUN, {"old": [1.0] * len(asked)}, samples=asked)
 
-    texts = table_of(store, RUN).texts.tolist()
+    texts = load_run_table(store, RUN).texts.tolist()
 
     assert texts[0] == texts[1] == texts[2]
     assert len(set(texts)) == 1 + len(DIFFERENT)
@@ -169,7 +169,7 @@ criteria = st.dictionaries(st.sampled_from("abc"), numbers, max_size=3)
 )
 def test_columns_say_what_the_rows_say(rows: list[tuple[int, dict[str, float | None]]]) -> None:
     """Whatever criteria the rows have, in whatever order they come up."""
-    columns = Columns(["old"])
+    columns = ColumnsBuilder(["old"])
     positions = sorted({position for position, _ in rows})
     rows.sort(key=lambda one: one[0])
     for position, scores in rows:
@@ -177,7 +177,7 @@ def test_columns_say_what_the_rows_say(rows: list[tuple[int, dict[str, float | N
         row = result(position, "old", None, criteria=texts)
         columns.add(row, json.loads(row["content"]))
 
-    found = unpacked(columns.packed([sample(position) for position in positions]))
+    found = unpack_columns(columns.pack([sample(position) for position in positions]))
 
     assert found is not None
     assert [positions[place] for place in found.places["sample"].tolist()] == [position for position, _ in rows]

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from evenhand import EvalError, Options
+from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
-from evenhand.runs import Counted, Course, RunSample, SecondPass, shuffled_order
-from evenhand.runs._ending import in_order
-from evenhand.runs._samples import InlineSamples, checked
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_samples
+from evenhand.runs.execute import RunProgress
+from evenhand.runs.stopping import read_samples_in_order, shuffle_samples
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.processes import Done, run, started, wait_until
@@ -99,7 +100,7 @@ def test_samples_are_asked_about_in_a_random_order_that_the_run_keeps(judges: Ju
     until = json.loads(kept.runs[0]["setup"])["until_decided"]
     assert until["looks"][: done.head["stopping"]["look"]] == done.head["stopping"]["looks"]
     assert {id for id, _, _ in kept.results()} == {
-        f"s{place}" for place in shuffled_order(PLANNED, until["seed"])[:used]
+        f"s{place}" for place in shuffle_samples(PLANNED, until["seed"])[:used]
     }
     assert {id for id, _, _ in kept.results()} != {f"s{place}" for place in range(used)}
 
@@ -157,7 +158,7 @@ def test_a_settled_run_is_finished_although_somebody_stops_it(judges: Judges, tm
     ran = asyncio.run(
         run_eval(
             tmp_path / "eval.yaml",
-            options=Options(place=tmp_path / "store", until_decided=True),
+            options=RunOptions(place=tmp_path / "store", until_decided=True),
             watch=_stopped_once_settled,
         )
     )
@@ -168,7 +169,7 @@ def test_a_settled_run_is_finished_although_somebody_stops_it(judges: Judges, tm
 
 
 @asynccontextmanager
-async def _stopped_once_settled(course: Course, _spent: Any) -> AsyncIterator[None]:
+async def _stopped_once_settled(course: RunProgress, _spent: Any) -> AsyncIterator[None]:
     yield
     assert course.settled
     course.stop()
@@ -215,7 +216,7 @@ def test_what_could_never_be_stopped_early_is_refused(
     write_eval(tmp_path, judges, samples, **eval)
 
     with pytest.raises(EvalError, match=says) as refused:
-        asyncio.run(run_eval(tmp_path / "eval.yaml", options=Options(place=tmp_path / "store", until_decided=True)))
+        asyncio.run(run_eval(tmp_path / "eval.yaml", options=RunOptions(place=tmp_path / "store", until_decided=True)))
 
     assert "leave --until-decided out" in str(refused.value)
     assert not (tmp_path / "store").exists()
@@ -228,20 +229,20 @@ def test_samples_with_different_layers_cannot_be_decided(judges: Judges, tmp_pat
     write_samples(tmp_path, mixed)
 
     with pytest.raises(EvalError, match="samples have different layers"):
-        asyncio.run(run_eval(tmp_path / "eval.yaml", options=Options(place=tmp_path / "store", until_decided=True)))
+        asyncio.run(run_eval(tmp_path / "eval.yaml", options=RunOptions(place=tmp_path / "store", until_decided=True)))
 
 
-def counted(number: int) -> tuple[InlineSamples, Counted]:
-    samples = InlineSamples(tuple(RunSample(id=f"s{place}") for place in range(number)), "samples")
-    return samples, checked(samples)
+def counted(number: int) -> tuple[InlineSamples, SampleCounts]:
+    samples = InlineSamples(tuple(EvalSample(id=f"s{place}") for place in range(number)), "samples")
+    return samples, count_samples(samples)
 
 
 def test_more_samples_than_are_held_at_once_come_in_the_same_order() -> None:
     """The file is read again for each part of the order."""
     source, all_of_them = counted(25)
-    order = shuffled_order(25, seed=3)
+    order = shuffle_samples(25, seed=3)
 
-    placed = list(in_order(SecondPass(source, all_of_them), order, held=10))
+    placed = list(read_samples_in_order(RecheckedSamples(source, all_of_them), order, held=10))
 
     assert [position for position, _ in placed] == order
     assert [sample.id for _, sample in placed] == [f"s{position}" for position in order]
@@ -250,15 +251,15 @@ def test_more_samples_than_are_held_at_once_come_in_the_same_order() -> None:
 
 def test_another_seed_is_another_order() -> None:
     """And the same seed the same one, in every version: the hash is a fixed one."""
-    assert shuffled_order(8, seed=0) == [6, 4, 2, 1, 7, 5, 0, 3]
-    assert shuffled_order(100, seed=0) != shuffled_order(100, seed=1)
+    assert shuffle_samples(8, seed=0) == [6, 4, 2, 1, 7, 5, 0, 3]
+    assert shuffle_samples(100, seed=0) != shuffle_samples(100, seed=1)
 
 
 def test_samples_that_changed_end_it() -> None:
     """What is read for the order must be what was counted."""
     source, _ = counted(25)
     _, others = counted(24)
-    samples = SecondPass(source, others)
+    samples = RecheckedSamples(source, others)
 
-    assert list(in_order(samples, shuffled_order(24, seed=3))) == []
+    assert list(read_samples_in_order(samples, shuffle_samples(24, seed=3))) == []
     assert samples.changed

@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from evenhand import load_rubric
-from evenhand.loading import rubric_names
-from evenhand.scoring import Past, consistency, fingerprint
+from evenhand.files.methods import list_rubric_names
+from evenhand.scoring.consistency import PastScores, check_score_consistency
+from evenhand.scoring.scores import compute_fingerprint
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
 
@@ -238,12 +239,12 @@ FROZEN = {
 }
 
 
-def past(*scores: float, mark: str = "same") -> list[Past]:
-    return [Past(fingerprint=mark, scores={"safety": Fraction(str(score))}) for score in scores]
+def past(*scores: float, mark: str = "same") -> list[PastScores]:
+    return [PastScores(fingerprint=mark, scores={"safety": Fraction(str(score))}) for score in scores]
 
 
-def judged(score: float, *earlier: Past) -> str:
-    return str(consistency("same", {"safety": Fraction(str(score))}, earlier))
+def judged(score: float, *earlier: PastScores) -> str:
+    return str(check_score_consistency("same", {"safety": Fraction(str(score))}, earlier))
 
 
 def test_a_first_evaluation_has_no_history() -> None:
@@ -273,8 +274,8 @@ def test_only_the_last_ten_of_the_same_fingerprint_count() -> None:
     """Ten eights hide an older one and another rubric's three."""
     earlier = [*past(1), *past(8, 8, 8, 8, 8, 8, 8, 8, 8, 8), *past(3, mark="other")]
 
-    assert consistency("same", {"safety": Fraction(8)}, earlier).strayed == ()
-    assert consistency("same", {"safety": Fraction(8)}, earlier).n == 10
+    assert check_score_consistency("same", {"safety": Fraction(8)}, earlier).strayed == ()
+    assert check_score_consistency("same", {"safety": Fraction(8)}, earlier).n == 10
     assert judged(7, *earlier).startswith("safety 7")
 
 
@@ -299,7 +300,7 @@ def test_renaming_changes_no_fingerprint_and_everything_else_does() -> None:
         {**base, "panel": {"aggregate": "median"}},
         {**base, "steps": ["weighted_mean"]},
     ]
-    marks = [fingerprint(load_rubric(rubric)) for rubric in (base, *same, *changed)]
+    marks = [compute_fingerprint(load_rubric(rubric)) for rubric in (base, *same, *changed)]
 
     assert len(set(marks[:4])) == 1
     assert len(set(marks[3:])) == len(changed) + 1
@@ -310,11 +311,11 @@ def test_prompts_judges_and_layers_enter_the_fingerprint() -> None:
     rubric = load_rubric("council")
 
     marks = {
-        fingerprint(rubric),
-        fingerprint(rubric, prompts={"pointwise": "v1"}),
-        fingerprint(rubric, judges=[{"model": "x", "temperature": 0}]),
-        fingerprint(rubric, judges=[{"model": "x", "temperature": 1}]),
-        fingerprint(rubric, layers=["fact"]),
+        compute_fingerprint(rubric),
+        compute_fingerprint(rubric, prompts={"pointwise": "v1"}),
+        compute_fingerprint(rubric, judges=[{"model": "x", "temperature": 0}]),
+        compute_fingerprint(rubric, judges=[{"model": "x", "temperature": 1}]),
+        compute_fingerprint(rubric, layers=["fact"]),
     }
 
     assert len(marks) == 5
@@ -322,4 +323,4 @@ def test_prompts_judges_and_layers_enter_the_fingerprint() -> None:
 
 def test_the_fingerprint_of_the_shipped_rubrics_is_frozen() -> None:
     """A change of a shipped rubric is a new fingerprint, and so a decision."""
-    assert {name: fingerprint(load_rubric(name)) for name in rubric_names()} == FROZEN
+    assert {name: compute_fingerprint(load_rubric(name)) for name in list_rubric_names()} == FROZEN

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import Agreement, IccForm, Undefined, icc, kendall_w
+from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats._concordance import IccForm, icc, kendall_w
 
 # Shrout and Fleiss (1979), table 2: four judges, six targets.
 JUDGES = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]

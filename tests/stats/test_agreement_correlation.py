@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import Correlation, Undefined, kendall_tau, pearson, spearman
+from evenhand.stats._agreement import Correlation, Undefined
+from evenhand.stats._correlation import kendall_tau, pearson, spearman
 
 Measure = Callable[..., Correlation | Undefined]
 

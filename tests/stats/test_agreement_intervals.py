@@ -11,17 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import (
-    Agreement,
-    Metric,
-    Undefined,
-    cohen_kappa,
-    fleiss_kappa,
-    kendall_w,
-    krippendorff,
-    mean_pairwise,
-)
+from evenhand.stats._agreement import Agreement, Undefined
 from evenhand.stats._arrays import Floats
+from evenhand.stats._concordance import kendall_w
+from evenhand.stats._kappa import cohen_kappa, fleiss_kappa
+from evenhand.stats._krippendorff import Metric, krippendorff
+from evenhand.stats._pairwise import mean_pairwise
 from evenhand.stats._resamples import Draws, resampled
 from tests.soak import often
 

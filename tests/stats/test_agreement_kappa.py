@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats import Agreement, Undefined, Weights, cohen_kappa, fleiss_kappa
+from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats._kappa import Weights, cohen_kappa, fleiss_kappa
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
 EVERY_WEIGHT: tuple[Weights, ...] = ("none", "linear", "quadratic")

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import Bootstrap, BootstrapMethod, Undefined, bootstrap_difference, bootstrap_mean, mean_interval
 from evenhand.stats import _bootstrap as bootstrap
+from evenhand.stats._agreement import Undefined
+from evenhand.stats._bootstrap import Bootstrap, BootstrapMethod, bootstrap_difference, bootstrap_mean
+from evenhand.stats._mean import mean_interval
 
 METHODS: tuple[BootstrapMethod, ...] = get_args(BootstrapMethod)
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=5, max_size=40)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import optimize as scipy_optimize
 
 from evenhand.errors import InputError
-from evenhand.stats import BradleyTerry, Games, bradley_terry, from_rankings
+from evenhand.stats._bradley_terry import BradleyTerry, bradley_terry
+from evenhand.stats._games import Games, from_rankings
 
 NAMES = "abcd"
 PLAYED = st.lists(

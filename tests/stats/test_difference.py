@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import Difference, difference_of, paired_difference
 from evenhand.stats._arrays import checked_level
+from evenhand.stats._difference import Difference, difference_of, paired_difference
 from evenhand.stats._student import student_tail
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)

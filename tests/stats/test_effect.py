@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import EffectSize, Undefined, cliffs_delta, hedges_g, rate_difference, superiority, wilson
+from evenhand.stats._agreement import Undefined
+from evenhand.stats._effect import EffectSize, cliffs_delta, hedges_g, superiority
 from evenhand.stats._noncentral import centre_of, noncentral_tail
+from evenhand.stats._rates import rate_difference, wilson
 
 DIFFERENCES = st.lists(st.integers(-4, 4), min_size=3, max_size=40)
 

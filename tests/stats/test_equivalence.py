@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats import MarginTest, difference_of, equivalent, not_worse
+from evenhand.stats._difference import difference_of
+from evenhand.stats._equivalence import MarginTest, equivalent, not_worse
 
 DIFFERENCES = st.lists(st.integers(-2, 2), min_size=6, max_size=30)
 MARGINS = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0])

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import Hotelling, Undefined, hotelling_of, paired_hotelling
+from evenhand.stats._agreement import Undefined
+from evenhand.stats._hotelling import Hotelling, hotelling_of, paired_hotelling
 
 ROWS = st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=4, max_size=30)
 

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats import holm, mcnemar_worse, mean_interval, power_band, saturation, wilson
+from evenhand.stats._mean import mean_interval
+from evenhand.stats._power import power_band
+from evenhand.stats._rates import mcnemar_worse, wilson
+from evenhand.stats._saturation import saturation
+from evenhand.stats._several import holm
 from evenhand.stats._student import fair_coin_tail, student_quantile, student_tail
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import sign_flip_test
+from evenhand.stats._permutation import sign_flip_test
 
 DIFFERENCES = st.lists(st.integers(-4, 4), min_size=2, max_size=40)
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.errors import InputError
-from evenhand.stats import Powered, mean_interval, powered_difference, powered_mean
+from evenhand.stats._mean import mean_interval
+from evenhand.stats._powered import Powered, powered_difference, powered_mean
 
 Floats = NDArray[np.float64]
 

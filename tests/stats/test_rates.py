@@ -10,7 +10,7 @@ from scipy import optimize
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import mcnemar, mcnemar_worse, rate_difference, wilson
+from evenhand.stats._rates import mcnemar, mcnemar_worse, rate_difference, wilson
 
 Z = 1.959963984540054
 COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60)).filter(lambda counts: sum(counts) > 0)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats import judge_noise, mean_interval
+from evenhand.stats._mean import mean_interval
+from evenhand.stats._repeats import judge_noise
 
 # Six samples asked twice, 1 apart each time; the means are 1, 2, 3, 4, 5, 6.
 SCORES = [0.5, 1.5, 1.5, 2.5, 2.5, 3.5, 3.5, 4.5, 4.5, 5.5, 5.5, 6.5]

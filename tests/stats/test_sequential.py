@@ -10,9 +10,9 @@ from scipy import stats as scipy_stats
 from scipy.optimize import brentq
 
 from evenhand.errors import InputError
-from evenhand.stats import (
+from evenhand.stats._difference import difference_of
+from evenhand.stats._sequential import (
     Looks,
-    difference_of,
     level_at,
     looks_after,
     near_rejection,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import benjamini_hochberg, holm
+from evenhand.stats._several import benjamini_hochberg, holm
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

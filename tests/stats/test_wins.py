@@ -10,7 +10,8 @@ from scipy import optimize as scipy_optimize
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats import both_orders, wilson, win_rate, win_rate_of
+from evenhand.stats._rates import wilson
+from evenhand.stats._wins import both_orders, win_rate, win_rate_of
 
 COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60)).filter(lambda counts: sum(counts) > 1)
 ANSWERS = st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 0.5, 1])), min_size=2, max_size=40)

@@ -1,27 +1,5 @@
-"""The command line: `--version` answers before anything else is loaded."""
+"""The command line: one module per command. With the other doors, the only place that prints and exits."""
 
-from __future__ import annotations
+from evenhand.cli.entry import main
 
-import os
-import sys
-
-from evenhand._version import __version__
-
-
-def main() -> None:
-    """Run the command line."""
-    if sys.argv[1:] == ["--version"]:
-        _write_version()
-        return
-    from evenhand.cli._app import run  # noqa: PLC0415
-
-    run()
-
-
-def _write_version() -> None:
-    try:
-        os.write(1, f"evenhand {__version__}\n".encode())
-    except BrokenPipeError:
-        pass  # Whoever asked has left.
-    except OSError:
-        sys.exit(2)
+__all__ = ["main"]

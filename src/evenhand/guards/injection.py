@@ -19,9 +19,9 @@ from evenhand.guards.injection_rules import (
 )
 from evenhand.guards.injection_scores import SentenceScores
 from evenhand.guards.injection_text import TextView, load_vocabulary, normalise_text, restore_words
-from evenhand.model import Finding
+from evenhand.model.sample import GuardFinding
 
-RULES: Mapping[str, str] = {
+INJECTION_RULES: Mapping[str, str] = {
     "override": "tells the reader to set aside its instructions",
     "role": "gives the reader another role, or forges a message of the system",
     "extraction": "asks for the instructions that the reader was given",
@@ -32,7 +32,7 @@ MOST_SHOWN = 160  # Characters of a passage that a finding repeats.
 _SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.
 
 
-def find_injections(text: str) -> tuple[Finding, ...]:
+def find_injections(text: str) -> tuple[GuardFinding, ...]:
     """The passages that speak to the judge, in the order of the text."""
     found = [
         _make_finding(text, rule, view.disguise, *view.locate(*place))
@@ -95,15 +95,15 @@ def _overlaps(covered: list[Place], start: int, end: int) -> bool:
     return before > 0 and covered[before - 1][1] > start
 
 
-def _make_finding(text: str, rule: str, disguise: str, start: int, end: int) -> Finding:
+def _make_finding(text: str, rule: str, disguise: str, start: int, end: int) -> GuardFinding:
     passage = text[start:end]
     start, passage = start + len(passage) - len(passage.lstrip()), passage.strip()
     shown = passage if len(passage) <= MOST_SHOWN else passage[: MOST_SHOWN - 1] + "…"
-    says = f"{RULES[rule]} ({disguise})" if disguise else RULES[rule]
-    return Finding(guard="injection", rule=rule, says=says, text=shown, start=start, end=start + len(passage))
+    says = f"{INJECTION_RULES[rule]} ({disguise})" if disguise else INJECTION_RULES[rule]
+    return GuardFinding(guard="injection", rule=rule, says=says, text=shown, start=start, end=start + len(passage))
 
 
-def _drop_overlaps(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _drop_overlaps(findings: Iterable[GuardFinding]) -> Iterator[GuardFinding]:
     """One finding for each passage and rule, where several overlap."""
     reached: dict[str, int] = {}
     for finding in findings:

@@ -1,4 +1,6 @@
-"""What the injection guard looks for: the patterns of its rules, read from library/guards/injection when first used."""
+"""What the injection guard looks for: the patterns of its rules, read from library/guards/injection when first
+used.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from evenhand.files.methods import load_library_data
 from evenhand.guards.injection_text import TextView, find_all
-from evenhand.loading import load_library_data
 
 Place = tuple[int, int]  # Where a passage begins and ends.
 

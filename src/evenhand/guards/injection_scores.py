@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from math import inf
 
+from evenhand.files.methods import LIBRARY
 from evenhand.guards.injection_rules import Place, load_rule_classes
 from evenhand.guards.injection_sentences import (
     Feature,
@@ -18,7 +19,6 @@ from evenhand.guards.injection_sentences import (
     split_sentences,
 )
 from evenhand.guards.injection_text import TextView, find_all
-from evenhand.loading import LIBRARY
 
 # What the words alone score, in one sentence and in two: below, the rest has hardly ever made up for it.
 _WORTH_SCORING, _PAIR_WORTH_SCORING = -3.0, -2.2

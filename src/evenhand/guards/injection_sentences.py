@@ -8,7 +8,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from evenhand.loading import load_library_data
+from evenhand.files.methods import load_library_data
 
 Feature = str | tuple[str, str]
 WordClasses = Mapping[str, tuple[str, ...]]

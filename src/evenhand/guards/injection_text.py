@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from itertools import chain, pairwise
 from typing import Any
 
-from evenhand.loading import load_library_data
+from evenhand.files.methods import load_library_data
 
 Trace = tuple[Sequence[int], Sequence[int]]  # Where each character begins and ends in the text as it was given.
 

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
-from evenhand.guards import injection, personal_data, safety
-from evenhand.model import Finding, Sample
+from evenhand.guards.injection import INJECTION_RULES, find_injections
+from evenhand.guards.personal_data import PERSONAL_DATA_RULES, find_personal_data
+from evenhand.guards.safety import SAFETY_RULES, find_unsafe_passages
+from evenhand.model.sample import GuardFinding, Sample
 
-GUARDS: Mapping[str, Callable[[str], tuple[Finding, ...]]] = {
-    "injection": injection.find_injections,
-    "safety": safety.find_unsafe_passages,
-    "personal": personal_data.find_personal_data,
+GUARDS: Mapping[str, Callable[[str], tuple[GuardFinding, ...]]] = {
+    "injection": find_injections,
+    "safety": find_unsafe_passages,
+    "personal": find_personal_data,
 }
-RULES: Mapping[str, Mapping[str, str]] = {
-    "injection": injection.RULES,
-    "safety": safety.RULES,
-    "personal": personal_data.RULES,
+GUARD_RULES: Mapping[str, Mapping[str, str]] = {
+    "injection": INJECTION_RULES,
+    "safety": SAFETY_RULES,
+    "personal": PERSONAL_DATA_RULES,
 }
 # What is done with a finding where nothing else is asked for: the output is judged all the same, inside the fence.
-DONE: Mapping[str, str] = {"injection": "flag", "safety": "flag", "personal": "mask"}
+GUARD_ACTIONS: Mapping[str, str] = {"injection": "flag", "safety": "flag", "personal": "mask"}
 
 
-def guard_text(text: str, guards: Collection[str] = tuple(GUARDS)) -> tuple[Finding, ...]:
+def guard_text(text: str, guards: Collection[str] = tuple(GUARDS)) -> tuple[GuardFinding, ...]:
     """What the guards find in a text, in order of place."""
     found = [finding for name in GUARDS if name in guards for finding in GUARDS[name](text)]
     return tuple(sorted(found, key=lambda finding: (finding.start, finding.end)))

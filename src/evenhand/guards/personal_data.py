@@ -16,9 +16,9 @@ from evenhand.guards.personal_numbers import (
     match_phone_numbers,
     match_social_security_numbers,
 )
-from evenhand.model import Finding, Sample
+from evenhand.model.sample import GuardFinding, Sample
 
-RULES: Mapping[str, str] = MappingProxyType(
+PERSONAL_DATA_RULES: Mapping[str, str] = MappingProxyType(
     {
         "ssn": "a US social security number",
         "card": "the number of a payment card",
@@ -36,17 +36,17 @@ _NAME_KEYS = frozenset(
 )
 
 
-def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[Finding, ...]:
+def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[GuardFinding, ...]:
     """The personal data in a text, in order of start; the text of each finding is its mask."""
     patterns = patterns or load_personal_patterns()
     shown, places = fold_characters(text)
-    found: list[Finding] = []
+    found: list[GuardFinding] = []
     for rule, match in _MATCHERS:
         spans = list(match(shown, patterns))
         for start, end in spans:
             first, after = (start, end) if places is None else (places[start], places[end - 1] + 1)
-            says, masked = RULES[rule], mask_value(rule, text[first:after])
-            found.append(Finding(guard="personal", rule=rule, says=says, text=masked, start=first, end=after))
+            says, masked = PERSONAL_DATA_RULES[rule], mask_value(rule, text[first:after])
+            found.append(GuardFinding(guard="personal", rule=rule, says=says, text=masked, start=first, end=after))
         shown = _replace_spans(shown, ((start, end, HIDDEN * (end - start)) for start, end in spans))
     return tuple(sorted(found, key=lambda finding: finding.start))
 

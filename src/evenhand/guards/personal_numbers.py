@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from evenhand.files.methods import load_library_data
 from evenhand.guards.patterns import PatternTable, read_pattern_table, read_word_classes
-from evenhand.loading import load_library_data
 
 Span = tuple[int, int]
 

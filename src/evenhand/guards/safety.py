@@ -7,9 +7,9 @@ from collections.abc import Iterator, Set
 
 from evenhand.guards.patterns import PatternTable
 from evenhand.guards.safety_patterns import HarmfulAct, SafetyPatterns, load_safety_patterns
-from evenhand.model import Finding
+from evenhand.model.sample import GuardFinding
 
-RULES = {
+SAFETY_RULES = {
     "dangerous_instructions": "a way to hurt, rob, deceive or wrong others, or to make or sell drugs",
     "weapon_making": "a way to make or come by explosives, weapons or poison",
     "malware_hacking": "a way to break into accounts or systems, or to make malicious software",
@@ -28,14 +28,14 @@ _WHITE_SPACE = re.compile(r"\s+")
 _SET_IN = re.compile(r"\b[a-z][\w'’]* in (?:the )?([A-Z][\w'’-]*)")
 
 
-def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> tuple[Finding, ...]:
+def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> tuple[GuardFinding, ...]:
     """Every passage that asks for harm or explains how to do it, in order of its start."""
     patterns = patterns or load_safety_patterns()
     triggers = patterns.triggers
     folded = _fold_case(text)
     words = folded.translate(_PUNCTUATION)
     chinese = not folded.isascii() and _CHINESE.search(folded) is not None
-    found: dict[tuple[str, int], Finding] = {}  # By rule and act: windows that overlap may both hold the act.
+    found: dict[tuple[str, int], GuardFinding] = {}  # By rule and act: windows that overlap may both hold the act.
     for start, end in _split_sentences(text):
         present = triggers.intersection(words[start:end].split())
         if not present and not chinese:
@@ -147,7 +147,7 @@ def _restore_place(folded: str, place: int) -> int:
     return place
 
 
-def _cut_passage(rule: str, text: str, sentence: tuple[int, int], place: int) -> Finding:
+def _cut_passage(rule: str, text: str, sentence: tuple[int, int], place: int) -> GuardFinding:
     """The sentence, or where that is long the part of it around the act."""
     start, end = sentence
     if end - start > LONGEST_PASSAGE:
@@ -156,4 +156,4 @@ def _cut_passage(rule: str, text: str, sentence: tuple[int, int], place: int) ->
         end = min(end, start + LONGEST_PASSAGE)
     shown = text[start:end]
     start, end = start + len(shown) - len(shown.lstrip()), end - len(shown) + len(shown.rstrip())
-    return Finding(guard="safety", rule=rule, says=RULES[rule], text=text[start:end], start=start, end=end)
+    return GuardFinding(guard="safety", rule=rule, says=SAFETY_RULES[rule], text=text[start:end], start=start, end=end)

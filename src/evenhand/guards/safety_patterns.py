@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+from evenhand.files.methods import load_library_data
 from evenhand.guards.patterns import PatternTable, join_lines, join_list, read_word_classes
-from evenhand.loading import load_library_data
 
 # In a Chinese sentence: between what asks and the act, and between the act and what explains it.
 _CHINESE_GAP = r"[^。！？\n]"

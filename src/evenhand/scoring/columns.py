@@ -1,8 +1,4 @@
-"""The same steps over columns: a million scorecards at once, equal to the exact path to the last digit.
-
-A column holds whole numerators over one denominator, so nothing is ever rounded on the way. What does not
-fit (too many decimals, too large a product) goes through the exact path, row by row.
-"""
+"""The same steps over columns: a million scorecards at once, equal to the exact path to the last digit."""
 
 from __future__ import annotations
 
@@ -13,27 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand.model import Rubric, Scorecard
-from evenhand.scoring._column import Bools, Column, DoesNotFitError
-from evenhand.scoring._column_case import Case, Table
-from evenhand.scoring._column_steps import run_columns
-from evenhand.scoring._engine import scorecard
+from evenhand.model.rubric import Rubric
+from evenhand.model.scorecard import Scorecard
+from evenhand.scoring.column_steps import ColumnChunk, CriterionTable, run_column_steps
+from evenhand.scoring.engine import score_answers
+from evenhand.scoring.exact_column import BooleanArray, DoesNotFitError, ExactColumn
 
-__all__ = ["Columns", "score_columns"]
+__all__ = ["ScoreColumns", "score_columns"]
 
 # Small enough that a chunk of every criterion stays in the processor's cache.
-CHUNK = 16_384
-VERDICTS = ("pass", "borderline", "fail", "incomplete")
+CHUNK_ROWS = 16_384
+VERDICT_CODES = ("pass", "borderline", "fail", "incomplete")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class ScoreColumns:
     """Scores, grades, verdicts and failed gates, row by row; an incomplete row's score is masked."""
 
     score: np.ma.MaskedArray[Any, np.dtype[np.float64]]
     grade: NDArray[np.str_] | None
     verdict: NDArray[np.str_] | None
-    gates_failed: Mapping[str, Bools]
+    gates_failed: Mapping[str, BooleanArray]
     rechecked: int
 
 
@@ -44,19 +40,19 @@ def score_columns(
     red_flags: Mapping[str, ArrayLike] | None = None,
     bonuses: Mapping[str, ArrayLike] | None = None,
     unsafe: ArrayLike | None = None,
-) -> Columns:
+) -> ScoreColumns:
     """Score one row per output: a column of numbers per criterion, of booleans per statement.
 
     A missing score is masked (`numpy.ma`); a layer that was not configured is a column left out.
     """
-    table = Table(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
-    sheet = _Sheet(rubric, table.rows)
-    for start in range(0, table.rows, CHUNK):
-        sheet.fill(table, slice(start, min(start + CHUNK, table.rows)))
+    table = CriterionTable(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
+    sheet = _ScoreSheet(rubric, table.rows)
+    for start in range(0, table.rows, CHUNK_ROWS):
+        sheet.score_chunk(table, slice(start, min(start + CHUNK_ROWS, table.rows)))
     return sheet.columns()
 
 
-class _Sheet:
+class _ScoreSheet:
     """The result, filled chunk by chunk."""
 
     def __init__(self, rubric: Rubric, rows: int) -> None:
@@ -68,34 +64,34 @@ class _Sheet:
         self.gates = {gate.criterion: np.zeros(rows, dtype=bool) for gate in rubric.all_gates()}
         self.rechecked = 0
 
-    def fill(self, table: Table, rows: slice) -> None:
+    def score_chunk(self, table: CriterionTable, rows: slice) -> None:
         """Score one chunk; what cannot be done in columns is done exactly."""
         try:
-            case = Case(table, rows)
-            value = run_columns(case)
-            self._write(case, value, rows)
+            case = ColumnChunk(table, rows)
+            value = run_column_steps(case)
+            self._write_chunk(case, value, rows)
             again = np.flatnonzero(case.odd) + rows.start
         except DoesNotFitError:
             again = np.arange(rows.start, rows.stop)
         for row in again:
-            self._write_exactly(scorecard(self.rubric, table.answers(int(row))), int(row))
+            self._write_exact_row(score_answers(self.rubric, table.read_row_answers(int(row))), int(row))
         self.rechecked += len(again)
 
-    def columns(self) -> Columns:
+    def columns(self) -> ScoreColumns:
         """The finished columns."""
         grades = np.array([grade.grade for grade in self.rubric.method.grades] + [""])
         decides = self.rubric.method.verdicts or self.gates
-        return Columns(
+        return ScoreColumns(
             score=np.ma.MaskedArray(self.score, self.masked),
             grade=grades[self.grade] if self.rubric.method.grades else None,
-            verdict=np.array(VERDICTS)[self.verdict] if decides else None,
+            verdict=np.array(VERDICT_CODES)[self.verdict] if decides else None,
             gates_failed=self.gates,
             rechecked=self.rechecked,
         )
 
-    def _write(self, case: Case, value: Column, rows: slice) -> None:
+    def _write_chunk(self, case: ColumnChunk, value: ExactColumn, rows: slice) -> None:
         method = self.rubric.method
-        self.score[rows] = value.floats(method.scale.decimals)
+        self.score[rows] = value.to_floats(method.scale.decimals)
         self.masked[rows] = case.incomplete
         levels = [grade.from_ for grade in method.grades]
         self.grade[rows] = np.where(case.incomplete, len(levels), value.first_reached(levels))
@@ -105,19 +101,22 @@ class _Sheet:
             self.gates[gate.criterion][rows] |= below
             failed |= below
         passed = value.first_reached([threshold.from_ for threshold in method.verdicts])
-        codes = np.array([VERDICTS.index(threshold.verdict) for threshold in method.verdicts] + [_last(self.rubric)])
-        self.verdict[rows] = np.where(failed, VERDICTS.index("fail"), np.where(case.incomplete, 3, codes[passed]))
+        codes = np.array(
+            [VERDICT_CODES.index(threshold.verdict) for threshold in method.verdicts]
+            + [_get_unreached_verdict_code(self.rubric)]
+        )
+        self.verdict[rows] = np.where(failed, VERDICT_CODES.index("fail"), np.where(case.incomplete, 3, codes[passed]))
 
-    def _write_exactly(self, card: Scorecard, row: int) -> None:
+    def _write_exact_row(self, card: Scorecard, row: int) -> None:
         grades = [grade.grade for grade in self.rubric.method.grades]
         self.score[row] = 0.0 if card.score is None else float(card.score)
         self.masked[row] = card.exact is None
         self.grade[row] = len(grades) if card.grade is None else grades.index(card.grade)
-        self.verdict[row] = 0 if card.verdict is None else VERDICTS.index(card.verdict)
+        self.verdict[row] = 0 if card.verdict is None else VERDICT_CODES.index(card.verdict)
         for criterion, column in self.gates.items():
             column[row] = criterion in card.gates_failed
 
 
-def _last(rubric: Rubric) -> int:
+def _get_unreached_verdict_code(rubric: Rubric) -> int:
     """What a row without a failed gate is when it reaches no threshold."""
-    return VERDICTS.index("fail" if rubric.method.verdicts else "pass")
+    return VERDICT_CODES.index("fail" if rubric.method.verdicts else "pass")

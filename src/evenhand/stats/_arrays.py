@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError, suggest_known_word
 
 Floats = NDArray[np.float64]
 Numbers = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]
@@ -114,7 +114,9 @@ def one_of(value: object, known: Iterable[str], what: str) -> str:
     known = list(known)
     if isinstance(value, str) and value in known:
         return value
-    raise InputError(Fault(f"unknown {what} {told(value)}", nearest(value if isinstance(value, str) else "", known)))
+    raise InputError(
+        Fault(f"unknown {what} {told(value)}", suggest_known_word(value if isinstance(value, str) else "", known))
+    )
 
 
 def told(value: object) -> str:

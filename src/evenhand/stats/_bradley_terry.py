@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError, suggest_known_word
 from evenhand.stats._arrays import MOST_RESAMPLES, Floats, checked_level, generator, of_kind, real, told, whole
 from evenhand.stats._games import Games, won_by, won_by_unit
 from evenhand.stats._strengths import bootstrapped, covariance_of, fitted, reach
@@ -81,7 +81,7 @@ class BradleyTerry:
         names = [strength.name for strength in self.strengths]
         if not isinstance(name, str) or name not in names:
             raise InputError(
-                Fault(f"{told(name)} played no game", nearest(name if isinstance(name, str) else "", names))
+                Fault(f"{told(name)} played no game", suggest_known_word(name if isinstance(name, str) else "", names))
             )
         return names.index(name)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, nearest
+from evenhand.errors import Fault, InputError, suggest_known_word
 from evenhand.stats._arrays import Floats, Numbers, checked_level, finite, told
 from evenhand.stats._correlation import standard
 from evenhand.stats._groups import Marks, Units, centred, numbered
@@ -248,7 +248,7 @@ def _variants(variants: Sequence[str], rows: int, control: str) -> tuple[list[st
         raise InputError(Fault("variants must be names", "one per score"))
     known = set(variants)
     if not isinstance(control, str) or control not in known:
-        hint = nearest(control if isinstance(control, str) else "", known)
+        hint = suggest_known_word(control if isinstance(control, str) else "", known)
         raise InputError(Fault(f"no output is of the control {told(control)}", hint))
     names = [control, *sorted(known - {control})]
     place = {name: number for number, name in enumerate(names)}

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded import Text, decide, vectors
+from evenhand.judging.embedded._decide import decide
 from evenhand.judging.embedded._forms import COUNTABLE, FEATURES, json_in, language_of
+from evenhand.judging.embedded._text import Text
+from evenhand.judging.embedded._vectors import vectors
 
 # Words that the rules know, between characters of all kinds.
 KNOWN = """

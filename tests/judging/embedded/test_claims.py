@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from evenhand.judging.embedded import claim_of
-from evenhand.judging.embedded._claim import speaks_of_saying
+from evenhand.judging.embedded._claim import claim_of, speaks_of_saying
 from evenhand.judging.embedded._denials import denied
 from evenhand.judging.embedded._words import words_of
 

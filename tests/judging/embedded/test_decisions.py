@@ -2,10 +2,12 @@
 
 import pytest
 
-from evenhand.judging.embedded import Decision, Text, Weights, claim_of, decide, look, vectors, weights
 from evenhand.judging.embedded import _text as text_module
-from evenhand.judging.embedded._decide import entailed
-from evenhand.judging.embedded._features import Seen
+from evenhand.judging.embedded._claim import claim_of
+from evenhand.judging.embedded._decide import Decision, Weights, decide, entailed, weights
+from evenhand.judging.embedded._features import Seen, look
+from evenhand.judging.embedded._text import Text
+from evenhand.judging.embedded._vectors import vectors
 
 REPLY = (
     "Thanks for writing. The museum opens at nine on Mondays. Dogs are not allowed inside.\n"

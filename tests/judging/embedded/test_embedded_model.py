@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from evenhand import How, Judged, Sample, Scored, Unscored, load_rubric
-from evenhand.judging import Reply, judge_sample, version_of
-from evenhand.judging.embedded import vectors
-from evenhand.judging.models import Connections
-from evenhand.judging.models._embedded import Embedded
+from evenhand import JudgedSample, JudgeOptions, Sample, Scored, Unscored, load_rubric
+from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.judge import judge_sample
+from evenhand.models.connections import Connections
+from evenhand.models.local_models import EmbeddedModel
+from evenhand.models.requests import Reply, read_model_version
 
 SAMPLE = Sample(input="When?", outputs={"a": "The shop opens at nine. Bread costs 3 euros."})
 RUBRIC = load_rubric(
@@ -37,15 +38,15 @@ def fresh_vectors() -> Iterator[None]:
     vectors.cache_clear()
 
 
-def judge(**given: Any) -> Judged:
-    async def run() -> Judged:
+def judge(**given: Any) -> JudgedSample:
+    async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
-            return await judge_sample(RUBRIC, SAMPLE, [connections.open("embedded")], How())
+            return await judge_sample(RUBRIC, SAMPLE, [connections.open("embedded")], JudgeOptions())
 
     return asyncio.run(run())
 
 
-def texts(judged: Judged) -> list[str]:
+def texts(judged: JudgedSample) -> list[str]:
     return [getattr(call.reply, "text", "") for call in judged.calls]
 
 
@@ -88,11 +89,11 @@ def test_a_record_gives_the_same_back(tmp_path: Path) -> None:
 
 def test_with_vectors_and_without_are_two_judges(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their scores are not compared as if they were one's: the version says which, and enters the fingerprint."""
-    known, with_vectors = version_of(Embedded()), judge()
+    known, with_vectors = read_model_version(EmbeddedModel()), judge()
     monkeypatch.setitem(sys.modules, "wordllama", None)  # As where the extra is not installed.
     vectors.cache_clear()
 
-    bare, without = version_of(Embedded()), judge()
+    bare, without = read_model_version(EmbeddedModel()), judge()
 
     assert (known.split()[0], bare.split()[0]) == ("vectors", "rules")
     assert known.split()[1] == bare.split()[1]  # The weights are in one file.

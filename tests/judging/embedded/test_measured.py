@@ -3,7 +3,7 @@
 import pytest
 from benchmarks.embedded import SETS, Bench, read_pairs, shares
 
-from evenhand.judging.embedded import vectors
+from evenhand.judging.embedded._vectors import vectors
 from tests.docs.measured import kept
 from tests.docs.pages import ROOT
 

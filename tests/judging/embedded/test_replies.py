@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
-from evenhand import How, Judged, Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand import JudgedSample, JudgeOptions, Rubric, Sample, Scored, Unscored, load_rubric
 from evenhand.errors import JudgeError, RefusedError
-from evenhand.judging import Driver, Message, Request, judge_sample, prefer_sample
-from evenhand.judging.dialogues import gate
-from evenhand.judging.embedded import Replier
-from evenhand.judging.models._embedded import Embedded
-from evenhand.loading import method_names
+from evenhand.files.methods import list_method_names
+from evenhand.judging.dialogues.contest_dialogues import ask_gate_check
+from evenhand.judging.driver import DialogueDriver
+from evenhand.judging.embedded._reply import Replier
+from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.models.local_models import EmbeddedModel
+from evenhand.models.requests import Message, Request
 from tests.judging.scripted import MANNER
 
 OUTPUT = "The shop opens at nine. Bread costs 3 euros. We do not sell milk.\n\nCome and see."
@@ -52,17 +54,17 @@ def rubric_of(method: str) -> Rubric:
     return load_rubric({"method": method, **RUBRICS[method]}) if RUBRICS[method] else load_rubric(method)
 
 
-def judged(rubric: Rubric, sample: Sample = SAMPLE, how: How | None = None) -> Judged:
-    return asyncio.run(judge_sample(rubric, sample, [Embedded()], how or How()))
+def judged(rubric: Rubric, sample: Sample = SAMPLE, how: JudgeOptions | None = None) -> JudgedSample:
+    return asyncio.run(judge_sample(rubric, sample, [EmbeddedModel()], how or JudgeOptions()))
 
 
-def faults(result: Judged) -> list[str]:
+def faults(result: JudgedSample) -> list[str]:
     """What the reader found wrong, beside what the judge itself leaves open."""
     scores = [judgment.score for judgment in result.judgments]
     return [score.why for score in scores if isinstance(score, Unscored) and not score.why.startswith("abstained: ")]
 
 
-def answers(result: Judged) -> dict[str, object]:
+def answers(result: JudgedSample) -> dict[str, object]:
     return {
         one.criterion: one.score.value if isinstance(one.score, Scored) else None
         for one in result.judgments
@@ -72,14 +74,14 @@ def answers(result: Judged) -> dict[str, object]:
 
 def test_every_method_has_its_rubric_here() -> None:
     """A new method needs a reply that can be read."""
-    assert set(RUBRICS) == set(method_names())
+    assert set(RUBRICS) == set(list_method_names())
 
 
 @pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("method", RUBRICS)
 def test_the_reply_is_read_whatever_the_method(method: str, each: bool) -> None:
     """At the first try, and every quotation is found in the output."""
-    result = judged(rubric_of(method), how=How(each=each))
+    result = judged(rubric_of(method), how=JudgeOptions(each=each))
 
     assert result.judgments
     assert faults(result) == []
@@ -139,9 +141,9 @@ def test_a_contest_gets_its_suggestions() -> None:
 
 def test_the_gate_is_answered_with_hints() -> None:
     """Met, not met, and open: one that is not met fails it."""
-    dialogue = gate("Say what bread costs.", list(ASKS.values()), ("a", OUTPUT), MANNER)
+    dialogue = ask_gate_check("Say what bread costs.", list(ASKS.values()), ("a", OUTPUT), MANNER)
 
-    result = asyncio.run(Driver(Embedded()).run(dialogue))
+    result = asyncio.run(DialogueDriver(EmbeddedModel()).run(dialogue))
 
     scores = [check.judgment.score for check in result.checks]
     assert [score.value if isinstance(score, Scored) else None for score in scores] == [1, 0, None]
@@ -149,8 +151,8 @@ def test_the_gate_is_answered_with_hints() -> None:
     assert result.passed is False
 
 
-@pytest.mark.parametrize("how", [How(samples=3), How(logprobs=True)])
-def test_what_only_a_model_can_do_is_refused(how: How) -> None:
+@pytest.mark.parametrize("how", [JudgeOptions(samples=3), JudgeOptions(logprobs=True)])
+def test_what_only_a_model_can_do_is_refused(how: JudgeOptions) -> None:
     """The same answer three times says nothing of its spread."""
     with pytest.raises(JudgeError, match="embedded gives the same answer each time"):
         judged(rubric_of("checklist"), how=how)
@@ -159,7 +161,7 @@ def test_what_only_a_model_can_do_is_refused(how: How) -> None:
 def test_pairs_are_refused() -> None:
     """It reads one output at a time."""
     with pytest.raises(JudgeError, match="embedded cannot compare outputs"):
-        asyncio.run(prefer_sample(rubric_of("checklist"), TWO, [Embedded()]))
+        asyncio.run(prefer_sample(rubric_of("checklist"), TWO, [EmbeddedModel()]))
 
 
 @pytest.mark.parametrize("dialogue", ["dimensions", "sampled", "likely"])
@@ -182,7 +184,7 @@ def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(Replier.__init__.__globals__, "Text", counting)
 
-    judged(rubric_of("checklist"), how=How(each=True))
+    judged(rubric_of("checklist"), how=JudgeOptions(each=True))
 
     assert sorted(made) == sorted([OUTPUT, SAMPLE.reference])
 

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.judging.embedded import Text
 from evenhand.judging.embedded._scales import LEAST, Placed, place
-from evenhand.model import Anchor, Criterion, Scale
+from evenhand.judging.embedded._text import Text
+from evenhand.model.criterion import Anchor, Criterion
+from evenhand.model.scale import Scale
 
 FIVE = Scale(min=Fraction(1), max=Fraction(5), integers=True)
 STATEMENTS = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evenhand.judging.embedded import Text
 from evenhand.judging.embedded._forms import json_in, language_of
 from evenhand.judging.embedded._shapes import shape, speaks_of_form
+from evenhand.judging.embedded._text import Text
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
 STEPS = "1. Open it.\n2. Fill it.\n3. Close it."

@@ -2,7 +2,8 @@
 
 import pytest
 
-from evenhand.judging.embedded import Text, decide
+from evenhand.judging.embedded._decide import decide
+from evenhand.judging.embedded._text import Text
 from evenhand.judging.embedded._unseeable import unseeable
 
 

@@ -10,8 +10,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from evenhand.judging._request import Message, Reply, Request, Settings
-from evenhand.judging.models import Budget, Clock, Connections, Limits
+from evenhand.models.budget import Budget
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Clock, Limits
+from evenhand.models.requests import Message, ModelSettings, Reply, Request
 
 KEY = "sk-proj-Zq81LmN0pQrStUvWxYz-7391-secret"
 FAST = Limits(attempt_seconds=5.0, total_seconds=60.0, retries=2)
@@ -200,7 +202,7 @@ def question(text: str = "How good is it?", **fields: Any) -> Request:
 
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer", "minimum": 1, "maximum": 5}}}
-DEMANDING = question(schema=SCHEMA, settings=Settings(temperature=0.0, seed=7, top_logprobs=3))
+DEMANDING = question(schema=SCHEMA, settings=ModelSettings(temperature=0.0, seed=7, top_logprobs=3))
 
 
 async def asked(

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging._request import Message, Reply, Request, Settings, Usage
-from evenhand.judging.models._accepted import Accepted
-from evenhand.judging.models._anthropic import FORMATS, body, headers, reply
+from evenhand.models.anthropic_format import FORMATS, build_request_body, build_request_headers, parse_reply_body
+from evenhand.models.requests import Message, ModelSettings, Reply, Request, TokenUsage
+from evenhand.models.server_answers import AcceptedParameters
 from tests.judging.models.server import DEMANDING, SCHEMA, question
 
-ALL = Accepted(formats=FORMATS)
+ALL = AcceptedParameters(formats=FORMATS)
 
 
 def read(**fields: object) -> Reply:
-    found = reply({
+    found = parse_reply_body({
         "id": "msg_1", "model": "claude", "content": [{"type": "text", "text": "4"}], "stop_reason": "end_turn",
         "usage": {"input_tokens": 9, "output_tokens": 2}, **fields,
     })  # fmt: skip
@@ -25,7 +25,7 @@ def read(**fields: object) -> Reply:
 
 def test_a_demanding_request_is_written_out() -> None:
     """There is no seed and there are no log probabilities here."""
-    sent = body("m", DEMANDING, ALL)
+    sent = build_request_body("m", DEMANDING, ALL)
 
     assert sent == {
         "model": "m",
@@ -43,7 +43,7 @@ def test_a_demanding_request_is_written_out() -> None:
 
 def test_a_model_without_structured_output_gets_a_tool() -> None:
     """Its input is the answer; here the schema may have bounds."""
-    sent = body("m", DEMANDING, Accepted(formats=("tool",)))
+    sent = build_request_body("m", DEMANDING, AcceptedParameters(formats=("tool",)))
 
     assert sent["tools"] == [{"name": "answer", "description": "Give the answer.", "input_schema": SCHEMA}]
     assert sent["tool_choice"] == {"type": "tool", "name": "answer"}
@@ -58,7 +58,7 @@ def test_a_property_named_like_a_bound_stays() -> None:
         "anyOf": [{"properties": {"minimum": {"minimum": 1}}}],
     }
 
-    sent = body("m", question(schema=schema), ALL)
+    sent = build_request_body("m", question(schema=schema), ALL)
 
     assert sent["output_config"] == {"format": {"type": "json_schema", "schema": {
         "type": "object",
@@ -76,7 +76,7 @@ def test_what_repeats_is_marked_to_be_kept() -> None:
         Message("system", ""),
     )
 
-    sent = body("m", Request(dialogue="d", messages=turns), ALL)
+    sent = build_request_body("m", Request(dialogue="d", messages=turns), ALL)
 
     assert sent["system"] == [{"type": "text", "text": "a"}]
     blocks = [message["content"][0] for message in sent["messages"]]  # type: ignore[attr-defined]
@@ -88,8 +88,8 @@ def test_what_is_not_set_or_not_accepted_is_not_sent() -> None:
     """Newer models refuse a temperature."""
     least = {"model", "messages", "max_tokens"}
 
-    assert set(body("m", question(settings=Settings(temperature=None)), ALL)) == least
-    assert set(body("m", DEMANDING, Accepted(formats=(), temperature=False))) == least
+    assert set(build_request_body("m", question(settings=ModelSettings(temperature=None)), ALL)) == least
+    assert set(build_request_body("m", DEMANDING, AcceptedParameters(formats=(), temperature=False))) == least
 
 
 @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ def test_why_it_stopped_is_told(reason: object, stop: str) -> None:
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"input_tokens": 9, "output_tokens": 2}, Usage(input=9, output=2)),
+        ({"input_tokens": 9, "output_tokens": 2}, TokenUsage(input=9, output=2)),
         (
             {"input_tokens": 9, "output_tokens": 2, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 50},
-            Usage(input=159, output=2, cached=100, stored=50),
+            TokenUsage(input=159, output=2, cached=100, stored=50),
         ),
-        ({"output_tokens": 2, "cache_read_input_tokens": 100}, Usage(output=2, cached=100)),
-        (None, Usage()),
+        ({"output_tokens": 2, "cache_read_input_tokens": 100}, TokenUsage(output=2, cached=100)),
+        (None, TokenUsage()),
     ],
 )  # fmt: skip
-def test_tokens_that_were_kept_are_input_too(usage: object, expected: Usage) -> None:
+def test_tokens_that_were_kept_are_input_too(usage: object, expected: TokenUsage) -> None:
     """The server counts them apart."""
     assert read(usage=usage).usage == expected
 
@@ -138,14 +138,14 @@ def test_tokens_that_were_kept_are_input_too(usage: object, expected: Usage) -> 
 @pytest.mark.parametrize("data", [None, [], "x", {}, {"content": "4"}, {"content": None}])
 def test_another_shape_is_no_reply(data: object) -> None:
     """It is said, not guessed at."""
-    assert isinstance(reply(data), str)
+    assert isinstance(parse_reply_body(data), str)
 
 
 def test_a_key_goes_into_its_header() -> None:
     """With the version, which is always needed."""
-    assert headers("k")["x-api-key"] == "k"
-    assert headers(None)["anthropic-version"] == "2023-06-01"
-    assert "x-api-key" not in headers(None)
+    assert build_request_headers("k")["x-api-key"] == "k"
+    assert build_request_headers(None)["anthropic-version"] == "2023-06-01"
+    assert "x-api-key" not in build_request_headers(None)
 
 
 JSON = st.recursive(

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BudgetError, JudgeError
-from evenhand.judging._request import Settings
-from evenhand.judging.models import Budget, Connections, Limits, Price, Prices, Spent
+from evenhand.models.budget import Budget, Spending
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
+from evenhand.models.prices import Price, Prices
+from evenhand.models.requests import ModelSettings
 from tests.judging.models.server import Server, answers, chat, fails, question, says, then_hangs
 
 PRICE = Price(input=Decimal("2.50"), output=Decimal(10), cached=Decimal("1.25"), stored=Decimal("2.50"))
@@ -20,17 +23,17 @@ EACH = Decimal("0.00035")  # 100 tokens in, 10 out.
 
 def spend(
     count: int, budget: Budget | None = None, prices: Prices = EVERYTHING, usage: object = "as usual"
-) -> tuple[list[str], Spent, int]:
+) -> tuple[list[str], Spending, int]:
     """So many questions, one after the other: what each ended in, what was spent, how many were sent."""
 
-    async def run() -> tuple[list[str], Spent, int]:
+    async def run() -> tuple[list[str], Spending, int]:
         behaviour = says() if usage == "as usual" else answers(200, chat(usage=usage))
         ends = []
         async with Server(behaviour) as server, Connections({}, budget=budget, prices=prices) as connections:
             model = connections.open(server.name)
             for number in range(count):
                 try:
-                    ends.append((await model.ask(question(str(number), settings=Settings(max_tokens=10)))).text)
+                    ends.append((await model.ask(question(str(number), settings=ModelSettings(max_tokens=10)))).text)
                 except BudgetError as error:
                     ends.append(str(error))
             return ends, connections.spent, len(server.seen)
@@ -42,7 +45,7 @@ def test_what_was_spent_is_exact() -> None:
     """Three times 0.00035 is 0.00105, not the float next to it."""
     _, spent, _ = spend(3)
 
-    assert spent == Spent(requests=3, input=300, output=30, cost=Decimal("0.00105"), priced=Decimal("0.00105"))
+    assert spent == Spending(requests=3, input=300, output=30, cost=Decimal("0.00105"), priced=Decimal("0.00105"))
 
 
 def test_an_unknown_price_is_unknown_and_not_nothing() -> None:
@@ -80,7 +83,7 @@ def test_a_budget_of_tokens_stops_before_it_breaks() -> None:
 def test_a_crowd_does_not_overspend_at_once() -> None:
     """Nine at a time, each of which may take 4,096 tokens: only as many set out as the budget can bear."""
 
-    async def run() -> tuple[int, Spent]:
+    async def run() -> tuple[int, Spending]:
         usage = {"prompt_tokens": 10, "completion_tokens": 4096}
         budget = Budget(tokens=10_000)
         async with (
@@ -132,7 +135,7 @@ def test_calls_under_way_are_counted_and_finish() -> None:
     async def run() -> tuple[int, int, int]:
         async with Server(says()) as server, Connections({}, budget=Budget(tokens=100)) as connections:
             model = connections.open(server.name)
-            asks = (model.ask(question(settings=Settings(max_tokens=10))) for _ in range(20))
+            asks = (model.ask(question(settings=ModelSettings(max_tokens=10))) for _ in range(20))
             ends = await asyncio.gather(*asks, return_exceptions=True)
             stopped = sum(isinstance(end, BudgetError) for end in ends)
             return len(server.seen), stopped, len(ends)
@@ -153,7 +156,7 @@ def test_a_failed_or_cancelled_call_gives_back_what_was_set_aside() -> None:
         async with Server(*behaviours) as server, Connections({}, limits=limits, budget=budget) as connections:
             model = connections.open(server.name)
             for _ in range(12):
-                await asyncio.gather(model.ask(question(settings=Settings(max_tokens=10))), return_exceptions=True)
+                await asyncio.gather(model.ask(question(settings=ModelSettings(max_tokens=10))), return_exceptions=True)
             return len(server.seen)
 
     assert asyncio.run(run()) == 12
@@ -163,7 +166,7 @@ def test_replies_from_a_record_cost_nothing(tmp_path: Path) -> None:
     """They are counted apart, and no budget stops them."""
     path = tmp_path / "record.jsonl"
 
-    async def run() -> Spent:
+    async def run() -> Spending:
         async with Server(says()) as server:
             async with Connections({}, record=path) as connections:
                 await connections.open(server.name).ask(question())
@@ -171,4 +174,4 @@ def test_replies_from_a_record_cost_nothing(tmp_path: Path) -> None:
                 await connections.open(server.name).ask(question())
                 return connections.spent
 
-    assert asyncio.run(run()) == Spent(replayed=1)
+    assert asyncio.run(run()) == Spending(replayed=1)

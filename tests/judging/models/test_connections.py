@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from evenhand.errors import JudgeError
-from evenhand.judging._request import Message, Reply, Request
-from evenhand.judging.models import Connections, Limits
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
+from evenhand.models.requests import Message, Reply, Request
 from tests.judging.models.server import DEMANDING, KEY, Seen, Server, answers, ask, question, says, then_hangs
 
 MESSAGE = {
@@ -102,7 +103,7 @@ def test_openai_itself_gets_the_newer_limit_first() -> None:
 
     async def run() -> tuple[str, ...]:
         async with Connections({"OPENAI_API_KEY": KEY}) as connections:
-            limits: tuple[str, ...] = connections.counted("openai/gpt-5").model.accepted.limits  # type: ignore[union-attr]
+            limits: tuple[str, ...] = connections.open_budgeted("openai/gpt-5").model.accepted.limits  # type: ignore[union-attr]
             return limits
 
     assert "max_tokens" in server.seen[0].json

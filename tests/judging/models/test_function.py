@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BusyError, JudgeError, RefusedError
-from evenhand.judging._request import Reply
-from evenhand.judging.models import Connections, Limits
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
+from evenhand.models.requests import Reply
 from tests.judging.models.server import KEY, question
 
 SOURCE = """
 import asyncio, os, threading
 from evenhand.errors import BusyError
-from evenhand.judging._request import Reply, Usage
+from evenhand.models.requests import Reply, Usage
 
 WORD = "4"
 main = threading.get_ident()

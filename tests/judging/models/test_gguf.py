@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evenhand import Connections, How, JudgeError, ModelError, Sample, Scored, Unscored, judge, load_rubric
-from evenhand.judging import Message, Model, Reply, Request, Settings
-from evenhand.judging.models._gguf import joined
+from evenhand import Connections, JudgeError, JudgeOptions, ModelError, Sample, Scored, Unscored, judge, load_rubric
+from evenhand.models.local_models import join_reply_chunks
+from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
 from tests.judging import llama
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ def file() -> Path:
 
 
 def _request(text: str, **settings: Any) -> Request:
-    return Request(dialogue="test", messages=(Message("user", text),), settings=Settings(**settings))
+    return Request(dialogue="test", messages=(Message("user", text),), settings=ModelSettings(**settings))
 
 
 def _with(name: str, ask: Callable[[Model], Coroutine[Any, Any, T]], **where: Any) -> T:
@@ -128,8 +128,8 @@ def test_parts_of_a_reply_are_put_together() -> None:
     ]
 
     choice = {"message": {"content": "Yes!"}, "finish_reason": "stop", "logprobs": {"content": [place]}}
-    assert joined(chunks) == {"model": "m", "usage": {"prompt_tokens": 3}, "choices": [choice]}
-    assert joined([]) == {"choices": []}
+    assert join_reply_chunks(chunks) == {"model": "m", "usage": {"prompt_tokens": 3}, "choices": [choice]}
+    assert join_reply_chunks([]) == {"choices": []}
 
 
 def test_a_reply_keeps_to_schema_settings_and_count(file: Path) -> None:
@@ -210,7 +210,7 @@ def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, 
 def test_other_ways_of_asking_are_open_to_it(file: Path) -> None:
     """One request for each criterion, with a reason in prose: it is a model like all others."""
     rubric = load_rubric({"criteria": [{"id": "Paris", "expected_outcome": "Names Paris"}]})
-    how = How(each=True, settings=Settings(max_tokens=8))
+    how = JudgeOptions(each=True, settings=ModelSettings(max_tokens=8))
 
     judged = _with(f"gguf:{file}", lambda model: judge(rubric, SAMPLE, judges=model, how=how))
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError
-from evenhand.judging.models import Budget, Connections, Limits
-from evenhand.judging.models._limits import Gate, Pace
-from evenhand.judging.models._remote import Remote
+from evenhand.models.budget import Budget
+from evenhand.models.connections import Connections
+from evenhand.models.limits import ConcurrencyGate, Limits, RateLimiter
+from evenhand.models.remote_model import RemoteModel
 from tests.judging.models.server import Seen, Server, Waits, fails, question, says
 
 
@@ -50,7 +51,7 @@ def test_whoever_came_first_goes_first() -> None:
     """Nobody starves."""
 
     async def run() -> list[int]:
-        gate, order = Gate(1), []
+        gate, order = ConcurrencyGate(1), []
 
         async def pass_through(number: int) -> None:
             await gate.enter()
@@ -68,7 +69,7 @@ def test_whoever_comes_again_stands_in_front() -> None:
     """It has waited its turn already."""
 
     async def run() -> list[str]:
-        gate, order = Gate(1), []
+        gate, order = ConcurrencyGate(1), []
         await gate.enter()
 
         async def pass_through(name: str, again: bool) -> None:
@@ -90,7 +91,7 @@ def test_no_place_is_lost_when_somebody_gives_up_waiting(steps: list[str]) -> No
     """Also in the very moment in which the place was given."""
 
     async def run() -> None:
-        gate = Gate(1)
+        gate = ConcurrencyGate(1)
         await gate.enter()
         inside = True
         waiting = [asyncio.create_task(gate.enter()) for _ in range(5)]
@@ -123,7 +124,7 @@ def test_an_overload_halves_once_for_a_burst() -> None:
     """Ten refusals of ten calls sent together are one piece of news."""
 
     async def run() -> list[int]:
-        gate, widths = Gate(8), []
+        gate, widths = ConcurrencyGate(8), []
         marks = [await gate.enter() for _ in range(8)]
         for mark in marks:
             gate.overloaded(mark)
@@ -138,7 +139,7 @@ def test_an_overload_halves_once_for_a_burst() -> None:
             gate.leave()
         widths.append(gate.width)
         for _ in range(200):
-            gate.went_well()
+            gate.report_success()
         widths.append(gate.width)
         return widths
 
@@ -168,9 +169,9 @@ def test_one_overloaded_burst_and_its_successes_leave_five_of_eight_places() -> 
             Server(*[fails(429)] * 8, says()) as server,
             Connections({}, limits=Limits(concurrency=8), clock=Waits().clock) as connections,
         ):
-            model = connections.counted(server.name)
+            model = connections.open_budgeted(server.name)
             await asyncio.gather(*(model.ask(question(str(number))) for number in range(8)))
-            assert isinstance(model.model, Remote)
+            assert isinstance(model.model, RemoteModel)
             return model.model.width
 
     assert asyncio.run(run()) == 5
@@ -180,10 +181,10 @@ def test_growth_is_slow() -> None:
     """One more after about as many successes as fit."""
 
     async def run() -> int:
-        gate = Gate(40)
+        gate = ConcurrencyGate(40)
         gate.overloaded(await gate.enter())
         for _ in range(20):
-            gate.went_well()
+            gate.report_success()
         return gate.width
 
     assert asyncio.run(run()) == 20
@@ -229,7 +230,7 @@ def test_a_pace_is_even_and_in_order(amounts: list[int], rate: int) -> None:
     waits = Waits()
 
     async def run() -> list[float]:
-        pace, turns = Pace(rate, waits.clock), []
+        pace, turns = RateLimiter(rate, waits.clock), []
         for amount in amounts:
             await pace.wait(amount)
             turns.append(waits.time)
@@ -246,7 +247,7 @@ def test_time_without_questions_is_not_saved_up() -> None:
     waits = Waits()
 
     async def run() -> None:
-        pace = Pace(6, waits.clock)
+        pace = RateLimiter(6, waits.clock)
         await pace.wait()
         waits.time += 3600
         await pace.wait()

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import BusyError, ModelError, RefusedError
-from evenhand.judging.models import Connections, Limits
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
 from tests.judging.models.server import (
     FAST,
     KEY,

@@ -7,16 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError
-from evenhand.judging.models import default_name, listed
-from evenhand.judging.models._names import Address, Function, Recorded, parse
+from evenhand.models.model_names import (
+    FunctionPath,
+    ModelAddress,
+    ReplayFile,
+    choose_oracle_judge,
+    list_configured_providers,
+    parse_model_name,
+)
 
 OPENAI, ANTHROPIC, OWN = "sk-openai-11111111", "sk-ant-22222222", "own-33333333"
 KEYS = {"OPENAI_API_KEY": OPENAI, "ANTHROPIC_API_KEY": ANTHROPIC}
 
 
-def address(name: str, **environ: str) -> Address:
-    found = parse(name, {**KEYS, **environ})
-    assert isinstance(found, Address)
+def address(name: str, **environ: str) -> ModelAddress:
+    found = parse_model_name(name, {**KEYS, **environ})
+    assert isinstance(found, ModelAddress)
     return found
 
 
@@ -52,8 +58,8 @@ def test_a_name_says_where_to_ask(name: str, environ: dict[str, str], base: str,
 
 def test_other_names_are_files_and_functions() -> None:
     """They need no key."""
-    assert parse("replay:runs/a.jsonl", {}) == Recorded(Path("runs/a.jsonl"))
-    assert parse("python:my.judges:strict", {}) == Function("my.judges", "strict")
+    assert parse_model_name("replay:runs/a.jsonl", {}) == ReplayFile(Path("runs/a.jsonl"))
+    assert parse_model_name("python:my.judges:strict", {}) == FunctionPath("my.judges", "strict")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +116,7 @@ def test_a_key_goes_only_where_it_was_meant_to(name: str, environ: dict[str, str
 def test_a_name_that_cannot_be_asked_is_refused_at_once(name: str, environ: dict[str, str], says: str) -> None:
     """Before anything is sent, with what would work, and without what may be secret."""
     with pytest.raises(JudgeError) as caught:
-        parse(name, environ)
+        parse_model_name(name, environ)
 
     assert says in str(caught.value)
     assert "secretword" not in str(caught.value)
@@ -125,7 +131,7 @@ def test_a_key_is_not_shown() -> None:
 def test_any_name_is_understood_or_refused(name: str) -> None:
     """No other exception, whatever is typed."""
     try:
-        found = parse(name, KEYS)
+        found = parse_model_name(name, KEYS)
     except JudgeError:
         return
 
@@ -153,7 +159,7 @@ def test_any_name_is_understood_or_refused(name: str) -> None:
 )
 def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], name: str, model: str) -> None:
     """From the environment, and as a name that can be opened."""
-    assert default_name(environ) == name
+    assert choose_oracle_judge(environ) == name
     assert address(name).model == model
 
 
@@ -161,11 +167,11 @@ def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], n
 def test_an_oracle_without_a_judge_says_which_variable(environ: dict[str, str]) -> None:
     """Another provider, or one without a model."""
     with pytest.raises(JudgeError, match="environment variable ORACLE_LLM_"):
-        default_name(environ)
+        choose_oracle_judge(environ)
 
 
 def test_providers_that_are_set_up_are_listed() -> None:
     """Those with a key, and an ollama with an address."""
-    assert listed({}) == ()
-    assert listed({**KEYS, "OLLAMA_HOST": "box"}) == ("anthropic", "openai", "ollama")
-    assert listed({"OPENAI_API_KEY": "k"}) == ("openai",)
+    assert list_configured_providers({}) == ()
+    assert list_configured_providers({**KEYS, "OLLAMA_HOST": "box"}) == ("anthropic", "openai", "ollama")
+    assert list_configured_providers({"OPENAI_API_KEY": "k"}) == ("openai",)

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging._request import Message, Place, Reply, Settings, Usage
-from evenhand.judging.models._accepted import Accepted
-from evenhand.judging.models._openai import FORMATS, body, headers, reply
+from evenhand.models.openai_format import FORMATS, build_request_body, build_request_headers, parse_reply_body
+from evenhand.models.requests import Message, ModelSettings, Reply, TokenLogprobs, TokenUsage
+from evenhand.models.server_answers import AcceptedParameters
 from tests.judging.models.server import DEMANDING, SCHEMA, chat, question
 
-ALL = Accepted(formats=FORMATS, limits=("max_tokens", "max_completion_tokens"))
+ALL = AcceptedParameters(formats=FORMATS, limits=("max_tokens", "max_completion_tokens"))
 
 
 def read(**fields: object) -> Reply:
-    found = reply(chat(**fields))  # type: ignore[arg-type]
+    found = parse_reply_body(chat(**fields))  # type: ignore[arg-type]
     assert isinstance(found, Reply)
     return found
 
@@ -24,7 +24,7 @@ def chosen(message: object, **choice: object) -> Reply:
 
 def test_a_demanding_request_is_written_out() -> None:
     """Every setting has its parameter."""
-    assert body("m", DEMANDING, ALL) == {
+    assert build_request_body("m", DEMANDING, ALL) == {
         "model": "m",
         "messages": [{"role": "user", "content": "How good is it?"}],
         "max_tokens": 4096,
@@ -41,17 +41,21 @@ def test_a_demanding_request_is_written_out() -> None:
 
 def test_what_is_not_set_is_not_sent() -> None:
     """The server's own settings hold."""
-    request = question(settings=Settings(temperature=None, max_tokens=9))
+    request = question(settings=ModelSettings(temperature=None, max_tokens=9))
 
-    assert set(body("m", request, ALL)) == {"model", "messages", "max_tokens"}
+    assert set(build_request_body("m", request, ALL)) == {"model", "messages", "max_tokens"}
 
 
 def test_what_is_not_accepted_is_not_sent() -> None:
     """What was learnt once is kept to."""
-    few = Accepted(formats=(), limits=("max_completion_tokens",), temperature=False, seed=False, logprobs=False)
+    few = AcceptedParameters(
+        formats=(), limits=("max_completion_tokens",), temperature=False, seed=False, logprobs=False
+    )
 
-    assert set(body("m", DEMANDING, few)) == {"model", "messages", "max_completion_tokens"}
-    assert body("m", DEMANDING, Accepted(formats=("json_object",)))["response_format"] == {"type": "json_object"}
+    assert set(build_request_body("m", DEMANDING, few)) == {"model", "messages", "max_completion_tokens"}
+    assert build_request_body("m", DEMANDING, AcceptedParameters(formats=("json_object",)))["response_format"] == {
+        "type": "json_object"
+    }
 
 
 def test_every_turn_keeps_its_role() -> None:
@@ -64,7 +68,7 @@ def test_every_turn_keeps_its_role() -> None:
         Message("user", "v"),
     )
 
-    sent = body("m", type(request)(dialogue="d", messages=turns), ALL)["messages"]
+    sent = build_request_body("m", type(request)(dialogue="d", messages=turns), ALL)["messages"]
 
     assert sent == [
         {"role": "system", "content": "s"},
@@ -111,20 +115,20 @@ def test_a_refusal_is_its_text() -> None:
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(input=9, output=2)),
+        ({"prompt_tokens": 9, "completion_tokens": 2}, TokenUsage(input=9, output=2)),
         (
             {"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}},
-            Usage(input=9, output=2, cached=4),
+            TokenUsage(input=9, output=2, cached=4),
         ),
-        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None}, Usage(input=9, output=2)),
-        ({"prompt_tokens": "9", "completion_tokens": -2}, Usage()),
-        ({"prompt_tokens": True, "completion_tokens": 1.5}, Usage()),
-        ({"prompt_tokens": 10**30}, Usage()),
-        (None, Usage()),
-        ([], Usage()),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None}, TokenUsage(input=9, output=2)),
+        ({"prompt_tokens": "9", "completion_tokens": -2}, TokenUsage()),
+        ({"prompt_tokens": True, "completion_tokens": 1.5}, TokenUsage()),
+        ({"prompt_tokens": 10**30}, TokenUsage()),
+        (None, TokenUsage()),
+        ([], TokenUsage()),
     ],
 )  # fmt: skip
-def test_tokens_are_as_the_server_counted_them(usage: object, expected: Usage) -> None:
+def test_tokens_are_as_the_server_counted_them(usage: object, expected: TokenUsage) -> None:
     """What it did not say is None, never 0."""
     assert read(usage=usage).usage == expected
 
@@ -140,22 +144,22 @@ def test_likely_tokens_come_with_their_logarithms() -> None:
 
     found = chosen({"content": "4"}, logprobs={"content": places}).places
 
-    assert found == (Place("4", (("4", -0.1), ("5", -3.0))), Place("x", ()))
+    assert found == (TokenLogprobs("4", (("4", -0.1), ("5", -3.0))), TokenLogprobs("x", ()))
 
 
 def test_the_request_has_an_id() -> None:
     """The header's, else the answer's own."""
     assert read().request_id == "c1"
     assert read(id=None).request_id is None
-    found = reply(chat(), "r9", 3, 1.5)
+    found = parse_reply_body(chat(), "r9", 3, 1.5)
     assert isinstance(found, Reply)
     assert (found.request_id, found.attempts, found.seconds, found.model) == ("r9", 3, 1.5, "tiny-1")
 
 
 def test_a_key_goes_into_its_header() -> None:
     """And nothing where there is none."""
-    assert headers("k")["Authorization"] == "Bearer k"
-    assert "Authorization" not in headers(None)
+    assert build_request_headers("k")["Authorization"] == "Bearer k"
+    assert "Authorization" not in build_request_headers(None)
 
 
 JSON = st.recursive(

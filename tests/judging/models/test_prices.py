@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError
-from evenhand.judging._request import Usage
-from evenhand.judging.models import Prices
+from evenhand.models.prices import Prices
+from evenhand.models.requests import TokenUsage
 
 DATED = "as_of: 2026-11-05\nmodels:\n"
 FILE = """\
@@ -30,14 +30,14 @@ def prices(tmp_path: Path, text: str = FILE) -> Prices:
 
 def test_a_reply_has_a_price(tmp_path: Path) -> None:
     """800 tokens at 2.50, 200 kept ones at 1.25 and 100 at 10, each for a million."""
-    cost = prices(tmp_path).cost("openai/gpt-4o", Usage(input=1000, output=100, cached=200))
+    cost = prices(tmp_path).cost("openai/gpt-4o", TokenUsage(input=1000, output=100, cached=200))
 
     assert cost == Decimal("0.00325")
 
 
 def test_tokens_that_a_server_keeps_from_now_on_have_their_own_price() -> None:
     """1,000 in, of which 400 are stored at 3.75 and 100 were kept at 0.30; 10 out at 15."""
-    usage = Usage(input=1000, output=10, cached=100, stored=400)
+    usage = TokenUsage(input=1000, output=10, cached=100, stored=400)
 
     assert Prices.shipped().cost("anthropic/claude-sonnet-4-5", usage) == Decimal("0.00318")
 
@@ -70,16 +70,16 @@ def test_kept_tokens_without_a_price_of_their_own_cost_what_all_do(tmp_path: Pat
     """A bill is never shown too small."""
     found = prices(tmp_path)
 
-    assert found.cost("openai/gpt-4o-mini", Usage(input=10, output=0, cached=10)) == Decimal("0.0000015")
+    assert found.cost("openai/gpt-4o-mini", TokenUsage(input=10, output=0, cached=10)) == Decimal("0.0000015")
 
 
 def test_more_kept_tokens_than_there_were_are_no_refund(tmp_path: Path) -> None:
     """A server that counts wrongly must not bring the cost below nothing."""
-    assert prices(tmp_path).cost("openai/gpt-4o", Usage(input=10, output=0, cached=30)) == Decimal("0.0000125")
+    assert prices(tmp_path).cost("openai/gpt-4o", TokenUsage(input=10, output=0, cached=30)) == Decimal("0.0000125")
 
 
-@pytest.mark.parametrize("usage", [Usage(), Usage(input=5), Usage(output=5), Usage(cached=5)])
-def test_without_a_count_there_is_no_cost(tmp_path: Path, usage: Usage) -> None:
+@pytest.mark.parametrize("usage", [TokenUsage(), TokenUsage(input=5), TokenUsage(output=5), TokenUsage(cached=5)])
+def test_without_a_count_there_is_no_cost(tmp_path: Path, usage: TokenUsage) -> None:
     """Unknown, not 0."""
     assert prices(tmp_path).cost("openai/gpt-4o", usage) is None
 
@@ -88,8 +88,8 @@ def test_without_a_count_there_is_no_cost(tmp_path: Path, usage: Usage) -> None:
 def test_costs_add_up_to_the_last_digit(calls: list[tuple[int, int, int]]) -> None:
     """The sum of the costs is the cost of the sums."""
     name = "openai/gpt-5-nano"
-    usages = [Usage(input=input, output=output, cached=min(input, cached)) for input, output, cached in calls]
-    whole = Usage(
+    usages = [TokenUsage(input=input, output=output, cached=min(input, cached)) for input, output, cached in calls]
+    whole = TokenUsage(
         input=sum(usage.input or 0 for usage in usages),
         output=sum(usage.output or 0 for usage in usages),
         cached=sum(usage.cached or 0 for usage in usages),

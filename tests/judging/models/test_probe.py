@@ -4,7 +4,8 @@ import asyncio
 from datetime import date
 from decimal import Decimal
 
-from evenhand.judging.models import Connections, Price, Prices, Probe, probe
+from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.models.prices import Price, Prices
 from tests.judging.models.server import FAST, KEY, Behaviour, Server, Waits, answers, chat, fails, says
 
 PRICE = Price(input=Decimal(1), output=Decimal(2), cached=Decimal(1), stored=Decimal(1))
@@ -13,13 +14,13 @@ PLACES = {"content": [{"token": "y", "top_logprobs": [{"token": "y", "logprob": 
 YES = '{"answer": "yes"}'
 
 
-def probed(*behaviours: Behaviour, models: tuple[str, ...] = ()) -> Probe:
-    async def run() -> Probe:
+def probed(*behaviours: Behaviour, models: tuple[str, ...] = ()) -> ModelProbe:
+    async def run() -> ModelProbe:
         async with (
             Server(*behaviours, models=models) as server,
             Connections({}, limits=FAST, prices=PRICES, clock=Waits().clock) as connections,
         ):
-            return await probe(connections, server.name)
+            return await probe_model(connections, server.name)
 
     return asyncio.run(run())
 
@@ -62,10 +63,10 @@ def test_why_a_model_cannot_be_reached_is_told() -> None:
 def test_a_name_that_cannot_be_opened_is_told() -> None:
     """So that a list of many goes on."""
 
-    async def run() -> list[Probe]:
+    async def run() -> list[ModelProbe]:
         async with Connections({}) as connections:
             return [
-                await probe(connections, name)
+                await probe_model(connections, name)
                 for name in ("openai/gpt-4o", "nonsense", "python:builtins:str", "python:json:dumps")
             ]
 
@@ -81,13 +82,13 @@ def test_a_name_that_cannot_be_opened_is_told() -> None:
 def test_a_provider_alone_lists_what_it_offers() -> None:
     """An ollama is found by asking it."""
 
-    async def run() -> tuple[Probe, Probe, int]:
+    async def run() -> tuple[ModelProbe, ModelProbe, int]:
         async with Server(says(), models=("llama3:8b",)) as server:
             host = server.base.removesuffix("/v1")
             async with Connections({"OLLAMA_HOST": host, "OPENAI_API_KEY": KEY}) as connections:
-                there = await probe(connections, "ollama")
+                there = await probe_model(connections, "ollama")
         async with Connections({"OLLAMA_HOST": host}) as connections:
-            return there, await probe(connections, "ollama"), len(server.seen)
+            return there, await probe_model(connections, "ollama"), len(server.seen)
 
     there, gone, asked = asyncio.run(run())
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import JudgeError, RefusedError
-from evenhand.judging._request import Place, Reply, Request, Settings, Usage
-from evenhand.judging.models import Connections
-from evenhand.judging.models._record import Record, Recorder
+from evenhand.models.connections import Connections
+from evenhand.models.recording import ReplyRecord, ReplyRecorder
+from evenhand.models.requests import ModelSettings, Reply, Request, TokenLogprobs, TokenUsage
 from tests.judging.models.server import KEY, Server, answers, chat, question, says
 
 NAME = "openai/gpt-4o"
@@ -19,8 +19,8 @@ REPLY = Reply(
     text='ä\n"4" \u2028 �',
     stop="length",
     model="gpt-4o-2024",
-    usage=Usage(input=9, output=2, cached=0),
-    places=(Place("4", (("4", -0.1), ("5", float("-inf")))), Place("", ())),
+    usage=TokenUsage(input=9, output=2, cached=0),
+    places=(TokenLogprobs("4", (("4", -0.1), ("5", float("-inf")))), TokenLogprobs("", ())),
     request_id="r1",
     attempts=3,
     seconds=1.5,
@@ -28,7 +28,7 @@ REPLY = Reply(
 
 
 def write(path: Path, *entries: tuple[Request, Reply], name: str = NAME) -> None:
-    recorder = Recorder(path)
+    recorder = ReplyRecorder(path)
     for request, reply in entries:
         recorder.add(name, request, reply)
     recorder.close()
@@ -57,18 +57,20 @@ def test_a_reply_comes_back_to_the_byte(tmp_path: Path) -> None:
 @given(
     text=st.text(),
     tokens=st.none() | st.integers(0, 10**12),
-    places=st.lists(st.builds(Place, st.text(), st.lists(st.tuples(st.text(), st.floats(allow_nan=False))).map(tuple))),
+    places=st.lists(
+        st.builds(TokenLogprobs, st.text(), st.lists(st.tuples(st.text(), st.floats(allow_nan=False))).map(tuple))
+    ),
     seconds=st.floats(0, 1e6),
 )
 def test_any_reply_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, text: str, tokens: int | None, places: list[Place], seconds: float
+    tmp_path_factory: pytest.TempPathFactory, text: str, tokens: int | None, places: list[TokenLogprobs], seconds: float
 ) -> None:
     """Whatever the text and the numbers."""
     path = tmp_path_factory.mktemp("any") / "r.jsonl"
-    reply = Reply(text=text, usage=Usage(input=tokens), places=tuple(places), seconds=seconds)
+    reply = Reply(text=text, usage=TokenUsage(input=tokens), places=tuple(places), seconds=seconds)
     write(path, (question(), reply))
 
-    found = Record(path).find(question(), NAME)
+    found = ReplyRecord(path).find(question(), NAME)
 
     assert found is not None
     assert (found.text, found.usage, found.places, found.seconds) == (text, reply.usage, reply.places, seconds)
@@ -77,7 +79,7 @@ def test_any_reply_comes_back(
 def test_a_run_is_recorded_and_replayed(tmp_path: Path) -> None:
     """The server is gone, and everything is as it was."""
     path = tmp_path / "r.jsonl"
-    requests = [question("a"), question("b"), question("a", repeat=1), question("a", settings=Settings(seed=1))]
+    requests = [question("a"), question("b"), question("a", repeat=1), question("a", settings=ModelSettings(seed=1))]
 
     async def run() -> tuple[list[Reply], str]:
         async with (
@@ -98,7 +100,7 @@ def test_a_line_is_in_the_file_before_the_next_question(tmp_path: Path) -> None:
     """A killed process loses nothing that was answered."""
     path = tmp_path / "r.jsonl"
 
-    recorder = Recorder(path)
+    recorder = ReplyRecorder(path)
     recorder.add(NAME, question(), REPLY)
     lines = path.read_bytes()
     recorder.close()
@@ -117,7 +119,7 @@ def test_a_cut_last_line_is_tolerated_and_written_after(tmp_path: Path, cut: int
 
     write(path, (question("c"), REPLY))
 
-    record = Record(path)
+    record = ReplyRecord(path)
     assert record.find(question("a"), NAME) is not None
     assert record.find(question("b"), NAME) is None
     assert record.find(question("c"), NAME) is not None
@@ -136,7 +138,7 @@ def test_of_two_replies_to_the_same_request_the_first_counts(tmp_path: Path) -> 
     [
         (question("other"), NAME),
         (question(repeat=1), NAME),
-        (question(settings=Settings(max_tokens=1)), NAME),
+        (question(settings=ModelSettings(max_tokens=1)), NAME),
         (question(), "openai/gpt-4"),
     ],
 )

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import BusyError, RefusedError
-from evenhand.judging.models import Connections, Limits
-from evenhand.judging.models._clock import Clock
-from evenhand.judging.models._waiting import asked_wait, next_wait
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Clock, Limits, compute_retry_wait, parse_retry_after
 from tests.judging.models.server import (
     FAST,
     KEY,
@@ -51,13 +50,13 @@ def busy(headers: dict[str, str]) -> Behaviour:
 )
 def test_what_a_server_asks_is_read_in_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, decimals, milliseconds, a date; what cannot be is not heeded."""
-    assert asked_wait(headers, NOW) == seconds
+    assert parse_retry_after(headers, NOW) == seconds
 
 
 @given(text=st.text(max_size=40))
 def test_no_header_breaks_the_reader(text: str) -> None:
     """Servers write anything."""
-    wait = asked_wait({"retry-after": text, "retry-after-ms": text[::-1]}, NOW)
+    wait = parse_retry_after({"retry-after": text, "retry-after-ms": text[::-1]}, NOW)
 
     assert wait is None or wait >= 0
 
@@ -65,7 +64,7 @@ def test_no_header_breaks_the_reader(text: str) -> None:
 @given(chance=st.floats(0, 1, exclude_max=True), retries=st.integers(0, 10_000))
 def test_waits_grow_and_are_bounded(chance: float, retries: int) -> None:
     """Doubled each time up to half a minute, and spread over the upper half."""
-    wait = next_wait(None, retries, Clock(chance=lambda: chance))
+    wait = compute_retry_wait(None, retries, Clock(chance=lambda: chance))
 
     full = min(30.0, 0.5 * 2.0 ** min(retries, 50))
     assert full / 2 <= wait <= full

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evenhand.errors import ModelError
-from evenhand.judging.models import Connections
-from evenhand.judging.models._secrets import HIDDEN, Secrets
+from evenhand.models.connections import Connections
+from evenhand.models.model_names import HIDDEN, Secrets
 from tests.judging.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
 
 KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)
@@ -19,7 +19,7 @@ KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_
 @example(key="aaaaaaaaaaaa", before="aaaa", after="aaaa", cut=0)
 def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str, cut: int) -> None:
     """Whole, or only its beginning, or only its end."""
-    said = Secrets([key]).hidden(f"{before}{key[cut:]}{after} {key[: -cut or None]}")
+    said = Secrets([key]).hide_keys(f"{before}{key[cut:]}{after} {key[: -cut or None]}")
 
     pieces = {key[start : start + 8] for start in range(len(key) - 7)}
     assert [piece for piece in pieces if piece in said.replace(HIDDEN, "")] == []
@@ -40,12 +40,12 @@ def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str
 )  # fmt: skip
 def test_what_looks_like_a_key_is_hidden(said: str, shown: str) -> None:
     """Also where it is nobody's we know; other words stay as they are, on one line."""
-    assert Secrets([]).hidden(said) == shown
+    assert Secrets([]).hide_keys(said) == shown
 
 
 def test_a_long_speech_is_cut_short() -> None:
     """A web page is no message."""
-    assert len(Secrets([]).hidden("x y" * 5000)) == 300
+    assert len(Secrets([]).hide_keys("x y" * 5000)) == 300
 
 
 def test_it_does_not_show_its_keys() -> None:

@@ -2,8 +2,8 @@
 
 from fractions import Fraction
 
-from evenhand.judging.reading import Wanted
-from evenhand.model import ZERO_TO_TEN, Band, Scale
+from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.model.scale import ZERO_TO_TEN, Scale, ScaleBand
 
 ONE_TO_FIVE = Scale(min=Fraction(1), max=Fraction(5))
 WHOLE_ONE_TO_FIVE = Scale(min=Fraction(1), max=Fraction(5), integers=True)
@@ -17,13 +17,13 @@ BANDS = Scale(
     max=Fraction(100),
     integers=True,
     bands=(
-        Band(id="C", min=Fraction(0), max=Fraction(59)),
-        Band(id="B", min=Fraction(60), max=Fraction(79)),
-        Band(id="A", min=Fraction(80), max=Fraction(100)),
+        ScaleBand(id="C", min=Fraction(0), max=Fraction(59)),
+        ScaleBand(id="B", min=Fraction(60), max=Fraction(79)),
+        ScaleBand(id="A", min=Fraction(80), max=Fraction(100)),
     ),
 )
 
-ACCURACY = Wanted("accuracy", ZERO_TO_TEN, ("准确性", "factual accuracy"))
-CLARITY = Wanted("clarity", ZERO_TO_TEN, ("清晰度",))
-STYLE = Wanted("writing-style", ZERO_TO_TEN, ("文风",))
+ACCURACY = WantedAnswer("accuracy", ZERO_TO_TEN, ("准确性", "factual accuracy"))
+CLARITY = WantedAnswer("clarity", ZERO_TO_TEN, ("清晰度",))
+STYLE = WantedAnswer("writing-style", ZERO_TO_TEN, ("文风",))
 ASKED = (ACCURACY, CLARITY, STYLE)

@@ -1,6 +1,6 @@
 """Replies in what models take for JSON, and the number each of them means."""
 
-from evenhand.model import YES_NO, Scale
+from evenhand.model.scale import YES_NO, Scale
 from tests.judging.reading.asked import AROUND_ZERO, BANDS, ONE_TO_FIVE, ONE_TO_TEN, SHARE
 
 JSON: list[tuple[Scale, str, str]] = [

@@ -1,6 +1,6 @@
 """Replies in words, and the number each of them means."""
 
-from evenhand.model import YES_NO, ZERO_TO_TEN, Scale
+from evenhand.model.scale import YES_NO, ZERO_TO_TEN, Scale
 from tests.judging.reading.asked import AROUND_ZERO, BANDS, ONE_TO_FIVE, ONE_TO_TEN, SHARE, TO_HUNDRED, TO_TEN
 
 PROSE: list[tuple[Scale, str, str]] = [

@@ -2,8 +2,9 @@
 
 import pytest
 
-from evenhand.judging.reading import read_choice, refusal_in, sections_of
-from evenhand.model import Unscored
+from evenhand.judging.reading.choice import read_reply_choice
+from evenhand.judging.reading.reply_text import find_judge_refusal, split_reply_sections
+from evenhand.model.scale import Unscored
 
 CHOICES = {
     "A": ("A", "Response A", "Output (a)"),
@@ -53,7 +54,7 @@ CHOICES = {
 )
 def test_a_verdict_is_read(text: str, expected: str) -> None:
     """What a person would read, the reader reads."""
-    assert read_choice(text, CHOICES) == expected
+    assert read_reply_choice(text, CHOICES) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,14 +79,14 @@ def test_a_verdict_is_read(text: str, expected: str) -> None:
 )
 def test_no_verdict_is_made_up(text: str) -> None:
     """A wrong winner is far worse than none."""
-    assert isinstance(read_choice(text, CHOICES), Unscored)
+    assert isinstance(read_reply_choice(text, CHOICES), Unscored)
 
 
 def test_any_choices_will_do() -> None:
     """Names with signs in them, one name only, none at all."""
-    assert read_choice("model_1 is better", {"x": ("model_1",), "y": ("model_2",)}) == "x"
-    assert read_choice("C++ is better", {"c": ("C++",)}) == "c"
-    assert isinstance(read_choice("A is better", {}), Unscored)
+    assert read_reply_choice("model_1 is better", {"x": ("model_1",), "y": ("model_2",)}) == "x"
+    assert read_reply_choice("C++ is better", {"c": ("C++",)}) == "c"
+    assert isinstance(read_reply_choice("A is better", {}), Unscored)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +105,13 @@ def test_any_choices_will_do() -> None:
 )
 def test_a_reply_over_several_is_cut_at_its_headings(text: str, expected: dict[str, str]) -> None:
     """A name in a sentence heads nothing, and a name that heads two sections heads none."""
-    assert sections_of(text, ["Response A", "Response B"]) == expected
+    assert split_reply_sections(text, ["Response A", "Response B"]) == expected
 
 
 def test_without_labels_there_are_no_sections() -> None:
     """An empty label would head everything."""
-    assert sections_of("Response A: x", []) == {}
-    assert sections_of(": x", [""]) == {}
+    assert split_reply_sections("Response A: x", []) == {}
+    assert split_reply_sections(": x", [""]) == {}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_without_labels_there_are_no_sections() -> None:
 )
 def test_a_refusal_is_told_in_its_own_words(text: str) -> None:
     """People want to read what the model said."""
-    assert refusal_in(f"Hm.\n{text} It is so.") == text
+    assert find_judge_refusal(f"Hm.\n{text} It is so.") == text
 
 
 @pytest.mark.parametrize(
@@ -139,4 +140,4 @@ def test_a_refusal_is_told_in_its_own_words(text: str) -> None:
 )
 def test_an_answer_is_no_refusal(text: str) -> None:
     """Outputs refuse, fail and cannot; the judge that says so has judged."""
-    assert refusal_in(text) is None
+    assert find_judge_refusal(text) is None

@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.reading import (
-    read_answers,
-    read_choice,
-    read_score,
-    refusal_in,
-    sections_of,
-    values_in,
-    without_thinking,
+from evenhand.judging.reading.choice import read_reply_choice
+from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
+from evenhand.judging.reading.reply_text import (
+    find_json_values,
+    find_judge_refusal,
+    split_reply_sections,
+    strip_thinking,
 )
-from evenhand.model import YES_NO, ZERO_TO_TEN, CriterionScore, Scored
+from evenhand.model.scale import YES_NO, ZERO_TO_TEN, CriterionScore, Scored
 from tests.judging.reading.asked import ASKED, BANDS, ONE_TO_FIVE
 from tests.judging.reading.scored_json import JSON
 from tests.judging.reading.several import SEVERAL
@@ -36,27 +35,27 @@ PROSE = st.sampled_from(
 
 
 def values(text: str) -> dict[str, CriterionScore]:
-    return {id: answer.score for id, answer in read_answers(text, ASKED).answers.items()}
+    return {id: answer.score for id, answer in read_reply_answers(text, ASKED).answers.items()}
 
 
 @given(ANY_TEXT)
 def test_no_text_raises(text: str) -> None:
     """A judge may write anything at all."""
     for scale in (ONE_TO_FIVE, ZERO_TO_TEN, YES_NO, BANDS):
-        read_score(text, scale, "accuracy")
-    read_answers(text, ASKED)
-    read_choice(text, {"A": ("A",), "B": ("B", "Response B")})
-    sections_of(text, ["Response A", "A"])
-    refusal_in(text)
-    without_thinking(text)
-    for value in values_in(text):
+        read_reply_score(text, scale, "accuracy")
+    read_reply_answers(text, ASKED)
+    read_reply_choice(text, {"A": ("A",), "B": ("B", "Response B")})
+    split_reply_sections(text, ["Response A", "A"])
+    find_judge_refusal(text)
+    strip_thinking(text)
+    for value in find_json_values(text):
         assert 0 <= value.start < value.end <= len(text)
 
 
 @given(ANY_TEXT)
 def test_a_score_is_always_on_its_scale(text: str) -> None:
     """Never clamped, never rescaled, never beside it."""
-    score = read_score(text, ONE_TO_FIVE)
+    score = read_reply_score(text, ONE_TO_FIVE)
 
     assert not isinstance(score, Scored) or 1 <= score.value <= 5
 
@@ -137,7 +136,7 @@ def test_no_cut_of_a_form_makes_another_number(scale, text: str, expected: str) 
     start = text.rfind("{") + 1
 
     for end in range(start, len(text)):
-        score = read_score(text[:end], scale, "coherence")
+        score = read_reply_score(text[:end], scale, "coherence")
         assert not isinstance(score, Scored) or score.value == Decimal(expected), text[:end]
 
 

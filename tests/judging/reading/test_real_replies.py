@@ -5,8 +5,9 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from evenhand.judging.reading import read_choice, read_score
-from evenhand.model import Scale, Scored
+from evenhand.judging.reading.choice import read_reply_choice
+from evenhand.judging.reading.reply_reader import read_reply_score
+from evenhand.model.scale import Scale, Scored
 
 BOTH = {"1": ("Output (a)",), "2": ("Output (b)",), "tie": ("tie", "equally good")}
 
@@ -23,7 +24,7 @@ def test_odd_replies_are_read_and_none_is_misread(shared: Path) -> None:
             continue
         asked = re.match(r"one score (\d)-(\d): (\w+)", str(row["task"]))
         assert asked
-        score = read_score(str(row["reply"]), Scale(min=Fraction(asked[1]), max=Fraction(asked[2])), asked[3])
+        score = read_reply_score(str(row["reply"]), Scale(min=Fraction(asked[1]), max=Fraction(asked[2])), asked[3])
         value = float(score.value) if isinstance(score, Scored) else None
         right += value == row["gold"]
         wrong += None not in (value, row["gold"]) and value != row["gold"]
@@ -38,7 +39,7 @@ def test_pairwise_verdicts_are_read(shared: Path) -> None:
     agree = {"cot": 0, "vanilla": 0}
     for kind in agree:
         for row in rows(shared / "datasets" / "llmbar_pairwise" / f"replies_{kind}.jsonl"):
-            choice = read_choice(str(row["reply"]), BOTH)
+            choice = read_reply_choice(str(row["reply"]), BOTH)
             winner = str({"1": "2", "2": "1"}.get(str(choice), choice) if row["swapped"] else choice)
             agree[kind] += (winner if winner in ("1", "2") else None) == row["authors_winner"]
 

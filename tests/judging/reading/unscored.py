@@ -1,6 +1,6 @@
 """Replies without a score, however many numbers they hold."""
 
-from evenhand.model import YES_NO, ZERO_TO_TEN, Scale
+from evenhand.model.scale import YES_NO, ZERO_TO_TEN, Scale
 from tests.judging.reading.asked import BANDS, ONE_TO_FIVE, SHARE, WHOLE_ONE_TO_FIVE
 
 UNSCORED: list[tuple[Scale, str]] = [

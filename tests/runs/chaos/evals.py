@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from evenhand.runs.store import Row, Store
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
 from tests.runs.chaos.judges import NAMES, Asked, Judges
 
 REPEATS = 2
@@ -80,12 +81,12 @@ class Kept:
 
     def __init__(self, place: str | Path) -> None:
         with Store.open(place, {}, create=False) as store:
-            self.runs: list[Row] = store.runs()
+            self.runs: list[Row] = store.list_runs()
             ids = [run["id"] for run in self.runs]
             self._rows = {id: list(store.results(id)) for id in ids}
             self._samples = {id: {row["position"]: row["id"] for row in store.samples(id)} for id in ids}
             self.calls: list[Row] = [call for id in ids for call in store.calls(id)]
-            self._made: list[Row] = [row for id in ids for row in store.made_in(id)]
+            self._made: list[Row] = [row for id in ids for row in store.list_outputs(id)]
 
     def finished(self) -> Counter[Asked]:
         """The calls that were answered and are kept, by judge and output; copies do not count."""

@@ -7,7 +7,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from evenhand.cli._run import PATIENCE
+from evenhand.cli.run import STOP_PATIENCE
 from tests.runs.chaos.evals import BOUGHT, REPEATS, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.processes import run, started, wait_until
@@ -58,7 +58,7 @@ def test_a_second_ctrl_c_ends_at_once(tmp_path: Path) -> None:
             wait_until(lambda: "stopping" in (tmp_path / "said").read_text("utf-8"))
             process.send_signal(signal.SIGINT)
 
-            code = process.wait(PATIENCE - 1)
+            code = process.wait(STOP_PATIENCE - 1)
         finally:
             process.kill()
             process.wait()

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 LOADED = (
-    "evenhand.cli._app", "evenhand.cli._run", "evenhand.cli._run_progress", "evenhand.cli._run_view",
-    "evenhand.running", "evenhand.compare._facts", "evenhand.compare._tell", "evenhand.judging.models._http",
-    "evenhand.runs.store._migrate", "alembic.command", "sqlalchemy.dialects.sqlite", "psycopg", "numpy.random",
-    "evenhand.asking", "evenhand.auditing", "evenhand.calibrating", "evenhand.comparing", "evenhand.contesting",
+    "evenhand.cli.app", "evenhand.cli.run", "evenhand.cli.progress", "evenhand.cli.run_tables",
+    "evenhand.workflows.run", "evenhand.compare.facts", "evenhand.compare.conclude", "evenhand.models.http_client",
+    "evenhand.store.database", "alembic.command", "sqlalchemy.dialects.sqlite", "psycopg", "numpy.random",
+    "evenhand.workflows.judge", "evenhand.auditing", "evenhand.workflows.calibrate", "evenhand.comparing", "evenhand.contesting",
     "evenhand.rescoring",
     "evenhand.report.html", "evenhand.judging.embedded", "numpy.ma", "rich.table", "wordllama",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def _start(order: dict[str, Any]) -> int:
     if order["obeys_permissions"]:
         _give_up_privileges()
     sys.argv = ["evenhand", *order["argv"]]
-    import_module("evenhand.cli").main()
+    import_module("evenhand.cli.entry").main()
     raise SystemExit(0)
 
 

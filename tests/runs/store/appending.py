@@ -3,13 +3,14 @@
 import sys
 from itertools import count
 
-from evenhand.runs.store import Store, this_process
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.store import Store
 from tests.runs.store.rows import CONTEST, event_row
 
 if __name__ == "__main__":
     with Store.open(sys.argv[1], {}) as store:
-        store.contests.take(CONTEST, this_process())
-        for number in count(len([*store.contests.events(CONTEST)])):
-            store.contests.append(**event_row(number, at="2026-12-01T18:00:00+00:00"))
+        store.contests.hold_contest(CONTEST, process_holder_name())
+        for number in count(len([*store.contests.stream_events(CONTEST)])):
+            store.contests.append_event(**event_row(number, at="2026-12-01T18:00:00+00:00"))
             sys.stdout.write(f"{number}\n")
             sys.stdout.flush()

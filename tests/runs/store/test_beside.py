@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evenhand.errors import StoreError
-from evenhand.runs.store import Store
+from evenhand.store.store import Store
 from tests.runs.store.rows import RUN, label_row, run_row
 
 OTHER = "20261117-000000-ffffff"
@@ -16,8 +16,8 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 @pytest.fixture
 def store(database: str) -> Iterator[Store]:
     with Store.open(database, {}) as opened:
-        opened.begin(run_row(state="finished"))
-        opened.begin(run_row(id=OTHER, state="finished"))
+        opened.begin_run(run_row(state="finished"))
+        opened.begin_run(run_row(id=OTHER, state="finished"))
         yield opened
 
 
@@ -26,9 +26,9 @@ def test_a_baseline_is_a_name_for_a_run(store: Store) -> None:
     before = store.set_baseline("main", RUN, now=NOON)
 
     assert before is None
-    assert store.baseline("main") == {"name": "main", "run": RUN, "at": "2026-11-18T12:00:00.000+00:00"}
-    assert store.baselines() == [store.baseline("main")]
-    assert store.run("baseline:main")["id"] == RUN
+    assert store.find_baseline("main") == {"name": "main", "run": RUN, "at": "2026-11-18T12:00:00.000+00:00"}
+    assert store.list_baselines() == [store.find_baseline("main")]
+    assert store.find_run("baseline:main")["id"] == RUN
 
 
 def test_a_baseline_that_moves_says_which_run_it_leaves(store: Store) -> None:
@@ -38,7 +38,7 @@ def test_a_baseline_that_moves_says_which_run_it_leaves(store: Store) -> None:
     before = store.set_baseline("main", "latest")
 
     assert before == RUN
-    assert [row["run"] for row in store.baselines()] == [OTHER]
+    assert [row["run"] for row in store.list_baselines()] == [OTHER]
 
 
 def test_a_baseline_that_is_removed_leaves_its_run(store: Store) -> None:
@@ -48,8 +48,8 @@ def test_a_baseline_that_is_removed_leaves_its_run(store: Store) -> None:
     run = store.remove_baseline("main")
 
     assert run == RUN
-    assert store.baselines() == []
-    assert store.run(RUN)["id"] == RUN
+    assert store.list_baselines() == []
+    assert store.find_run(RUN)["id"] == RUN
 
 
 @pytest.mark.parametrize("call", [lambda s: s.baseline("man"), lambda s: s.remove_baseline("man"),
@@ -65,7 +65,7 @@ def test_a_baseline_that_is_not_there_is_told_with_the_nearest(store: Store, cal
 @pytest.mark.parametrize(("state", "told"), [("running", "killed"), ("stopped", "stopped")])
 def test_a_run_that_is_not_finished_is_no_baseline(store: Store, state: str, told: str) -> None:
     """What others are held against does not change afterwards; one that nobody works on was killed."""
-    store.begin(run_row(id="20261118-000000-000000", state=state))
+    store.begin_run(run_row(id="20261118-000000-000000", state=state))
 
     with pytest.raises(StoreError, match=f"run 20261118-000000-000000 is {told}, not finished"):
         store.set_baseline("main", "latest")
@@ -84,31 +84,33 @@ def test_a_baseline_is_deleted_only_by_whoever_says_so(store: Store) -> None:
     store.set_baseline("release", RUN)
 
     with pytest.raises(StoreError, match=rf"run {RUN} is the baseline main and release.*baseline remove main"):
-        store.delete(RUN)
-    assert store.run(RUN)["id"] == RUN
-    store.delete(RUN, pinned=True)
+        store.delete_run(RUN)
+    assert store.find_run(RUN)["id"] == RUN
+    store.delete_run(RUN, pinned=True)
 
-    assert store.baselines() == []
-    assert [run["id"] for run in store.runs()] == [OTHER]
+    assert store.list_baselines() == []
+    assert [run["id"] for run in store.list_runs()] == [OTHER]
 
 
 def test_a_baseline_that_was_taken_up_again_is_not_collected(store: Store) -> None:
     """It was finished once, and somebody compares with it."""
     store.set_baseline("main", RUN)
     for run in (RUN, OTHER):
-        store.release(run, "stopped", "2026-11-17T00:00:00+00:00", None)
+        store.release_run(run, "stopped", "2026-11-17T00:00:00+00:00", None)
 
-    collected = store.gc(timedelta(0), now=NOON + timedelta(days=99))
+    collected = store.collect_garbage(timedelta(0), now=NOON + timedelta(days=99))
 
     assert collected.runs == (OTHER,)
 
 
 def test_labels_are_replaced_whole_and_read_in_one_order(store: Store) -> None:
     """What a file no longer says is gone; "é" sorts by its bytes in every database."""
-    store.keep_labels(RUN, [label_row("old")])
-    store.keep_labels(OTHER, [label_row(score="1/1")])
+    store.replace_labels(RUN, [label_row("old")])
+    store.replace_labels(OTHER, [label_row(score="1/1")])
 
-    store.keep_labels(RUN, [label_row("é"), label_row("z", "zoe"), label_row("z", "bob", variant=""), label_row("Z")])
+    store.replace_labels(
+        RUN, [label_row("é"), label_row("z", "zoe"), label_row("z", "bob", variant=""), label_row("Z")]
+    )
 
     found = [(row["sample"], row["variant"], row["rater"]) for row in store.labels(RUN)]
     assert found == [("Z", "control", "ann"), ("z", "", "bob"), ("z", "control", "zoe"), ("é", "control", "ann")]
@@ -117,42 +119,42 @@ def test_labels_are_replaced_whole_and_read_in_one_order(store: Store) -> None:
 
 def test_labels_that_cannot_be_leave_those_before(store: Store) -> None:
     """One rater has one answer to one question."""
-    store.keep_labels(RUN, [label_row()])
+    store.replace_labels(RUN, [label_row()])
 
     with pytest.raises(StoreError, match="one is there twice"):
-        store.keep_labels(RUN, [label_row("s1"), label_row("s1")])
+        store.replace_labels(RUN, [label_row("s1"), label_row("s1")])
     with pytest.raises(StoreError, match="labels have no 'mark'"):
-        store.keep_labels(RUN, [label_row(mark="4")])
+        store.replace_labels(RUN, [label_row(mark="4")])
 
     assert [*store.labels(RUN)] == [label_row()]
 
 
 def test_any_text_can_be_a_label(store: Store) -> None:
     """Ids come from other people's files."""
-    store.keep_labels(RUN, [label_row("a\0b", "\ud83d")])
+    store.replace_labels(RUN, [label_row("a\0b", "\ud83d")])
 
     assert [(row["sample"], row["rater"]) for row in store.labels(RUN)] == [("a\\x00b", "\\ud83d")]
 
 
 def test_columns_are_kept_until_a_run_is_taken_up(store: Store) -> None:
     """What was worked out from results that may change must not outlive them."""
-    store.keep_columns(RUN, b"first")
-    store.keep_columns(RUN, b"\0second\xff")
-    kept = store.columns(RUN)
+    store.save_columns(RUN, b"first")
+    store.save_columns(RUN, b"\0second\xff")
+    kept = store.load_columns(RUN)
 
-    store.take(RUN, "elsewhere:1:1")
+    store.hold_run(RUN, "elsewhere:1:1")
 
     assert kept == b"\0second\xff"
-    assert store.columns(RUN) is None
-    assert store.columns(OTHER) is None
+    assert store.load_columns(RUN) is None
+    assert store.load_columns(OTHER) is None
 
 
 def test_a_deleted_run_takes_its_labels_and_columns_with_it(store: Store) -> None:
     """Another run of that id may be imported."""
-    store.keep_labels(RUN, [label_row()])
-    store.keep_columns(RUN, b"x")
+    store.replace_labels(RUN, [label_row()])
+    store.save_columns(RUN, b"x")
 
-    store.delete(RUN)
+    store.delete_run(RUN)
 
     assert [*store.labels(RUN)] == []
-    assert store.columns(RUN) is None
+    assert store.load_columns(RUN) is None

@@ -14,7 +14,9 @@ import pytest
 from sqlalchemy import event
 
 from evenhand.errors import StoreError
-from evenhand.runs.store import Batch, Store, _places
+from evenhand.store import database as _places
+from evenhand.store.rows import RowBatch
+from evenhand.store.store import Store
 from tests.runs.databases import PASSWORD, free_port, new_database, told
 from tests.runs.store.rows import RUN, call_row, run_row
 
@@ -46,7 +48,7 @@ def test_a_store_that_may_not_be_written_is_told(read_only: Path) -> None:
     says = r"store\.sqlite: cannot be (written|opened): "
 
     with pytest.raises(StoreError, match=says), Store.open(read_only, {}) as store:
-        store.write(Batch(calls=[call_row(0)]))
+        store.write_rows(RowBatch(calls=[call_row(0)]))
 
 
 def test_a_folder_that_may_not_be_written_is_told(read_only: Path) -> None:
@@ -62,18 +64,18 @@ def test_a_server_that_only_reads_is_told(postgresql_server: str) -> None:
         told(address, f"ALTER DATABASE {address.rpartition('/')[2]} SET default_transaction_read_only = on")
 
         with Store.open(address, {}) as store, pytest.raises(StoreError, match=r"cannot be written: .*read-only"):
-            store.begin(run_row())
+            store.begin_run(run_row())
 
 
 def test_a_full_disk_is_told_and_what_was_written_stays(tmp_path: Path) -> None:
     """SQLite says that it is full; every batch before is whole, of the last nothing is there."""
     with Store.open(tmp_path, {}) as store:
-        store.begin(run_row())
-        store.write(Batch(calls=[call_row(n, reply=LONG) for n in range(10)]))
+        store.begin_run(run_row())
+        store.write_rows(RowBatch(calls=[call_row(n, reply=LONG) for n in range(10)]))
         event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA max_page_count=40"))
 
         with pytest.raises(StoreError, match=r"store\.sqlite: the disk is full: .*what was written before is kept"):
-            store.write(Batch(calls=[call_row(n, reply=LONG) for n in range(10, 60)]))
+            store.write_rows(RowBatch(calls=[call_row(n, reply=LONG) for n in range(10, 60)]))
 
     with Store.open(tmp_path, {}) as store:
         assert [row["position"] for row in store.calls(RUN)] == list(range(10))
@@ -117,17 +119,17 @@ except StoreError as error:
 
 def test_a_store_that_stays_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process writes, and does not end."""
-    monkeypatch.setattr(_places, "PATIENCE", 0.01)
+    monkeypatch.setattr(_places, "LOCK_TIMEOUT", 0.01)
     with Store.open(tmp_path, {}) as store:
         other = sqlite3.connect(tmp_path / "store.sqlite", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
 
         with pytest.raises(StoreError, match="another process keeps it locked"):
-            store.begin(run_row())
+            store.begin_run(run_row())
 
         other.execute("ROLLBACK")
         other.close()
-        store.begin(run_row())
+        store.begin_run(run_row())
 
 
 def test_a_server_that_is_away_is_told_without_the_password() -> None:
@@ -162,19 +164,19 @@ def test_a_database_that_is_not_there_is_told(postgresql_server: str) -> None:
 def test_a_server_that_goes_away_is_told_and_found_again(postgresql_server: str) -> None:
     """The connection is cut in the middle of a run; what was written is there afterwards."""
     with new_database(postgresql_server) as address, Store.open(address, {}) as store:
-        store.begin(run_row())
-        store.cached(["k"])
-        store.runs()
+        store.begin_run(run_row())
+        store.find_cached_replies(["k"])
+        store.list_runs()
         told(address, "SELECT pg_terminate_backend(pid, 9999) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
                       " AND datname = current_database()")  # fmt: skip
 
         with pytest.raises(StoreError, match="cannot be reached"):
-            store.runs()
+            store.list_runs()
         with pytest.raises(StoreError, match="cannot be reached"):
-            store.cached(["k"])
+            store.find_cached_replies(["k"])
 
-        assert [row["id"] for row in store.runs()] == [RUN]
-        assert store.cached(["k"]) == {}
+        assert [row["id"] for row in store.list_runs()] == [RUN]
+        assert store.find_cached_replies(["k"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -212,10 +214,10 @@ def test_every_spelling_of_an_address_reaches_the_server(postgresql_server: str,
 def test_a_file_by_address_is_the_same_file(tmp_path: Path) -> None:
     """As other tools write it."""
     with Store.open(tmp_path, {}) as store:
-        store.begin(run_row())
+        store.begin_run(run_row())
 
     with Store.open(f"sqlite:///{tmp_path}/store.sqlite", {}) as by_address:
-        assert len(by_address.runs()) == 1
+        assert len(by_address.list_runs()) == 1
 
 
 @pytest.fixture
@@ -225,7 +227,7 @@ def read_only() -> Iterator[Path]:
         folder = Path(name)
         folder.chmod(0o755)
         with Store.open(folder, {}) as store:
-            store.begin(run_row())
+            store.begin_run(run_row())
         for path in (*folder.iterdir(), folder):
             path.chmod(path.stat().st_mode & ~(stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))
         with _as_nobody():

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.errors import StoreError
-from evenhand.runs.store import Batch, Store
+from evenhand.store.rows import RowBatch
+from evenhand.store.store import Store
 from tests.runs.store.rows import RUN, call_row, key, label_row, made_row, result_row, run_row, sample_row
 
 Lines = list[str]
@@ -33,9 +34,9 @@ def store(database: str) -> Iterator[Store]:
 
 
 def filled(store: Store) -> None:
-    store.begin(run_row(state="finished", holder=None, summary='{"mean":"7/3"}', source="name: «é»\n"))
-    store.write(
-        Batch(
+    store.begin_run(run_row(state="finished", holder=None, summary='{"mean":"7/3"}', source="name: «é»\n"))
+    store.write_rows(
+        RowBatch(
             samples=[sample_row(0), sample_row(1, content='{"x":"\\ud83d \u2028"}')],
             results=[result_row(0), result_row(1, state="failed", score=None, number=None)],
             calls=[call_row(0, seconds=0.1 + 0.2), call_row(1, failed="busy", reply=None, kept="none")],
@@ -46,18 +47,18 @@ def filled(store: Store) -> None:
 
 def file_of(store: Store, run: str = RUN) -> bytes:
     stream = io.BytesIO()
-    store.export(run, stream)
+    store.export_run(run, stream)
     return stream.getvalue()
 
 
 def content_of(store: Store) -> list[object]:
-    made = store.made([key("made", 0), key("made", 1)], [RUN])
-    return [store.run(RUN), [*store.samples(RUN)], [*store.results(RUN)], [*store.calls(RUN)], made]
+    made = store.find_outputs([key("made", 0), key("made", 1)], [RUN])
+    return [store.find_run(RUN), [*store.samples(RUN)], [*store.results(RUN)], [*store.calls(RUN)], made]
 
 
 def test_a_run_arrives_as_it_left(store: Store, exported: bytes, tmp_path: Path) -> None:
     """Every column of every row, and its file made there is the same to the byte."""
-    id = store.import_(io.BytesIO(exported))
+    id = store.import_run(io.BytesIO(exported))
 
     with Store.open(tmp_path / "again", {}) as source:
         filled(source)
@@ -70,13 +71,13 @@ def test_a_run_brings_its_labels(store: Store, tmp_path: Path) -> None:
     """They belong to its outputs; the names it is pinned under belong to the store."""
     with Store.open(tmp_path / "source", {}) as source:
         filled(source)
-        source.keep_labels(RUN, [label_row("s0"), label_row("s1", variant="", score="7/3")])
+        source.replace_labels(RUN, [label_row("s0"), label_row("s1", variant="", score="7/3")])
         source.set_baseline("main", RUN)
         labelled = file_of(source)
-    store.import_(io.BytesIO(labelled))
+    store.import_run(io.BytesIO(labelled))
 
     assert [*store.labels(RUN)] == [label_row("s0"), label_row("s1", variant="", score="7/3")]
-    assert store.baselines() == []
+    assert store.list_baselines() == []
     assert file_of(store) == labelled
 
 
@@ -91,21 +92,21 @@ def test_a_run_without_labels_is_written_as_before_there_were_any(exported: byte
 def test_nobody_holds_a_run_that_arrives(store: Store, tmp_path: Path) -> None:
     """Whoever worked on it there does not work on it here."""
     with Store.open(tmp_path / "source", {}) as source:
-        source.begin(run_row(holder="elsewhere:1:1"))
-        store.import_(io.BytesIO(file_of(source, "latest")))
+        source.begin_run(run_row(holder="elsewhere:1:1"))
+        store.import_run(io.BytesIO(file_of(source, "latest")))
 
-    assert store.run(RUN) == run_row(holder=None)
+    assert store.find_run(RUN) == run_row(holder=None)
 
 
 def test_a_run_that_is_here_is_not_imported_again(store: Store, exported: bytes) -> None:
     """The same one is here already; another one of that name is left as it is."""
-    store.import_(io.BytesIO(exported))
+    store.import_run(io.BytesIO(exported))
 
     with pytest.raises(StoreError, match=f"run {RUN} is here already"):
-        store.import_(io.BytesIO(exported))
-    store.write(Batch(results=[result_row(0, state="incomplete")]))
+        store.import_run(io.BytesIO(exported))
+    store.write_rows(RowBatch(results=[result_row(0, state="incomplete")]))
     with pytest.raises(StoreError, match=f"a different run {RUN} is here"):
-        store.import_(io.BytesIO(exported))
+        store.import_run(io.BytesIO(exported))
 
     assert [row["state"] for row in store.results(RUN)] == ["incomplete", "failed"]
 
@@ -113,9 +114,9 @@ def test_a_run_that_is_here_is_not_imported_again(store: Store, exported: bytes)
 def test_a_run_of_many_rows_arrives_whole(store: Store, tmp_path: Path) -> None:
     """More than are written at once."""
     with Store.open(tmp_path / "source", {}) as source:
-        source.begin(run_row())
-        source.write(Batch(calls=[call_row(position) for position in range(1203)]))
-        store.import_(io.BytesIO(file_of(source)))
+        source.begin_run(run_row())
+        source.write_rows(RowBatch(calls=[call_row(position) for position in range(1203)]))
+        store.import_run(io.BytesIO(file_of(source)))
 
     assert [row["position"] for row in store.calls(RUN)] == list(range(1203))
 
@@ -129,8 +130,8 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(exported: bytes, tmp_path: P
     with Store.open(tmp_path, {}) as store:
         for file in cut:
             with pytest.raises(StoreError, match="the file: "):
-                store.import_(io.BytesIO(file))
-        assert store.runs() == []
+                store.import_run(io.BytesIO(file))
+        assert store.list_runs() == []
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -143,8 +144,8 @@ def test_a_file_with_a_changed_byte_is_refused(exported: bytes, tmp_path: Path, 
 
     with Store.open(tmp_path, {}) as store:
         with pytest.raises(StoreError, match="the file: "):
-            store.import_(io.BytesIO(gzip.compress(bytes(text))))
-        assert store.runs() == []
+            store.import_run(io.BytesIO(gzip.compress(bytes(text))))
+        assert store.list_runs() == []
 
 
 def _sealed(lines: Lines) -> bytes:
@@ -198,8 +199,8 @@ def test_a_file_that_was_made_up_is_refused(
 
     with Store.open(tmp_path, {}) as store:
         with pytest.raises(StoreError, match=says):
-            store.import_(io.BytesIO(_sealed(change(lines))))
-        assert store.runs() == []
+            store.import_run(io.BytesIO(_sealed(change(lines))))
+        assert store.list_runs() == []
 
 
 def test_a_number_that_a_database_cannot_hold_is_refused(store: Store, exported: bytes) -> None:
@@ -208,9 +209,9 @@ def test_a_number_that_a_database_cannot_hold_is_refused(store: Store, exported:
     file = _sealed(_with(2, "samples", "position", to=10**30)(lines))
 
     with pytest.raises(StoreError, match="failed: "):
-        store.import_(io.BytesIO(file))
+        store.import_run(io.BytesIO(file))
 
-    assert store.runs() == []
+    assert store.list_runs() == []
 
 
 @pytest.mark.parametrize(
@@ -219,13 +220,13 @@ def test_a_number_that_a_database_cannot_hold_is_refused(store: Store, exported:
 def test_a_file_of_another_kind_is_refused(file: bytes, tmp_path: Path) -> None:
     """With a sentence, not a traceback."""
     with Store.open(tmp_path, {}) as store, pytest.raises(StoreError, match="the file: "):
-        store.import_(io.BytesIO(file))
+        store.import_run(io.BytesIO(file))
 
 
 def test_what_follows_the_end_is_refused(exported: bytes, tmp_path: Path) -> None:
     """Two files in one, or something hidden behind the first."""
     with Store.open(tmp_path, {}) as store, pytest.raises(StoreError, match="goes on after its end"):
-        store.import_(io.BytesIO(exported + exported))
+        store.import_run(io.BytesIO(exported + exported))
 
 
 class Full(io.BytesIO):
@@ -241,4 +242,4 @@ def test_a_failure_of_the_target_is_not_blamed_on_the_store(tmp_path: Path) -> N
         filled(store)
 
         with pytest.raises(OSError, match="No space left on device"):
-            store.export(RUN, Full())
+            store.export_run(RUN, Full())

@@ -11,10 +11,15 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Engine, insert, inspect
 
 from evenhand.errors import StoreError
-from evenhand.runs.store import Store
-from evenhand.runs.store._migrate import make_ready, migrate
-from evenhand.runs.store._places import engine_of, place_of, writing
-from evenhand.runs.store._tables import BASELINES, COLUMNS, LABELS, METADATA, RESULTS, RUNS, VERSION, VERSIONS
+from evenhand.store.database import (
+    create_store_engine,
+    engine_for_writing,
+    locate_store,
+    prepare_schema,
+    run_migrations,
+)
+from evenhand.store.store import Store
+from evenhand.store.tables import BASELINES, COLUMNS, LABELS, METADATA, RESULTS, RUNS, SCHEMA_VERSION, VERSIONS
 from tests.runs.databases import told
 from tests.runs.store.rows import (
     CONTEST,
@@ -54,13 +59,15 @@ def test_a_store_of_any_released_schema_opens_with_all_that_is_in_it(
     connection.close()
 
     with Store.open(tmp_path, {}, create=create) as store:
-        assert store.run(RUN) == run_row(state="finished", ended="2026-11-16T05:13:00+00:00", summary='{"mean":"7/3"}')
+        assert store.find_run(RUN) == run_row(
+            state="finished", ended="2026-11-16T05:13:00+00:00", summary='{"mean":"7/3"}'
+        )
         assert [*store.samples(RUN)] == [sample_row(0), sample_row(1)]
         assert [*store.results(RUN)] == [result_row(0), result_row(1, state="failed", score=None, number=None)]
         assert [*store.calls(RUN)] == [call_row(0), call_row(1, failed="busy", reply=None, kept="none")]
-        assert store.made([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
+        assert store.find_outputs([key("made", 0)], [RUN]) == {key("made", 0): made_row(0)}
 
-    engine = engine_of(place_of(tmp_path, {}))
+    engine = create_store_engine(locate_store(tmp_path, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -74,8 +81,8 @@ def test_what_is_kept_beside_a_run_is_there_since_its_schema(schema: Path, tmp_p
 
     with Store.open(tmp_path, {}) as store:
         assert [*store.labels(RUN)] == [label_row(), label_row("s1", variant="")]
-        assert store.columns(RUN) == b"\x00columns\xff"
-        assert store.baselines() == [PINNED]
+        assert store.load_columns(RUN) == b"\x00columns\xff"
+        assert store.list_baselines() == [PINNED]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=lambda schema: schema.stem)
@@ -88,33 +95,33 @@ def test_contests_are_there_since_their_schema(schema: Path, tmp_path: Path) -> 
 
     with Store.open(tmp_path, {}) as store:
         if schema.stem < "0003":
-            assert store.contests.all() == []
-            store.contests.begin(contest_row())
+            assert store.contests.list_contests() == []
+            store.contests.begin_contest(contest_row())
         else:
             told = contest_row(state="finished", ended=ended, touched=touched, summary='{"winner":"a"}')
-            assert store.contests.all() == [told]
-            assert [*store.contests.events(CONTEST, calls=True)] == [event_row(0), event_row(1)]
-        assert store.contests.one("latest:slogan")["id"] == CONTEST
+            assert store.contests.list_contests() == [told]
+            assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row(0), event_row(1)]
+        assert store.contests.find_contest("latest:slogan")["id"] == CONTEST
 
 
 def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:
     """A server has no file to keep a dump of: its first tables are made by the first migration and filled."""
     tmp_path.joinpath("store").mkdir()
-    engine = engine_of(place_of(database, {}))
-    with writing(engine).begin() as connection:
-        migrate(connection, "0001")
+    engine = create_store_engine(locate_store(database, {}))
+    with engine_for_writing(engine).begin() as connection:
+        run_migrations(connection, "0001")
         connection.execute(insert(RUNS), [run_row(state="finished")])
         connection.execute(insert(RESULTS), [result_row(0), result_row(1)])
     engine.dispose()
 
     with Store.open(database, {}, create=False) as store:
         store.set_baseline("main", RUN)
-        store.keep_labels(RUN, [label_row()])
+        store.replace_labels(RUN, [label_row()])
 
-        assert store.run("baseline:main") == run_row(state="finished")
+        assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0), result_row(1)]
         assert [*store.labels(RUN)] == [label_row()]
-    engine = engine_of(place_of(database, {}))
+    engine = create_store_engine(locate_store(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -122,9 +129,9 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
 def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tmp_path: Path) -> None:
     """What is kept beside runs stays, and contests can be begun."""
     tmp_path.joinpath("store").mkdir()
-    engine = engine_of(place_of(database, {}))
-    with writing(engine).begin() as connection:
-        migrate(connection, "0002")
+    engine = create_store_engine(locate_store(database, {}))
+    with engine_for_writing(engine).begin() as connection:
+        run_migrations(connection, "0002")
         connection.execute(insert(RUNS), [run_row(state="finished")])
         connection.execute(insert(RESULTS), [result_row(0)])
         connection.execute(insert(BASELINES), [PINNED])
@@ -133,34 +140,34 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
     engine.dispose()
 
     with Store.open(database, {}, create=False) as store:
-        store.contests.begin(contest_row())
-        store.contests.append(**event_row())
+        store.contests.begin_contest(contest_row())
+        store.contests.append_event(**event_row())
 
-        assert store.run("baseline:main") == run_row(state="finished")
+        assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0)]
         assert [*store.labels(RUN)] == [label_row()]
-        assert (store.columns(RUN), store.baselines()) == (b"\0columns\xff", [PINNED])
-        assert [*store.contests.events(CONTEST, calls=True)] == [event_row()]
-    engine = engine_of(place_of(database, {}))
+        assert (store.load_columns(RUN), store.list_baselines()) == (b"\0columns\xff", [PINNED])
+        assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row()]
+    engine = create_store_engine(locate_store(database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
 
 def test_the_newest_schema_has_its_dump() -> None:
     """A release without one could not be tested later."""
-    assert SCHEMAS[-1].stem == VERSION
+    assert SCHEMAS[-1].stem == SCHEMA_VERSION
 
 
 @pytest.mark.parametrize("by_migrations", [True, False])
 def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: Path, by_migrations: bool) -> None:
     """A new store is made from the code, an old one by the migrations: nobody may see which."""
-    place = place_of(database, {})
+    place = locate_store(database, {})
     tmp_path.joinpath("store").mkdir()
-    engine = engine_of(place)
+    engine = create_store_engine(place)
     if by_migrations:
-        with writing(engine).begin() as connection:
-            migrate(connection)
-    make_ready(engine, place, create=True)
+        with engine_for_writing(engine).begin() as connection:
+            run_migrations(connection)
+    prepare_schema(engine, place, create=True)
 
     found = differences(engine)
 
@@ -168,7 +175,7 @@ def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: P
         version = connection.execute(VERSIONS.select()).scalars().all()
     engine.dispose()
     assert found == ([], set())
-    assert version == [VERSION]
+    assert version == [SCHEMA_VERSION]
 
 
 def test_a_store_of_a_newer_evenhand_is_refused(database: str) -> None:

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from evenhand.runs.store import Store
+from evenhand.store.store import Store
 
 
 def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
@@ -22,6 +22,6 @@ def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
 
     assert told == [""] * 3
     with Store.open(database, {}, create=False) as store:
-        assert sorted(row["id"] for row in store.runs()) == ids
+        assert sorted(row["id"] for row in store.list_runs()) == ids
         assert [len([*store.calls(id)]) for id in ids] == [20] * 3
         assert [len([*store.results(id)]) for id in ids] == [20] * 3

@@ -8,7 +8,9 @@ from typing import TypeVar
 import pytest
 
 from evenhand.errors import StoreError
-from evenhand.runs.store import Batch, Store, Writer
+from evenhand.store.rows import RowBatch
+from evenhand.store.store import Store
+from evenhand.store.writer import StoreWriter
 from tests.runs.store.rows import RUN, call_row, key, result_row, run_row, sample_row
 
 T = TypeVar("T")
@@ -21,11 +23,11 @@ class Watched(Store):
     may_write = threading.Event()
     failure: Exception | None = None
 
-    def write(self, batch: Batch) -> None:
+    def write_rows(self, batch: RowBatch) -> None:
         assert self.may_write.wait(30)
         if self.failure is not None:
             raise self.failure
-        super().write(batch)
+        super().write_rows(batch)
         self.written += 1
 
 
@@ -35,7 +37,7 @@ def store(database: str) -> Iterator[Watched]:
         assert isinstance(opened, Watched)
         opened.may_write = threading.Event()
         opened.may_write.set()
-        opened.begin(run_row())
+        opened.begin_run(run_row())
         yield opened
 
 
@@ -52,9 +54,9 @@ def test_a_row_is_there_when_its_put_is_over(store: Watched) -> None:
     """Whoever has awaited it may be killed at once."""
 
     async def put() -> object:
-        writer = Writer(store)
+        writer = StoreWriter(store)
         await writer.put("calls", call_row(0))
-        found = store.cached([key("call", 0)])
+        found = store.find_cached_replies([key("call", 0)])
         writer.close()
         return found
 
@@ -65,7 +67,7 @@ def test_what_arrives_together_is_committed_together(store: Watched) -> None:
     """A thousand rows in a handful of transactions, and each kind in its table."""
 
     async def put() -> None:
-        writer = Writer(store)
+        writer = StoreWriter(store)
         rows = [("samples", sample_row(n)) for n in range(250)] + [("results", result_row(n)) for n in range(250)]
         await asyncio.gather(*(writer.put(kind, row) for kind, row in rows))
         await asyncio.gather(*(writer.put("calls", call_row(n)) for n in range(500)))
@@ -82,7 +84,7 @@ def test_closing_writes_what_is_left(store: Watched) -> None:
 
     async def put() -> list[bool]:
         store.may_write.clear()
-        writer = Writer(store)
+        writer = StoreWriter(store)
         futures = [writer.put("calls", call_row(n)) for n in range(50)]
         threading.Timer(0.05, store.may_write.set).start()
         writer.close()
@@ -98,7 +100,7 @@ def test_a_row_whose_task_was_cancelled_is_written_all_the_same(store: Watched) 
 
     async def put() -> None:
         store.may_write.clear()
-        writer = Writer(store)
+        writer = StoreWriter(store)
         cancelled, other = writer.put("calls", call_row(0)), writer.put("calls", call_row(1))
         cancelled.cancel()
         store.may_write.set()
@@ -117,7 +119,7 @@ def test_after_one_failure_nothing_more_is_written(store: Watched, bad: tuple[st
     """A run without a store would spend money on what nobody can read again."""
 
     async def put() -> list[BaseException | None]:
-        writer = Writer(store)
+        writer = StoreWriter(store)
         await writer.put("calls", call_row(0))
         first = (await asyncio.gather(writer.put(*bad), return_exceptions=True))[0]
         later = (await asyncio.gather(writer.put("calls", call_row(2)), return_exceptions=True))[0]
@@ -138,7 +140,7 @@ def test_what_waits_behind_a_failure_fails_too(store: Watched) -> None:
     async def put() -> list[object]:
         store.may_write.clear()
         store.failure = OSError("torn")
-        writer = Writer(store)
+        writer = StoreWriter(store)
         futures = [writer.put("calls", call_row(n)) for n in range(3)]
         store.may_write.set()
         told = await asyncio.gather(*futures, return_exceptions=True)
@@ -153,7 +155,7 @@ def test_a_closed_writer_takes_nothing(store: Watched) -> None:
     """A row put in too late would never be written."""
 
     async def put() -> None:
-        writer = Writer(store)
+        writer = StoreWriter(store)
         writer.close()
         writer.put("calls", call_row(0))
 

@@ -3,12 +3,13 @@
 import asyncio
 import sys
 
-from evenhand.runs.store import Store, Writer
+from evenhand.store.store import Store
+from evenhand.store.writer import StoreWriter
 from tests.runs.store.rows import call_row, result_row, run_row
 
 
 async def _write(store: Store, run: str, rows: int) -> None:
-    writer = Writer(store)
+    writer = StoreWriter(store)
     for position in range(rows):
         await writer.put("calls", call_row(position, run=run))
         await writer.put("results", result_row(position, run=run))
@@ -19,5 +20,5 @@ if __name__ == "__main__":
     place, run, rows = sys.argv[1:]
     sys.stdin.readline()  # All begin when all are there.
     with Store.open(place, {}) as store:
-        store.begin(run_row(id=run))
+        store.begin_run(run_row(id=run))
         asyncio.run(_write(store, run, int(rows)))

@@ -11,23 +11,25 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import EvalError
-from evenhand.model import Made, ToolCall
-from evenhand.runs._sample import RunSample
-from evenhand.runs.variants import Command, _command
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants import programs as _command
+from evenhand.evals.variants.programs import _ProcessExchange
+from evenhand.evals.variants.variant import CommandVariant
+from evenhand.model.sample import ToolCall, VariantOutput
 from tests.runs.variants.making import QUESTION, made, make, texts
 
 
-def python(code: str, seconds: float = 30.0) -> Command:
+def python(code: str, seconds: float = 30.0) -> CommandVariant:
     """A program in a few lines."""
-    return Command(argv=(sys.executable, "-c", code), seconds=seconds)
+    return CommandVariant(argv=(sys.executable, "-c", code), seconds=seconds)
 
 
 def test_a_program_is_given_the_sample_and_never_the_reference() -> None:
     """JSON on standard input, plain text back."""
     (result,) = make(python("import sys; print(sys.stdin.read(), end='')"))
 
-    assert isinstance(result, Made)
-    assert json.loads(result.text) == QUESTION.sent(0)
+    assert isinstance(result, VariantOutput)
+    assert json.loads(result.text) == QUESTION.variant_input(0)
     assert "secret answer" not in result.text
 
 
@@ -37,7 +39,7 @@ def test_a_program_may_say_how_it_came_about() -> None:
 
     (result,) = make(python(f"print({json.dumps(answer)!r})"))
 
-    assert result == Made(text="hi", trace=(ToolCall("t"),), cost=Decimal("0.5"), latency_ms=7.0, turns=2)
+    assert result == VariantOutput(text="hi", trace=(ToolCall("t"),), cost=Decimal("0.5"), latency_ms=7.0, turns=2)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_what_is_no_object_with_a_text_is_the_text(printed: str, text: str) -> N
     """A program whose answer is JSON of its own is not misread."""
     (result,) = make(python(f"import sys; sys.stdout.write({printed!r})"))
 
-    assert isinstance(result, Made)
+    assert isinstance(result, VariantOutput)
     assert result.text == text
     assert result.latency_ms is not None
     assert result.latency_ms > 0
@@ -85,15 +87,15 @@ def test_one_failure_is_one_failure() -> None:
     """The others are made all the same."""
     code = "import json, sys; print(1 / int(json.load(sys.stdin)['input']))"
 
-    results = make(python(code), *(RunSample(id=text, input=text) for text in ("1", "0", "2")))
+    results = make(python(code), *(EvalSample(id=text, input=text) for text in ("1", "0", "2")))
 
     assert texts(results) == ["1.0", "no output: exit code 1: ZeroDivisionError: division by zero", "0.5"]
 
 
 def test_a_program_need_not_read_and_may_write_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full pipe in either direction stops nobody; what is too much is dropped and said."""
-    monkeypatch.setattr(_command, "LARGEST", 1_000_000)
-    large = RunSample(id="a", input="x" * 300_000)
+    monkeypatch.setattr(_command, "LARGEST_COMMAND_OUTPUT", 1_000_000)
+    large = EvalSample(id="a", input="x" * 300_000)
     code = "import sys; sys.stderr.write('e' * 300_000); sys.stdout.write('o' * {})"
 
     results = make(python(code.format(900_000)), large) + make(python(code.format(1_100_000)), large)
@@ -104,8 +106,8 @@ def test_a_program_need_not_read_and_may_write_much(monkeypatch: pytest.MonkeyPa
 
 def test_what_is_too_much_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that writes for ever fills no memory while it is waited for."""
-    monkeypatch.setattr(_command, "LARGEST", 10)
-    exchange = _command._Exchange()
+    monkeypatch.setattr(_command, "LARGEST_COMMAND_OUTPUT", 10)
+    exchange = _ProcessExchange()
 
     for _ in range(100):
         exchange.pipe_data_received(1, b"1234567")
@@ -118,7 +120,7 @@ def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     """A child that holds the pipes would keep everybody waiting."""
     script = f"sleep 600 & echo $! > {tmp_path / 'pid'}; wait"
 
-    results = make(Command(argv=("sh", "-c", script), seconds=1.0))
+    results = make(CommandVariant(argv=("sh", "-c", script), seconds=1.0))
 
     assert results == ["no output within 1 s: it was stopped"]
     assert _gone(int((tmp_path / "pid").read_text()))
@@ -156,7 +158,7 @@ def test_only_so_many_run_at_once(tmp_path: Path) -> None:
         "mine.unlink()"
     )
 
-    results = asyncio.run(made(python(code), *(RunSample(id=str(n)) for n in range(3)), concurrency=1))
+    results = asyncio.run(made(python(code), *(EvalSample(id=str(n)) for n in range(3)), concurrency=1))
 
     assert texts(results) == ["1"] * 3
 
@@ -167,7 +169,7 @@ def test_a_program_beside_the_eval_file_is_started_there(tmp_path: Path) -> None
     script.write_text('#!/bin/sh\npwd\necho "$1"\n')
     script.chmod(0o755)
 
-    (result,) = make(Command(argv=("./bot.sh", "$(id); *"), folder=tmp_path))
+    (result,) = make(CommandVariant(argv=("./bot.sh", "$(id); *"), folder=tmp_path))
 
     assert texts([result]) == [f"{tmp_path}\n$(id); *"]
 
@@ -175,7 +177,7 @@ def test_a_program_beside_the_eval_file_is_started_there(tmp_path: Path) -> None
 def test_a_program_that_is_not_there_is_told_before_anything_is_made(tmp_path: Path) -> None:
     """All variants that cannot be opened, at once."""
     with pytest.raises(EvalError) as caught:
-        make(Command(argv=("./no-such-bot",), folder=tmp_path))
+        make(CommandVariant(argv=("./no-such-bot",), folder=tmp_path))
 
     hint = "is it there, and may it be executed?"
     assert str(caught.value) == f"variant 'new': no program './no-such-bot' can be started ({hint})"

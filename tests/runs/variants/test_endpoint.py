@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from evenhand.errors import EvalError
-from evenhand.model import Made
-from evenhand.runs._sample import RunSample
-from evenhand.runs.variants import Endpoint, _endpoint
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants import endpoint as _endpoint
+from evenhand.evals.variants.variant import EndpointVariant
+from evenhand.model.sample import VariantOutput
 from tests.judging.models.server import Behaviour, Server, Waits, answers, then_closes, then_hangs, then_resets
 from tests.runs.variants.making import QUESTION, made, make, texts
 
@@ -20,12 +21,12 @@ TOKEN = "tok-Zq81LmN0pQrStUvWxYz"
 
 def exchanged(
     *behaviours: Behaviour, environ: Mapping[str, str] | None = None, waits: Waits | None = None, **options: Any
-) -> tuple[Made | str, Server]:
+) -> tuple[VariantOutput | str, Server]:
     """What comes of one sample sent to a server that behaves so."""
 
-    async def run() -> tuple[Made | str, Server]:
+    async def run() -> tuple[VariantOutput | str, Server]:
         async with Server(*behaviours) as server:
-            variant = Endpoint(url=server.base, **options)
+            variant = EndpointVariant(url=server.base, **options)
             (result,) = await made(variant, environ=environ or {}, clock=(waits or Waits()).clock)
             return result, server
 
@@ -38,15 +39,15 @@ def test_a_server_is_sent_the_sample_and_never_the_reference() -> None:
 
     (seen,) = server.seen
     assert (seen.method, seen.headers["content-type"]) == ("POST", "application/json")
-    assert seen.json == QUESTION.sent(0)
-    assert result == Made(text="hi", cost=Decimal("0.5"), latency_ms=7.0)
+    assert seen.json == QUESTION.variant_input(0)
+    assert result == VariantOutput(text="hi", cost=Decimal("0.5"), latency_ms=7.0)
 
 
 def test_plain_text_is_an_output_too() -> None:
     """And the time it took is measured."""
     result, _ = exchanged(answers(200, "grüß dich\n".encode()))
 
-    assert isinstance(result, Made)
+    assert isinstance(result, VariantOutput)
     assert result.text == "grüß dich"
     assert result.latency_ms is not None
     assert result.latency_ms > 0
@@ -138,7 +139,7 @@ def test_an_answer_without_the_field_is_no_output(answer: bytes, why: str) -> No
 
 def test_an_answer_without_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """In time and in size."""
-    monkeypatch.setattr(_endpoint, "LARGEST", 1000)
+    monkeypatch.setattr(_endpoint, "LARGEST_ENDPOINT_ANSWER", 1000)
 
     slow, _ = exchanged(then_hangs(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi"), seconds=0.2)
     large, _ = exchanged(answers(200, b"x" * 5000))
@@ -151,7 +152,7 @@ def test_a_server_that_is_not_there_is_not_waited_for() -> None:
     """A thousand samples must not wait for nobody, one after the other."""
     waits = Waits()
 
-    results = asyncio.run(made(Endpoint(url="http://127.0.0.1:9/"), environ={}, clock=waits.clock))
+    results = asyncio.run(made(EndpointVariant(url="http://127.0.0.1:9/"), environ={}, clock=waits.clock))
 
     assert texts(results)[0].startswith("no output: no connection: ")
     assert waits.waits == []
@@ -162,8 +163,8 @@ def test_only_so_many_are_under_way_at_once() -> None:
 
     async def run() -> int:
         async with Server(answers(200, {"text": "hi"})) as server:
-            samples = [RunSample(id=str(n)) for n in range(20)]
-            results = await made(Endpoint(url=server.base), *samples, environ={}, concurrency=3)
+            samples = [EvalSample(id=str(n)) for n in range(20)]
+            results = await made(EndpointVariant(url=server.base), *samples, environ={}, concurrency=3)
             assert texts(results) == ["hi"] * 20
             return server.connections
 
@@ -173,7 +174,7 @@ def test_only_so_many_are_under_way_at_once() -> None:
 def test_a_variable_that_is_not_set_is_told_before_anything_is_sent() -> None:
     """All of them at once."""
     with pytest.raises(EvalError) as caught:
-        make(Endpoint(url="http://x/${A_PLACE}", headers={"X": "${A_KEY}"}), environ={})
+        make(EndpointVariant(url="http://x/${A_PLACE}", headers={"X": "${A_KEY}"}), environ={})
 
     assert str(caught.value).splitlines() == [
         "variant 'new': the environment variable A_PLACE is not set (export A_PLACE=…)",
@@ -183,11 +184,11 @@ def test_a_variable_that_is_not_set_is_told_before_anything_is_sent() -> None:
 
 def test_what_is_sent_is_json_whatever_the_sample_holds() -> None:
     """Letters of all scripts and quotation marks."""
-    sample = RunSample(id="ä", input='"\n\u2028😀', metadata={"x": [None, 1.5]})
+    sample = EvalSample(id="ä", input='"\n\u2028😀', metadata={"x": [None, 1.5]})
 
     async def run() -> object:
         async with Server(answers(200, {"text": "hi"})) as server:
-            await made(Endpoint(url=server.base), sample, environ={})
+            await made(EndpointVariant(url=server.base), sample, environ={})
             return json.loads(server.seen[0].body)
 
-    assert asyncio.run(run()) == sample.sent(0)
+    assert asyncio.run(run()) == sample.variant_input(0)

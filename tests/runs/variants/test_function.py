@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import EvalError
-from evenhand.judging.models import Connections
-from evenhand.model import Made
-from evenhand.runs._sample import RunSample
-from evenhand.runs.variants import Function, open_makers
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.variant import FunctionVariant
+from evenhand.model.sample import VariantOutput
+from evenhand.models.connections import Connections
 from tests.runs.variants.making import QUESTION, make, texts
 
 SOURCE = """
@@ -62,26 +63,26 @@ def bots(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("seen", repr(QUESTION.sent(0))), ("waiting", "waited"), ("bot", "object"), ("Bot.inner.answer", "inner"),
+    [("seen", repr(QUESTION.variant_input(0))), ("waiting", "waited"), ("bot", "object"), ("Bot.inner.answer", "inner"),
      ("half", "�!")],
 )  # fmt: skip
 def test_a_function_beside_the_eval_file_is_called(bots: Path, name: str, text: str) -> None:
     """Plain, async, an object, nested; the time it took is measured."""
-    (result,) = make(Function(name=f"some_bots:{name}", folder=bots))
+    (result,) = make(FunctionVariant(name=f"some_bots:{name}", folder=bots))
 
-    assert isinstance(result, Made)
+    assert isinstance(result, VariantOutput)
     assert result.text == text
     assert result.latency_ms is not None
 
 
 def test_a_function_may_say_how_it_came_about(bots: Path) -> None:
     """A dict as in a sample file, or a Made as it is."""
-    (facts,) = make(Function(name="some_bots:facts", folder=bots))
-    (whole,) = make(Function(name="some_bots:whole", folder=bots))
+    (facts,) = make(FunctionVariant(name="some_bots:facts", folder=bots))
+    (whole,) = make(FunctionVariant(name="some_bots:whole", folder=bots))
 
-    assert isinstance(facts, Made)
+    assert isinstance(facts, VariantOutput)
     assert (facts.text, facts.cost, facts.turns) == ("t", Decimal("0.5"), 3)
-    assert isinstance(whole, Made)
+    assert isinstance(whole, VariantOutput)
     assert (whole.text, whole.cost, whole.latency_ms is None) == ("whole", Decimal("0.25"), False)
 
 
@@ -104,7 +105,7 @@ def test_a_function_may_say_how_it_came_about(bots: Path) -> None:
 )  # fmt: skip
 def test_what_a_function_does_wrong_is_said(bots: Path, name: str, why: str) -> None:
     """It fails for the sample, and the run goes on."""
-    assert [text.rstrip("'") for text in texts(make(Function(name=f"some_bots:{name}", folder=bots)))] == [
+    assert [text.rstrip("'") for text in texts(make(FunctionVariant(name=f"some_bots:{name}", folder=bots)))] == [
         f"no output: {why}"
     ]
 
@@ -112,15 +113,15 @@ def test_what_a_function_does_wrong_is_said(bots: Path, name: str, why: str) -> 
 @pytest.mark.parametrize("name", ["never", "never_async"])
 def test_a_function_that_never_returns_is_not_waited_for(bots: Path, name: str) -> None:
     """Its thread ends with the process."""
-    assert make(Function(name=f"some_bots:{name}", folder=bots, seconds=0.05)) == ["no output within 0.05 s"]
+    assert make(FunctionVariant(name=f"some_bots:{name}", folder=bots, seconds=0.05)) == ["no output within 0.05 s"]
 
 
 def test_cancelling_is_not_a_failure_of_the_function(bots: Path) -> None:
     """Whoever stops the run stops it."""
 
     async def cancelled() -> None:
-        variant = Function(name="some_bots:never_async", folder=bots)
-        async with Connections({}) as connections, open_makers({"new": variant}, connections, {}, 1) as makers:
+        variant = FunctionVariant(name="some_bots:never_async", folder=bots)
+        async with Connections({}) as connections, open_output_makers({"new": variant}, connections, {}, 1) as makers:
             task = asyncio.ensure_future(makers["new"].make(QUESTION, 0))
             await asyncio.sleep(0)  # It has begun, and waits for ever.
             task.cancel()
@@ -132,9 +133,9 @@ def test_cancelling_is_not_a_failure_of_the_function(bots: Path) -> None:
 
 def test_one_failure_is_one_failure(bots: Path) -> None:
     """The others are made all the same."""
-    samples = [RunSample(id=text, input=text) for text in ("1", "0", "2")]
+    samples = [EvalSample(id=text, input=text) for text in ("1", "0", "2")]
 
-    results = make(Function(name="some_bots:picky", folder=bots), *samples)
+    results = make(FunctionVariant(name="some_bots:picky", folder=bots), *samples)
 
     assert texts(results) == ["1.0", "no output: the function raised ZeroDivisionError: division by zero", "0.5"]
 
@@ -150,6 +151,6 @@ def test_one_failure_is_one_failure(bots: Path) -> None:
 def test_a_function_that_is_not_there_is_told_before_anything_is_made(bots: Path, name: str, why: str) -> None:
     """Before anything is paid for."""
     with pytest.raises(EvalError) as caught:
-        make(Function(name=name, folder=bots))
+        make(FunctionVariant(name=name, folder=bots))
 
     assert str(caught.value).split(" (")[0] == f"variant 'new': python:{name} {why}"

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from evenhand.errors import BudgetError, EvalError
-from evenhand.judging.models import Budget, Connections, Limits, Price, Prices
-from evenhand.model import Made
-from evenhand.runs._sample import RunSample
-from evenhand.runs.variants import ModelPrompt, open_makers
-from evenhand.runs.variants._template import Template
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.variant import ModelVariant, PromptTemplate
+from evenhand.model.sample import VariantOutput
+from evenhand.models.budget import Budget
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
+from evenhand.models.prices import Price, Prices
 from tests.judging.models.server import Behaviour, Server, Waits, fails, says
 from tests.runs.variants.making import QUESTION, made, make
 
@@ -21,18 +24,20 @@ LIMITS = Limits(retries=1)
 
 def prompted(
     *behaviours: Behaviour,
-    sample: RunSample = QUESTION,
+    sample: EvalSample = QUESTION,
     prompt: tuple[tuple[str, str], ...] = (("user", "{input}"),),
     budget: Budget | None = None,
-) -> tuple[Made | str, list[Any]]:
+) -> tuple[VariantOutput | str, list[Any]]:
     """What comes of one sample, and the messages that the server saw."""
 
-    async def run() -> tuple[Made | str, list[Any]]:
+    async def run() -> tuple[VariantOutput | str, list[Any]]:
         async with (
             Server(*behaviours) as server,
             Connections({}, limits=LIMITS, clock=Waits().clock, budget=budget) as connections,
         ):
-            variant = ModelPrompt(model=server.name, prompt=tuple((role, Template(text)) for role, text in prompt))
+            variant = ModelVariant(
+                model=server.name, prompt=tuple((role, PromptTemplate(text)) for role, text in prompt)
+            )
             (result,) = await made(variant, sample, environ={}, connections=connections)
             return result, [seen.json["messages"] for seen in server.seen]
 
@@ -44,7 +49,7 @@ def test_a_prompt_is_filled_and_the_reply_is_the_output() -> None:
     result, seen = prompted(says("Report it."), prompt=(("system", "Be brief."), ("user", "Q: {input}")))
 
     assert seen == [[{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Q: Where is it?"}]]
-    assert isinstance(result, Made)
+    assert isinstance(result, VariantOutput)
     assert (result.text, result.turns, result.cost) == ("Report it.", 1, None)
     assert result.author is not None
     assert result.author.startswith("openai-compatible:")
@@ -63,7 +68,7 @@ def test_messages_take_the_place_of_an_input_that_stands_alone(
     """Inside of another text they are read as text."""
     turns = (("user", "Hi"), ("assistant", "Yes?"), ("user", "Where?"))
     messages = tuple({"role": role, "text": text} for role, text in turns)
-    sample = RunSample(id="a", input="user: Hi\n\nassistant: Yes?\n\nuser: Where?", messages=messages)
+    sample = EvalSample(id="a", input="user: Hi\n\nassistant: Yes?\n\nuser: Where?", messages=messages)
 
     _, seen = prompted(says(), sample=sample, prompt=prompt)
 
@@ -90,16 +95,16 @@ def test_the_cost_of_an_output_comes_from_the_prices() -> None:
 
     price = Price(input=Decimal(2), output=Decimal(10), cached=Decimal(1), stored=Decimal(2))
 
-    async def run() -> list[Made | str]:
+    async def run() -> list[VariantOutput | str]:
         async with Server(says()) as server:
             own = Prices(as_of=date(2026, 1, 1), models={server.name: price})
             async with Connections({}, prices=own) as connections:
-                variant = ModelPrompt(model=server.name, prompt=(("user", Template("{input}")),))
+                variant = ModelVariant(model=server.name, prompt=(("user", PromptTemplate("{input}")),))
                 return await made(variant, environ={}, connections=connections)
 
     (result,) = asyncio.run(run())
 
-    assert isinstance(result, Made)
+    assert isinstance(result, VariantOutput)
     assert result.cost == Decimal("0.0003")  # 100 tokens in for 2, 10 out for 10 dollars a million.
 
 
@@ -119,8 +124,8 @@ def test_a_repeat_is_another_request() -> None:
             return Watched()
 
     async def run() -> None:
-        variant = ModelPrompt(model="watched", prompt=(("user", Template("{input}")),))
-        async with Known({}) as connections, open_makers({"new": variant}, connections, {}, 1) as makers:
+        variant = ModelVariant(model="watched", prompt=(("user", PromptTemplate("{input}")),))
+        async with Known({}) as connections, open_output_makers({"new": variant}, connections, {}, 1) as makers:
             for repeat in (0, 1):
                 with pytest.raises(BudgetError):
                     await makers["new"].make(QUESTION, repeat)
@@ -133,6 +138,6 @@ def test_a_repeat_is_another_request() -> None:
 def test_a_model_that_nobody_knows_is_told_before_anything_is_made() -> None:
     """With the place of the variant."""
     with pytest.raises(EvalError) as caught:
-        make(ModelPrompt(model="nobody/x", prompt=(("user", Template("{input}")),)), environ={})
+        make(ModelVariant(model="nobody/x", prompt=(("user", PromptTemplate("{input}")),)), environ={})
 
     assert str(caught.value).startswith("variant 'new': model 'nobody/x': no model is named so")

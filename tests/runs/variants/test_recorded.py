@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import EvalError
-from evenhand.model import Made
-from evenhand.runs._sample import RunSample
-from evenhand.runs.variants import Recorded, _recorded
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants import makers as _recorded
+from evenhand.evals.variants.makers import RecordedOutputsFile
+from evenhand.evals.variants.variant import RecordedVariant
+from evenhand.model.sample import VariantOutput
 from tests.runs.variants.making import made, make
 
 
-def in_file(tmp_path: Path, content: str, *ids: str) -> list[Made | str]:
+def in_file(tmp_path: Path, content: str, *ids: str) -> list[VariantOutput | str]:
     (tmp_path / "o.jsonl").write_text(content, "utf-8")
-    return make(Recorded(outputs=tmp_path / "o.jsonl"), *(RunSample(id=id) for id in ids))
+    return make(RecordedVariant(outputs=tmp_path / "o.jsonl"), *(EvalSample(id=id) for id in ids))
 
 
 def complaints(tmp_path: Path, content: str) -> list[str]:
@@ -27,13 +29,13 @@ def complaints(tmp_path: Path, content: str) -> list[str]:
 
 def test_an_output_that_came_with_the_sample_is_given() -> None:
     """And where there is none, only that sample fails; an empty output is an output."""
-    samples = [RunSample(id=str(n), outputs=outputs) for n, outputs in enumerate(
-        [{"new": Made(text="a", turns=2)}, {"old": Made(text="b")}, {"new": Made(text="")}]
+    samples = [EvalSample(id=str(n), outputs=outputs) for n, outputs in enumerate(
+        [{"new": VariantOutput(text="a", turns=2)}, {"old": VariantOutput(text="b")}, {"new": VariantOutput(text="")}]
     )]  # fmt: skip
 
-    results = make(Recorded(), *samples)
+    results = make(RecordedVariant(), *samples)
 
-    assert results == [Made(text="a", turns=2), "no output is recorded for 'new'", Made(text="")]
+    assert results == [VariantOutput(text="a", turns=2), "no output is recorded for 'new'", VariantOutput(text="")]
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
@@ -44,9 +46,9 @@ def test_outputs_of_a_file_are_found_by_id(tmp_path: Path, start: str) -> None:
     results = in_file(tmp_path, content, "2", "none", "ä")
 
     assert results == [
-        Made(text="two", cost=Decimal("0.5"), author="m"),
+        VariantOutput(text="two", cost=Decimal("0.5"), author="m"),
         "no output is recorded for the sample 'none' in o.jsonl",
-        Made(text="ü"),
+        VariantOutput(text="ü"),
     ]
 
 
@@ -66,11 +68,15 @@ def test_a_wrong_file_is_refused_as_a_whole(tmp_path: Path) -> None:
 
 def test_ids_that_look_alike_to_the_index_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index holds hashes, and two ids may have the same."""
-    monkeypatch.setattr(_recorded, "_mark", len)
+    monkeypatch.setattr(_recorded, "_hash_sample_id", len)
 
     results = in_file(tmp_path, '{"id": "a", "text": "1"}\n{"id": "b", "text": "2"}\n', "b", "a", "c")
 
-    assert results == [Made(text="2"), Made(text="1"), "no output is recorded for the sample 'c' in o.jsonl"]
+    assert results == [
+        VariantOutput(text="2"),
+        VariantOutput(text="1"),
+        "no output is recorded for the sample 'c' in o.jsonl",
+    ]
 
 
 def test_a_file_that_is_changed_meanwhile_gives_no_wrong_output(tmp_path: Path) -> None:
@@ -78,15 +84,15 @@ def test_a_file_that_is_changed_meanwhile_gives_no_wrong_output(tmp_path: Path) 
     file = tmp_path / "o.jsonl"
     file.write_text(json.dumps({"id": "a", "text": "1"}))
 
-    async def changed() -> list[Made | str]:
-        variant = Recorded(outputs=file)
-        maker = _recorded.OutputsFile(file)
+    async def changed() -> list[VariantOutput | str]:
+        variant = RecordedVariant(outputs=file)
+        maker = RecordedOutputsFile(file)
         file.write_text(json.dumps({"id": "b", "text": "1"}))
         try:
             with pytest.raises(Exception, match="no output is recorded"):
-                await maker.make(RunSample(id="a"), 0)
+                await maker.make(EvalSample(id="a"), 0)
         finally:
             maker.close()
-        return await made(variant, RunSample(id="b"))
+        return await made(variant, EvalSample(id="b"))
 
-    assert asyncio.run(changed()) == [Made(text="1")]
+    assert asyncio.run(changed()) == [VariantOutput(text="1")]

@@ -6,17 +6,24 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import Fault
-from evenhand.judging import Settings
-from evenhand.loading._tree import tree_of
-from evenhand.runs.variants import Command, Endpoint, Function, ModelPrompt, Recorded, read_variants
-from evenhand.runs.variants._template import Template
+from evenhand.evals.variants.variant import (
+    CommandVariant,
+    EndpointVariant,
+    FunctionVariant,
+    ModelVariant,
+    PromptTemplate,
+    RecordedVariant,
+)
+from evenhand.evals.variants.variant_file import read_variants
+from evenhand.files.tree import build_tree
+from evenhand.models.requests import ModelSettings
 from tests.runs.variants.making import read, refused
 
 
 @pytest.mark.parametrize("definition", [None, {}, {"about": "recorded outputs"}])
 def test_without_a_kind_outputs_come_with_the_samples(definition: object) -> None:
     """The usual case needs no words."""
-    assert read(definition) == Recorded()
+    assert read(definition) == RecordedVariant()
 
 
 def test_every_kind_is_read(tmp_path: Path) -> None:
@@ -28,25 +35,25 @@ def test_every_kind_is_read(tmp_path: Path) -> None:
     http = {"http": {"url": url, "headers": {"X": "1"}, "body": {"q": ["{input}"]}, "field": "a.0"}}
     model = {"model": "openai/x", "prompt": {"file": "prompt.md"}, "temperature": 0.5, "max_tokens": 9}
 
-    assert read({"outputs": "old.jsonl"}, tmp_path) == Recorded(
+    assert read({"outputs": "old.jsonl"}, tmp_path) == RecordedVariant(
         outputs=tmp_path / "old.jsonl", about="recorded outputs in old.jsonl"
     )
-    assert read(command, tmp_path) == Command(
+    assert read(command, tmp_path) == CommandVariant(
         argv=("./bot", "--name", "a b"), folder=tmp_path, seconds=5.0, about="the bot"
     )
-    assert read({"command": ["a", "b c", 3]}, tmp_path) == Command(
+    assert read({"command": ["a", "b c", 3]}, tmp_path) == CommandVariant(
         argv=("a", "b c", "3"), folder=tmp_path, about="command a 'b c' 3"
     )
-    assert read(http) == Endpoint(
+    assert read(http) == EndpointVariant(
         url=url, headers={"X": "1"}, body={"q": ["{input}"]}, field="a.0", about=f"http {url}"
     )
-    assert read({"python": "python:bots:answer"}, tmp_path) == Function(
+    assert read({"python": "python:bots:answer"}, tmp_path) == FunctionVariant(
         name="bots:answer", folder=tmp_path, about="python bots:answer"
     )
-    assert read(model, tmp_path) == ModelPrompt(
+    assert read(model, tmp_path) == ModelVariant(
         model="openai/x",
-        prompt=(("user", Template("Answer: {input}")),),
-        settings=Settings(temperature=0.5, max_tokens=9),
+        prompt=(("user", PromptTemplate("Answer: {input}")),),
+        settings=ModelSettings(temperature=0.5, max_tokens=9),
         about="model openai/x",
     )
 
@@ -57,8 +64,8 @@ def test_a_prompt_may_be_a_list_of_messages() -> None:
         {"model": "m", "prompt": [{"role": "system", "text": "Be brief."}, {"role": "user", "content": "{id}"}]}
     )
 
-    assert isinstance(variant, ModelPrompt)
-    assert variant.prompt == (("system", Template("Be brief.")), ("user", Template("{id}")))
+    assert isinstance(variant, ModelVariant)
+    assert variant.prompt == (("system", PromptTemplate("Be brief.")), ("user", PromptTemplate("{id}")))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +124,7 @@ def test_variants_are_a_mapping_of_names(node: object) -> None:
     """A list of variants would have no names to speak of."""
     faults: list[Fault] = []
 
-    assert read_variants(tree_of(node), Path(), faults, ("variants",)) == {}
+    assert read_variants(build_tree(node), Path(), faults, ("variants",)) == {}
     assert "variants map names to what makes the outputs" in faults[0].what
 
 

@@ -1,4 +1,6 @@
-"""The decision on one yes/no criterion: by form, by what rules cannot see, or by the weighed evidence of the words."""
+"""The decision on one yes/no criterion: by form, by what rules cannot see, or by the weighed evidence of the
+words.
+"""
 
 from __future__ import annotations
 

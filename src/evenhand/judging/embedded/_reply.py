@@ -8,13 +8,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import RefusedError
-from evenhand.judging._form import CANNOT
-from evenhand.judging._request import Matter, Request
+from evenhand.judging.answer_form import CANNOT_ASSESS
 from evenhand.judging.embedded._decide import Decision, decide
 from evenhand.judging.embedded._scales import place
 from evenhand.judging.embedded._text import Text
 from evenhand.judging.embedded._vectors import Vectors
-from evenhand.model import Criterion, number_for_json
+from evenhand.model.criterion import Criterion
+from evenhand.models.requests import Request, RequestSubject
+from evenhand.wording import number_for_json
 
 MORE = {"individual": "feedback", "gate": "revision_hint"}
 KEPT = 64  # Outputs and references made ready; criteria of one output are asked one after another.
@@ -47,7 +48,7 @@ class Replier:
         asked = [criterion for key, criterion in about.asked if key == "criteria"]
         return _json({**answers, "revision_suggestions": _suggestions(asked, answers["criteria"])})
 
-    def _answers(self, about: Matter, tag: str, more: str | None = None) -> dict[str, dict[str, Answer]]:
+    def _answers(self, about: RequestSubject, tag: str, more: str | None = None) -> dict[str, dict[str, Answer]]:
         text = self._text(about.texts[tag])
         reference, context = (
             self._text(about.texts[name]) if about.texts.get(name, "").strip() else None
@@ -74,9 +75,9 @@ def _answer(criterion: Criterion, text: Text, reference: Text | None, context: T
         decision = decide(criterion.asks, text, reference)
         return {**_said(decision.quote, decision.reason), "answer": _word(decision)}
     placed = place(criterion, text, reference, context)
-    value = CANNOT if placed.value is None else number_for_json(placed.value)
+    value = CANNOT_ASSESS if placed.value is None else number_for_json(placed.value)
     bands = [one.id for one in criterion.scale.bands if placed.value is not None and one.min <= placed.value <= one.max]
-    band = {"band": (*bands, CANNOT)[0]} if criterion.scale.bands else {}
+    band = {"band": (*bands, CANNOT_ASSESS)[0]} if criterion.scale.bands else {}
     return {**_said(placed.quote, placed.reason), **band, "score": value}
 
 
@@ -91,7 +92,7 @@ def _with_more(answer: Answer, criterion: Criterion, more: str | None) -> Answer
 
 
 def _word(decision: Decision) -> str:
-    return CANNOT if decision.holds is None else "yes" if decision.holds else "no"
+    return CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
 
 
 def _suggestions(asked: Sequence[Criterion], given: Mapping[str, Answer]) -> list[Answer]:

@@ -13,7 +13,7 @@ from evenhand.judging.embedded._decide import Decision, decide, entailed
 from evenhand.judging.embedded._sentences import shown
 from evenhand.judging.embedded._shapes import shape
 from evenhand.judging.embedded._text import Text
-from evenhand.model import Anchor, Criterion
+from evenhand.model.criterion import Anchor, Criterion
 
 # A criterion that asks whether all is there.
 _COVERS = re.compile(

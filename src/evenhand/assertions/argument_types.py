@@ -1,0 +1,193 @@
+"""Types of assertion argument: how each is read from a file, checked and described as JSON Schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from evenhand.assertions.json_values import node_to_plain, read_schema_file
+from evenhand.assertions.patterns import compile_safe_pattern
+from evenhand.errors import Fault, InputError
+from evenhand.files.fields import describe_node, is_null_node, read_node_number
+from evenhand.files.tree import ScalarNode, SequenceNode, TreeNode
+from evenhand.model.scale import to_exact_fraction
+from evenhand.wording import format_fraction
+
+AssertionArgument = str | bool | int | Fraction | tuple[str, ...]
+ArgumentSchema = dict[str, Any]
+
+_FUNCTION_NAME = re.compile(r"python:[^\s:]+:[^\s:]+")
+_FRACTION_SCHEMA: ArgumentSchema = {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}
+_TEXT_SCHEMA: ArgumentSchema = {"type": ["string", "number", "boolean"], "minLength": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentType:
+    """One sort of argument. Both functions raise InputError where the value is not of the sort."""
+
+    read: Callable[[TreeNode, Path], object]  # The value a node of a file stands for; files are found from the folder.
+    normalise: Callable[[object], AssertionArgument]  # The value as an assertion keeps it.
+    schema: ArgumentSchema
+
+
+def make_argument_error(what: str, hint: str = "") -> InputError:
+    """An argument that cannot be right."""
+    return InputError(Fault(what, hint))
+
+
+def _read_text_argument(node: TreeNode, _: Path) -> object:
+    if not isinstance(node, ScalarNode) or is_null_node(node):
+        raise make_argument_error(f"must be text, got {describe_node(node)}")
+    return node.text
+
+
+def _read_texts_argument(node: TreeNode, folder: Path) -> object:
+    return (
+        [_read_text_argument(item, folder) for item in node.items]
+        if isinstance(node, SequenceNode)
+        else [_read_text_argument(node, folder)]
+    )
+
+
+def _read_number_argument(node: TreeNode, _: Path) -> object:
+    value = read_node_number(node)
+    if isinstance(value, str):
+        raise make_argument_error(value)
+    return value
+
+
+def _read_flag_argument(node: TreeNode, _: Path) -> object:
+    if isinstance(node, ScalarNode) and not node.quoted and node.text.lower() in ("true", "false"):
+        return node.text.lower() == "true"
+    raise make_argument_error(f"must be true or false, got {describe_node(node)}")
+
+
+def _read_command_argument(node: TreeNode, folder: Path) -> object:
+    if not isinstance(node, SequenceNode):
+        raise make_argument_error(
+            f"must be a list, got {describe_node(node)}", "as in [./check.sh, --strict]: no shell reads it"
+        )
+    return _read_texts_argument(node, folder)
+
+
+def _read_schema_argument(node: TreeNode, folder: Path) -> object:
+    if isinstance(node, ScalarNode) and not is_null_node(node) and node.text.lower() not in ("true", "false"):
+        return read_schema_file(folder / node.text)
+    return node_to_plain(node)
+
+
+def _check_text_argument(value: object) -> str:
+    if not isinstance(value, str):
+        raise make_argument_error(f"must be text, got {value!r}")
+    return value
+
+
+def _check_nonempty_argument(value: object) -> str:
+    if not _check_text_argument(value):
+        raise make_argument_error("cannot be empty", "every text contains nothing")
+    return _check_text_argument(value)
+
+
+def _check_visible_argument(value: object) -> str:
+    if not _check_text_argument(value).strip():
+        raise make_argument_error("cannot be empty", "white space at the ends of an output does not count")
+    return _check_text_argument(value)
+
+
+def _check_texts_argument(value: object) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not value:
+        raise make_argument_error("must name at least one text")
+    return tuple(_check_nonempty_argument(entry) for entry in value)
+
+
+def _check_pattern_argument(value: object) -> str:
+    compile_safe_pattern(_check_nonempty_argument(value))
+    return _check_nonempty_argument(value)
+
+
+def _check_flag_argument(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise make_argument_error(f"must be true or false, got {value!r}")
+    return value
+
+
+def _check_amount_argument(value: object) -> Fraction:
+    if not isinstance(value, (int, float, Decimal, Fraction)) or isinstance(value, bool):
+        raise make_argument_error(f"must be a number, got {value!r}")
+    try:
+        number = to_exact_fraction(value)
+    except ValueError as problem:
+        raise make_argument_error(f"must be a number: {problem}") from None
+    if number < 0:
+        raise make_argument_error(f"cannot be below 0, got {format_fraction(number)}")
+    return number
+
+
+def _check_share_argument(value: object) -> Fraction:
+    number = _check_amount_argument(value)
+    if number > 1:
+        raise make_argument_error(f"must lie between 0 and 1, got {format_fraction(number)}", "0.8 means four fifths")
+    return number
+
+
+def _check_count_argument(value: object) -> int:
+    number = _check_amount_argument(value)
+    if number.denominator != 1:
+        raise make_argument_error(f"must be a whole number, got {format_fraction(number)}")
+    return int(number)
+
+
+def _check_order_argument(value: object) -> int:
+    if not 1 <= _check_count_argument(value) <= 10:
+        raise make_argument_error(f"must be a whole number from 1 to 10, got {_check_count_argument(value)}")
+    return _check_count_argument(value)
+
+
+def _check_function_argument(value: object) -> str:
+    if not isinstance(value, str) or not _FUNCTION_NAME.fullmatch(value):
+        raise make_argument_error(
+            f"must be a function, got {value!r}", "as in python:my_checks:polite, for polite() in my_checks.py"
+        )
+    return value
+
+
+def _check_schema_argument(value: object) -> str:
+    from evenhand.assertions.schema_validation import refuse_invalid_schema  # slow to load.
+
+    if not isinstance(value, (Mapping, str)):
+        raise make_argument_error("must be a JSON Schema, or the path of a file with one")
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, allow_nan=False)
+        refuse_invalid_schema(text)
+    except (ValueError, TypeError, RecursionError, ArithmeticError) as problem:
+        raise make_argument_error(f"is not a JSON Schema: {problem}") from None
+    return text
+
+
+_AMOUNT_SCHEMA: ArgumentSchema = {"anyOf": [{"type": "number", "minimum": 0}, _FRACTION_SCHEMA]}
+_SHARE_SCHEMA: ArgumentSchema = {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, _FRACTION_SCHEMA]}
+_TEXTS_SCHEMA: ArgumentSchema = {"type": "array", "minItems": 1, "items": _TEXT_SCHEMA}
+
+TEXT = ArgumentType(_read_text_argument, _check_nonempty_argument, _TEXT_SCHEMA)
+ANY_TEXT = ArgumentType(_read_text_argument, _check_text_argument, {"type": ["string", "number", "boolean"]})
+VISIBLE_TEXT = ArgumentType(_read_text_argument, _check_visible_argument, {**_TEXT_SCHEMA, "pattern": r"\S"})
+TEXTS = ArgumentType(_read_texts_argument, _check_texts_argument, {"anyOf": [_TEXT_SCHEMA, _TEXTS_SCHEMA]})
+PATTERN = ArgumentType(_read_text_argument, _check_pattern_argument, {"type": ["string", "number"], "minLength": 1})
+FLAG = ArgumentType(_read_flag_argument, _check_flag_argument, {"type": "boolean"})
+AMOUNT = ArgumentType(_read_number_argument, _check_amount_argument, _AMOUNT_SCHEMA)
+SHARE = ArgumentType(_read_number_argument, _check_share_argument, _SHARE_SCHEMA)
+COUNT = ArgumentType(_read_number_argument, _check_count_argument, {"type": "integer", "minimum": 0})
+ORDER = ArgumentType(_read_number_argument, _check_order_argument, {"type": "integer", "minimum": 1, "maximum": 10})
+FUNCTION = ArgumentType(
+    _read_text_argument, _check_function_argument, {"type": "string", "pattern": r"^python:[^\s:]+:[^\s:]+$"}
+)
+COMMAND = ArgumentType(_read_command_argument, _check_texts_argument, _TEXTS_SCHEMA)
+SCHEMA = ArgumentType(
+    _read_schema_argument, _check_schema_argument, {"anyOf": [{"type": "object"}, {"type": "string", "minLength": 1}]}
+)

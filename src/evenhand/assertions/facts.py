@@ -1,0 +1,62 @@
+"""What an assertion looks at, and what it finds, with the place in the output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evenhand.errors import InputError
+from evenhand.model.sample import VariantOutput
+from evenhand.wording import quote_text
+
+TextSpan = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionFacts:
+    """One output with how it came about, and what its sample says; an empty text is one that the sample lacks."""
+
+    made: VariantOutput
+    input: str = ""
+    reference: str = ""
+    context: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionFinding:
+    """What one rule found, where it says something of the output, and whether that passes."""
+
+    passed: bool | None
+    found: str = ""
+    why_not: str = ""
+    span: TextSpan | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionMeasurement:
+    """What came from outside for one assertion: a value, or whether it passed, or why neither is known."""
+
+    value: Fraction | None = None
+    passed: bool | None = None
+    why: str = ""
+    found: str = ""
+    span: TextSpan | None = None
+
+    def __post_init__(self) -> None:
+        if self.value is None and self.passed is None and not self.why:
+            raise InputError("a measurement without a value says why there is none")
+
+
+def make_unanswered_finding(why: str) -> AssertionFinding:
+    """Neither passed nor failed."""
+    return AssertionFinding(passed=None, why_not=why)
+
+
+def describe_output_passage(output: str, span: TextSpan) -> str:
+    """A passage of the output and its place."""
+    return f"{quote_text(output[span[0] : span[1]])} at {describe_output_place(output, span[0])}"
+
+
+def describe_output_place(output: str, start: int) -> str:
+    """A place in the output as editors count it."""
+    return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"

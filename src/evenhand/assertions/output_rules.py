@@ -1,0 +1,306 @@
+"""Rules on the text of an output: contains, equals, starts and ends with, ROUGE, BLEU, edit distance, JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Never
+
+import regex
+
+from evenhand.assertions.facts import (
+    AssertionFacts,
+    AssertionFinding,
+    TextSpan,
+    describe_output_passage,
+    describe_output_place,
+    make_unanswered_finding,
+)
+from evenhand.assertions.json_values import read_json_integer, read_json_number
+from evenhand.assertions.patterns import CheckLimitExceeded
+from evenhand.wording import format_fraction, list_quoted_texts, quote_text, shorten_to_line
+
+
+def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+    """The text stands somewhere in the output."""
+    output = facts.made.text
+    span = find_output_text(output, text, ignore_case)
+    if span:
+        return AssertionFinding(passed=True, found=describe_output_passage(output, span), span=span)
+    return AssertionFinding(passed=False, found=_describe_missing_text(output, text, ignore_case))
+
+
+def check_not_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+    """The text stands nowhere in the output."""
+    output = facts.made.text
+    span = find_output_text(output, text, ignore_case)
+    return AssertionFinding(
+        passed=span is None, found=describe_output_passage(output, span) if span else "not there", span=span
+    )
+
+
+def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
+    """Every one of the texts stands in the output."""
+    spans = [find_output_text(facts.made.text, text, ignore_case) for text in texts]
+    missing = [text for text, span in zip(texts, spans, strict=True) if span is None]
+    if missing:
+        return AssertionFinding(
+            passed=False, found=f"{len(texts) - len(missing)} of {len(texts)}; not there: {list_quoted_texts(missing)}"
+        )
+    return AssertionFinding(passed=True, found=f"all {len(texts)}", span=spans[0])
+
+
+def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
+    """At least one of the texts stands in the output."""
+    output = facts.made.text
+    span = next(filter(None, (find_output_text(output, text, ignore_case) for text in texts)), None)
+    return AssertionFinding(
+        passed=span is not None, found=describe_output_passage(output, span) if span else "none of them", span=span
+    )
+
+
+def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
+    """The output is the text, white space at both ends aside."""
+    fold = str.casefold if ignore_case else str
+    wanted = choose_compared_text(facts, to)
+    if fold(facts.made.text.strip()) == fold(wanted):
+        return AssertionFinding(passed=True, found="the same")
+    return _find_text_difference(facts.made.text, wanted, ignore_case)
+
+
+def check_not_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
+    """The output is not the text, white space at both ends aside."""
+    found = check_equals(facts, to=to, ignore_case=ignore_case)
+    return AssertionFinding(passed=not found.passed, found=found.found, span=found.span)
+
+
+def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+    """The output begins with the text, white space before it aside."""
+    output = facts.made.text
+    start = len(output) - len(output.lstrip())
+    wanted, fold = text.lstrip(), str.casefold if ignore_case else str
+    passed = fold(output[start:]).startswith(fold(wanted))
+    span = find_output_text(output[start:], wanted, ignore_case) if passed else None
+    end = start + (span[1] if span else len(wanted))
+    return AssertionFinding(
+        passed=passed, found=_quote_output_edge(output[start:end]), span=_clip_text_span(output, start, end)
+    )
+
+
+def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
+    """The output ends with the text, white space after it aside."""
+    output, wanted = facts.made.text.rstrip(), text.rstrip()
+    start = max(0, len(output) - len(wanted))
+    passed = output.endswith(wanted)
+    if ignore_case and output.casefold().endswith(wanted.casefold()):
+        passed, start = True, _find_ending_start(output, len(wanted.casefold()))
+    return AssertionFinding(
+        passed=passed, found=_quote_output_edge(output[start:]), span=_clip_text_span(output, start, len(output))
+    )
+
+
+def find_output_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
+    """Where a text stands first. Without case, by Unicode's full folding, so that STRASSE is found in Straße."""
+    if not ignore_case:
+        start = output.find(text)
+        return None if start < 0 else (start, start + len(text))
+    folded, wanted = output.casefold(), text.casefold()
+    start = folded.find(wanted)
+    if start < 0:
+        return None
+    end = start + len(wanted)
+    if len(folded) == len(output):
+        return start, end
+    origin = [index for index, letter in enumerate(output) for _ in letter.casefold()]
+    return origin[start], origin[end - 1] + 1
+
+
+def choose_compared_text(facts: AssertionFacts, to: str | None) -> str:
+    """The text that the output is held against."""
+    return (facts.reference if to is None else to).strip()
+
+
+def _describe_missing_text(output: str, text: str, ignore_case: bool) -> str:
+    if not output.strip():
+        return "the output is empty"
+    nearly = None if ignore_case else find_output_text(output, text, ignore_case=True)
+    return f"not there; in other case {describe_output_passage(output, nearly)}" if nearly else "not there"
+
+
+def _find_text_difference(output: str, wanted: str, ignore_case: bool) -> AssertionFinding:
+    """What stands at the first place where two texts part."""
+    start = len(output) - len(output.lstrip())
+    stripped = output.strip()
+    fold = str.casefold if ignore_case else str
+    pairs = enumerate(zip(stripped, wanted, strict=False))
+    parted = next((index for index, (one, two) in pairs if fold(one) != fold(two)), min(len(stripped), len(wanted)))
+    here, there = stripped[parted:], wanted[parted:]
+    is_said = f"{quote_text(here, 30)} stands" if here else "the output ends"
+    is_wanted = quote_text(there, 30) if there else "the end"
+    found = f"{is_said} where {is_wanted} should, at {describe_output_place(output, start + parted)}"
+    return AssertionFinding(
+        passed=False, found=found, span=_clip_text_span(output, start + parted, start + len(stripped))
+    )
+
+
+def _quote_output_edge(text: str) -> str:
+    return quote_text(text) if text else "the output is empty"
+
+
+def _find_ending_start(output: str, folded: int) -> int:
+    """Where the ending begins that has so many letters when its case is folded."""
+    start = len(output)
+    while folded > 0:
+        start -= 1
+        folded -= len(output[start].casefold())
+    return start
+
+
+def _clip_text_span(output: str, start: int, end: int) -> TextSpan | None:
+    end = min(end, len(output))
+    return (start, end) if start < end else None
+
+
+MOST_COMPARED_CHARACTERS = 10**10  # Characters of one text times characters of the other: half a second.
+BLEU_ORDERS = (1, 2, 3, 4)
+
+
+def check_rouge_n_min(facts: AssertionFacts, *, min: Fraction, n: int, to: str | None) -> AssertionFinding:
+    """The F1 of the runs of n words that output and text share."""
+    wanted = split_compared_words(choose_compared_text(facts, to))
+    if len(wanted) < n:
+        return make_unanswered_finding(f"the text to compare with has {len(wanted)} words, fewer than {n}")
+    value = compute_rouge_n(split_compared_words(facts.made.text), wanted, n)
+    return AssertionFinding(passed=value >= min, found=f"ROUGE-{n} of {format_fraction(value, 4)}")
+
+
+def compute_rouge_n(words: Sequence[str], wanted: Sequence[str], n: int) -> Fraction:
+    """ROUGE-N as F1: twice the shared runs over the runs of both (Lin 2004), each run shared as often as in both."""
+    ours, theirs = _count_ngrams(words, n), _count_ngrams(wanted, n)
+    return Fraction(2 * (ours & theirs).total(), ours.total() + theirs.total())
+
+
+def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> AssertionFinding:
+    """Sentence BLEU against one text."""
+    words, wanted = split_compared_words(facts.made.text), split_compared_words(choose_compared_text(facts, to))
+    if not wanted:
+        return make_unanswered_finding("the text to compare with has no words")
+    shares = multiply_ngram_precisions(words, wanted)
+    shortness = _compute_brevity_penalty(len(words), len(wanted))
+    value = float(shares) ** (1 / len(BLEU_ORDERS)) * shortness
+    # Without a penalty the fourth power is a fraction, and a score on the threshold is on it.
+    passed = shares >= min ** len(BLEU_ORDERS) if shortness == 1 else value >= min
+    return AssertionFinding(passed=passed, found=f"BLEU of {value:.4f}")
+
+
+def multiply_ngram_precisions(words: Sequence[str], wanted: Sequence[str]) -> Fraction:
+    """The product of the shares of runs of 1 to 4 words; from 2 on, one is added to both counts (Lin and Och 2004)."""
+    product = Fraction(1)
+    for n in BLEU_ORDERS:
+        ours, theirs = _count_ngrams(words, n), _count_ngrams(wanted, n)
+        added = 0 if n == 1 else 1
+        total = ours.total() + added
+        product *= Fraction((ours & theirs).total() + added, total) if total else 0
+    return product
+
+
+def check_levenshtein_max(facts: AssertionFacts, *, max: int, to: str | None, ignore_case: bool) -> AssertionFinding:
+    """Letters to put in, take out or change until the output is the text, white space at both ends aside."""
+    output, wanted = facts.made.text.strip(), choose_compared_text(facts, to)
+    if ignore_case:
+        output, wanted = output.casefold(), wanted.casefold()
+    if len(output) * len(wanted) > MOST_COMPARED_CHARACTERS:
+        return make_unanswered_finding(f"too long to compare: {len(output):,} characters with {len(wanted):,}")
+    from rapidfuzz.distance import Levenshtein  # slow to load, and few evals ask for it.
+
+    distance = Levenshtein.distance(output, wanted)
+    return AssertionFinding(passed=distance <= max, found=f"{distance} {'edit' if distance == 1 else 'edits'} away")
+
+
+def _count_ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
+
+
+def _compute_brevity_penalty(words: int, wanted: int) -> float:
+    """What an output shorter than the text is multiplied with."""
+    if words >= wanted:
+        return 1
+    return math.exp(1 - wanted / words) if words else 0
+
+
+# Chinese and Japanese are written without spaces between words: there, each character counts as one.
+_UNSPACED_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}"
+_COUNTED_WORD = regex.compile(rf"[{_UNSPACED_SCRIPTS}]|[\p{{L}}\p{{N}}][^\s{_UNSPACED_SCRIPTS}]*+")
+_COMPARED_WORD = regex.compile(rf"[{_UNSPACED_SCRIPTS}]|(?:(?![{_UNSPACED_SCRIPTS}])[\p{{L}}\p{{M}}\p{{N}}])++")
+
+
+def count_output_words(text: str) -> int:
+    """How many words a text has: what white space parts, if there is a letter or a digit in it."""
+    return sum(1 for _ in _COUNTED_WORD.finditer(text))
+
+
+def split_compared_words(text: str) -> list[str]:
+    """The words of a text for comparing: letters and digits only, in small letters."""
+    return [word.casefold() for word in _COMPARED_WORD.findall(text)]
+
+
+NESTED_TOO_DEEP = "the output is nested too deep to be read"
+
+
+def check_json_valid(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
+    """The whole output is one JSON value, white space around it aside."""
+    try:
+        value = _parse_output_json(facts.made.text)
+    except RecursionError:
+        return make_unanswered_finding(NESTED_TOO_DEEP)
+    except _NotJson as problem:
+        return AssertionFinding(passed=not valid, found=f"not JSON: {problem}")
+    return AssertionFinding(passed=valid, found=f"JSON: {_describe_json_value(value)}")
+
+
+def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding:
+    """The output is JSON that the schema accepts."""
+    from evenhand.assertions.schema_validation import find_schema_fault  # slow to load, and few evals ask for it.
+
+    try:
+        fault = find_schema_fault(_parse_output_json(facts.made.text), schema)
+    except RecursionError:
+        return make_unanswered_finding(NESTED_TOO_DEEP)
+    except CheckLimitExceeded as problem:
+        return make_unanswered_finding(str(problem))
+    except _NotJson as problem:
+        return AssertionFinding(passed=False, found=f"not JSON: {problem}")
+    if fault is None:
+        return AssertionFinding(passed=True, found="JSON that the schema accepts")
+    return AssertionFinding(
+        passed=False, found=f"at {shorten_to_line(fault.path, 100)}: {shorten_to_line(fault.message)}"
+    )
+
+
+class _NotJson(Exception):  # noqa: N818
+    """What stands where JSON should."""
+
+
+def _parse_output_json(output: str) -> object:
+    """The value of a JSON text, its numbers exactly as written."""
+    if not output.strip():
+        raise _NotJson("the output is empty")
+    try:
+        return json.loads(
+            output, parse_float=read_json_number, parse_int=read_json_integer, parse_constant=_refuse_json_constant
+        )
+    except json.JSONDecodeError as problem:
+        fenced = "; it stands in a code fence" if output.lstrip().startswith("```") else ""
+        raise _NotJson(f"{problem.msg} at {describe_output_place(output, problem.pos)}{fenced}") from None
+
+
+def _refuse_json_constant(word: str) -> Never:
+    raise _NotJson(f"{word} is no JSON number")
+
+
+def _describe_json_value(value: object) -> str:
+    words = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return words.get(type(value), "a number")

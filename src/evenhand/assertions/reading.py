@@ -1,0 +1,202 @@
+"""Reading assertions from a file or plain data: every fault is collected with its path, none is raised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as AnySequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from evenhand.assertions.assertion import AnyAssertion, Assertion, AssertionSet, list_outside_assertions
+from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.custom import run_custom_assertion
+from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
+from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word
+from evenhand.files.fields import FieldReader, describe_node, is_null_node
+from evenhand.files.tree import MappingNode, SequenceNode, TreeNode, build_tree
+from evenhand.model.sample import VariantOutput
+
+SHARED_FIELDS = ("not", "weight", "name")  # What may stand beside any kind.
+KIND_WORDS = (*ASSERTION_KINDS, *KIND_ALIASES, SET_KIND)
+_MAPPING_ARGUMENT_KINDS = ("json_schema",)  # Kinds whose argument is a mapping of somebody else's.
+
+
+class _SharedFields(TypedDict):
+    weight: Fraction
+    negated: bool
+    name: str | None
+
+
+def read_assertions(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> tuple[AnyAssertion, ...]:
+    """The assertions in a list; files that they name are found from the folder."""
+    if is_null_node(node):
+        return ()
+    if not isinstance(node, SequenceNode):
+        hint = "begin each with a dash: - contains: refund"
+        faults.append(Fault(f"expected a list of assertions, got {describe_node(node)}", hint, path))
+        return ()
+    reader = _AssertionReader(folder, faults)
+    read = [reader.read_entry(item, (*path, position)) for position, item in enumerate(node.items)]
+    return tuple(one for one in read if one is not None)
+
+
+def read_plain_assertions(
+    data: object, folder: Path, faults: list[Fault], path: FaultPath = ()
+) -> tuple[AnyAssertion, ...]:
+    """The assertions in plain data, such as those of one sample."""
+    try:
+        return read_assertions(build_tree(data), folder, faults, path)
+    except InputError as error:
+        faults.extend(error.within(*path).faults)
+        return ()
+
+
+def check_output(
+    assertion: object, output: str | VariantOutput, *, input: str = "", reference: str = "", context: str = ""
+) -> CheckedAssertion:
+    """Check one output against one assertion, given as a file would give it. Its own checks are run."""
+    faults: list[Fault] = []
+    read = read_plain_assertions([assertion], Path(), faults)
+    if faults:
+        raise InputError(*faults)
+    made = VariantOutput(text=output) if isinstance(output, str) else output
+    facts = AssertionFacts(made=made, input=input, reference=reference, context=context)
+    return check_assertion(read[0], facts, _run_custom_assertions(read, facts))
+
+
+def _run_custom_assertions(
+    read: AnySequence[AnyAssertion], facts: AssertionFacts
+) -> dict[Assertion, AssertionMeasurement]:
+    return {leaf: run_custom_assertion(leaf, facts) for leaf in list_outside_assertions(read) if leaf.kind == "custom"}
+
+
+@dataclass(frozen=True, slots=True)
+class _AssertionReader:
+    folder: Path
+    faults: list[Fault]
+
+    def read_entry(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
+        """One assertion, or None where something is wrong with it."""
+        before = len(self.faults)
+        word = self._find_kind_word(node, path)
+        if word is None:
+            return None
+        try:
+            read = self._read_set(node, path) if word == SET_KIND else self._read_leaf(node, word, path)
+        except InputError as error:
+            self.faults.extend(error.within(*path).faults)
+            return None
+        return read if len(self.faults) == before else None
+
+    def _find_kind_word(self, node: TreeNode, path: FaultPath) -> str | None:
+        """The one key of an entry that says its kind."""
+        if not isinstance(node, MappingNode) or not node.items:
+            self._add_fault(path, f"expected an assertion such as 'contains: refund', got {describe_node(node)}")
+            return None
+        keys = [key.text for key, _ in node.items]
+        words = [key for key in keys if key in KIND_WORDS]
+        if len(words) > 1:
+            self._add_fault((*path, words[1]), f"{words[0]} and {words[1]} in one assertion", "begin each with a dash")
+        elif not words:
+            first = next((key for key in keys if key not in SHARED_FIELDS), keys[0])
+            self._add_fault(
+                (*path, first), f"unknown assertion {first[:80]!r}", suggest_known_word(first[:40], KIND_WORDS)
+            )
+        return words[0] if len(words) == 1 else None
+
+    def _read_leaf(self, node: TreeNode, word: str, path: FaultPath) -> Assertion | None:
+        kind = ASSERTION_KINDS[KIND_ALIASES.get(word, word)]
+        options = [option.name for option in kind.options]
+        outer = FieldReader(node, {word, *options, *SHARED_FIELDS}, self.faults, path)
+        argument = outer.node(word)
+        assert argument is not None
+        inner = None
+        if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
+            inner = FieldReader(argument, {kind.main.name, *options, *SHARED_FIELDS}, self.faults, (*path, word))
+        arguments, places = self._read_arguments(kind, word, outer, inner)
+        counts = self._read_shared_fields(outer, inner)
+        if arguments is None or counts is None:
+            return None
+        try:
+            return Assertion(kind=kind.name, arguments=tuple(arguments.items()), **counts)
+        except InputError as error:
+            raise InputError(*(_move_argument_fault(fault, places, word) for fault in error.faults)) from None
+
+    def _read_arguments(
+        self, kind: AssertionKind, word: str, outer: FieldReader, inner: FieldReader | None
+    ) -> tuple[dict[str, Any] | None, dict[str, FaultPath]]:
+        """What is said to an assertion, as yet unchecked, and where each was said."""
+        arguments: dict[str, Any] = {}
+        places: dict[str, FaultPath] = {}
+        good = True
+        for parameter in kind.parameters:
+            name = parameter.name
+            if inner is None and parameter is kind.main:
+                node, place = self._find_argument(word, word, outer, None)
+            else:
+                node, place = self._find_argument(name, word, outer, inner)
+            if node is None:
+                continue
+            places[name] = place
+            try:
+                arguments[name] = parameter.sort.read(node, self.folder)
+            except InputError as error:
+                good = False
+                for fault in error.faults:
+                    self._add_fault((*outer.path, *place), f"{name} {fault.what}", fault.hint)
+        return arguments if good else None, places
+
+    def _find_argument(
+        self, name: str, word: str, outer: FieldReader, inner: FieldReader | None
+    ) -> tuple[TreeNode | None, FaultPath]:
+        """What stands beside the kind or in its mapping."""
+        if inner is not None and name in inner:
+            if name in outer:
+                outer.fault(f"{name} is given twice", f"keep it beside {word} or in it", name)
+            return inner.node(name), (word, name)
+        return outer.node(name), (name,)
+
+    def _read_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
+        outer = FieldReader(node, {SET_KIND, *SHARED_FIELDS}, self.faults, path)
+        argument = outer.node(SET_KIND)
+        assert argument is not None
+        inner = FieldReader(argument, {"any", "all", *SHARED_FIELDS}, self.faults, (*path, SET_KIND))
+        counts = self._read_shared_fields(outer, inner)
+        given: list[Literal["any", "all"]] = [word for word in ("any", "all") if word in inner]
+        if len(given) != 1:
+            if isinstance(argument, MappingNode):
+                inner.fault("a set needs either any or all", "as in assert_set: {any: [...]}")
+            return None
+        before = len(self.faults)
+        parts = [self.read_entry(item, place) for item, place in inner.items(given[0])]
+        if counts is None or len(self.faults) > before:
+            return None
+        try:
+            return AssertionSet(passes=given[0], parts=tuple(part for part in parts if part), **counts)
+        except InputError as error:
+            raise error.within(SET_KIND) from None
+
+    def _read_shared_fields(self, outer: FieldReader, inner: FieldReader | None) -> _SharedFields | None:
+        before = len(self.faults)
+        holds = {name: inner if inner is not None and name in inner else outer for name in SHARED_FIELDS}
+        for name in SHARED_FIELDS:
+            if inner is not None and name in inner and name in outer:
+                outer.fault(f"{name} is given twice", "keep one of them", name)
+        weight = holds["weight"].number("weight")
+        if weight is not None and weight <= 0:
+            holds["weight"].fault("weight must be above 0", "leave the assertion out", "weight")
+        negated, called = holds["not"].boolean("not"), holds["name"].text("name")
+        if len(self.faults) > before:
+            return None
+        return {"weight": Fraction(1) if weight is None else weight, "negated": bool(negated), "name": called}
+
+    def _add_fault(self, path: FaultPath, what: str, hint: str = "") -> None:
+        self.faults.append(Fault(what, hint, path))
+
+
+def _move_argument_fault(fault: Fault, places: dict[str, FaultPath], word: str) -> Fault:
+    """A fault of an argument, at the place where the argument was given."""
+    named = str(fault.path[0]) if fault.path else ""
+    return replace(fault, path=places.get(named, (word,)))

@@ -1,0 +1,155 @@
+"""Are the judges of a run fit to decide: every finding that needs no labels, worst first, with a headline and as
+JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from evenhand.calibrate.audits.audited_run import AuditedRun
+from evenhand.calibrate.audits.council_metrics import find_council_metrics
+from evenhand.calibrate.audits.findings import AUDIT_COLOURS, PANEL_SUBJECT, Audit, AuditColour, AuditFinding, JudgesFit
+from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements
+from evenhand.calibrate.audits.judge_bias import find_judge_biases
+from evenhand.calibrate.audits.scale_use import find_scale_use
+from evenhand.errors import Fault, InputError
+from evenhand.wording import round_for_json
+
+# What counts most comes first, among findings of one colour.
+FINDINGS_BY_GRAVITY = (
+    "failures",
+    "agreement",
+    "correlation",
+    "correlation within variants",
+    WITH_OTHERS,
+    "self-preference",
+    "position",
+    "ranking stability",
+    "length",
+    "conciseness and length",
+    "ceiling",
+    "floor",
+    "spread",
+    "repeat noise",
+    "variance against holistic",
+    "harshness",
+    "saturation",
+)
+SATURATION_FINDING = "saturation"
+
+
+def audit_judges(seen: AuditedRun) -> Audit:
+    """Everything that was found about the judges of a run, worst first, and what it comes to."""
+    if not seen.judges:
+        what = "no judge answered in this run: there is nothing to audit"
+        raise InputError(Fault(what, "run an eval with a rubric and a judge"))
+    found = [
+        *find_scale_use(seen),
+        *find_judge_agreements(seen),
+        *find_judge_biases(seen),
+        *find_council_metrics(seen),
+        *_find_saturation(seen),
+    ]
+    findings = tuple(sorted(found, key=_finding_severity))
+    fit, worst = _decide_judges_fit(findings)
+    return Audit(
+        run=seen.table.run,
+        fit=fit,
+        headline=_write_audit_headline(fit, worst, seen.judges),
+        worst=worst,
+        next_step=worst.advice if worst else "Nothing: let them decide.",
+        judges=seen.judges,
+        samples=len(set(seen.table.cluster.tolist())),
+        findings=findings,
+    )
+
+
+def _finding_severity(finding: AuditFinding) -> tuple[int, bool, int, str, str]:
+    """Worst colour first, the whole before single criteria, then by gravity."""
+    place = FINDINGS_BY_GRAVITY.index(finding.name)
+    return (
+        AUDIT_COLOURS.index(finding.colour),
+        finding.criterion is not None,
+        place,
+        finding.judge,
+        finding.criterion or "",
+    )
+
+
+def _decide_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, AuditFinding | None]:
+    """One criterion alone makes nobody unfit; how many samples there are says nothing about the judges."""
+    judged = [one for one in findings if one.name != SATURATION_FINDING]
+    worst = judged[0] if judged[0].colour in ("red", "amber") else None
+    if worst:
+        return ("no" if worst.colour == "red" and worst.criterion is None else "with care"), worst
+    known = next(one for one in judged if one.name == "agreement" and one.criterion is None)
+    return ("not known", known) if known.colour == "grey" else ("yes", None)
+
+
+def _write_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
+    if worst is None:
+        return f"Fit to decide: yes. Nothing speaks against {'this judge' if len(judges) == 1 else 'these judges'}."
+    if fit == "not known":
+        return f"Fit to decide: not known. How far judges agree is {worst.says}"
+    whose = "" if worst.judge == PANEL_SUBJECT else f" of {worst.judge}"
+    where = f" on {worst.criterion}" if worst.criterion else ""
+    return f"Fit to decide: {fit}. Worst is {worst.name}{whose}{where}: {worst.says}"
+
+
+def _find_saturation(seen: AuditedRun) -> Iterator[AuditFinding]:
+    """What the badge of each comparison says."""
+    colours: dict[str, AuditColour] = {"green": "green", "amber": "amber", "red": "red", "grey": "grey"}
+    for one in seen.comparisons:
+        badge = next((badge for badge in one["badges"] if badge["badge"] == "saturated"), None)
+        if badge is not None:
+            yield AuditFinding(
+                name=SATURATION_FINDING,
+                judge=PANEL_SUBJECT,
+                colour=colours[badge["state"]],
+                value=badge["value"],
+                n=one["pairs"],
+                unit="share by which an interval narrowed",
+                method="half-widths over tenths of the samples",
+                says=f"{one['treatment']} against {one['control']}: {badge['says']}.",
+                advice=badge["advice"] if badge["state"] != "green" else "",
+            )
+
+
+Json = dict[str, Any]
+MOST_FINDINGS_LISTED = 90  # Findings that are listed, worst first; the others are counted.
+
+
+def audit_json(audit: Audit) -> Json:
+    """Plain data for files, programs and plots."""
+    colours = [one.colour for one in audit.findings]
+    return {
+        "run": audit.run,
+        "fit": audit.fit,
+        "headline": audit.headline,
+        "next_step": audit.next_step,
+        "worst": None if audit.worst is None else _audit_finding_json(audit.worst),
+        "judges": list(audit.judges),
+        "samples": audit.samples,
+        "colours": {colour: colours.count(colour) for colour in ("red", "amber", "green", "grey")},
+        "findings": [_audit_finding_json(one) for one in audit.findings[:MOST_FINDINGS_LISTED]],
+        "not_listed": max(0, len(audit.findings) - MOST_FINDINGS_LISTED),
+    }
+
+
+def _audit_finding_json(one: AuditFinding) -> Json:
+    return {
+        "finding": one.name,
+        "judge": one.judge,
+        "criterion": one.criterion,
+        "colour": one.colour,
+        "value": round_for_json(one.value),
+        "low": round_for_json(one.low),
+        "high": round_for_json(one.high),
+        "level": round_for_json(one.level),
+        "n": one.n,
+        "unit": one.unit,
+        "method": one.method,
+        "says": one.says,
+        "advice": one.advice,
+    }

@@ -1,0 +1,135 @@
+"""A run as an audit reads it: scores of each judge, scales, seats, and counts of answers, abstentions and
+failures.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labelled_outputs import Integers
+from evenhand.runs.columns import RunTable
+
+AuditData = Mapping[str, Any]
+COMPOSITE_SPAN = 4.0  # The composite's scale: 1 to 5. The smallest effect that matters is given on it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAnswerCounts:
+    """What a judge was asked: answers that count, abstentions, and answers that never came or could not be read."""
+
+    answered: int
+    abstained: int = 0
+    failed: int = 0
+
+    @property
+    def asked(self) -> int:
+        """All of them."""
+        return self.answered + self.abstained + self.failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditedRun:
+    """What an audit rests on, beside the columns of the run.
+
+    `heard` counts each judge's answers. `models` names the model behind each judge, `makers` the model that made each
+    variant, where they are known. `holistic` holds scores that a reviewer gave for the whole. `comparisons` are those
+    of the run's decision, as plain data.
+    """
+
+    table: RunTable
+    answer_counts: Mapping[str, JudgeAnswerCounts] = field(default_factory=dict)
+    makers: Mapping[str, str] = field(default_factory=dict)
+    holistic: Mapping[str, Floats] = field(default_factory=dict)
+    comparisons: tuple[AuditData, ...] = ()
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Those that gave an answer, in the order of the eval."""
+        answered = dict.fromkeys([*self.table.frame.judges, *(judge for judge, _ in self.table.judgments)])
+        return tuple(judge for judge in answered if any(one == judge for one, _ in self.table.judgments))
+
+    @property
+    def span(self) -> float:
+        """From the lowest to the highest score of the rubrics; 1 where they differ, and scores are shares."""
+        scale = self.table.frame.scale
+        return scale[1] - scale[0] if scale else 1.0
+
+    @property
+    def smallest_effect(self) -> float:
+        """The smallest effect, in points of the score."""
+        return float(self.table.frame.smallest_effect) / COMPOSITE_SPAN * self.span
+
+    @property
+    def criteria(self) -> dict[str, AuditData]:
+        """Every criterion that was asked, by id."""
+        return {one["id"]: one for rubric in self.table.frame.rubrics for one in rubric["criteria"]}
+
+    def scores(self, judge: str) -> Floats:
+        """What a judge's answers came to for each output: as the method counted it, else their mean by weight."""
+        given = self.table.reviews.get(judge)
+        if given is not None and not np.isnan(given).all():
+            return given
+        return self.table.score if len(self.judges) == 1 else self._mean_judge_answer(judge)
+
+    def _mean_judge_answer(self, judge: str) -> Floats:
+        total, weights = np.zeros(len(self.table.score)), np.zeros(len(self.table.score))
+        for id, criterion in self.criteria.items():
+            column = self.table.judgments.get((judge, id))
+            if column is not None:
+                low, high = criterion["ends"]
+                given = ~np.isnan(column)
+                total[given] += criterion["weight"] * (column[given] - low) / (high - low)
+                weights[given] += criterion["weight"]
+        low = self.table.frame.scale[0] if self.table.frame.scale else 0.0
+        share: Floats = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
+        on_scale: Floats = low + share * self.span
+        return on_scale
+
+    @property
+    def group(self) -> Integers:
+        """A number for each sample and repeat: what a judge saw together."""
+        repeats = int(self.table.repeat.max(initial=0)) + 1
+        return self.table.sample * repeats + self.table.repeat
+
+
+def count_independent_samples(clusters: Integers) -> int:
+    """How many independent samples these are."""
+    return len(np.unique(clusters))
+
+
+def count_complete_answers(table: RunTable) -> dict[str, JudgeAnswerCounts]:
+    """The answers of every judge in a run in which none failed and none abstained."""
+    answered: Counter[str] = Counter()
+    for (judge, _), column in table.judgments.items():
+        answered[judge] += int((~np.isnan(column)).sum())
+    return {judge: JudgeAnswerCounts(answered=count) for judge, count in answered.items()}
+
+
+def count_answers_in_results(
+    contents: Iterable[AuditData], rows: int
+) -> tuple[dict[str, JudgeAnswerCounts], dict[str, Floats]]:
+    """The answers of every judge in these results, and its scores for the whole, a column of as many rows."""
+    counted: dict[str, Counter[str]] = {}
+    holistic: dict[str, Floats] = {}
+    for row, content in enumerate(contents):
+        for one in content["judgments"]:
+            counted.setdefault(one["judge"], Counter())[_classify_judge_answer(one)] += 1
+        for review in (content["scorecard"] or {}).get("reviews") or ():
+            if review["holistic"] and review["score"] is not None:
+                holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]
+    heard = {
+        judge: JudgeAnswerCounts(answered=count["answered"], abstained=count["abstained"], failed=count["failed"])
+        for judge, count in counted.items()
+    }
+    return heard, holistic
+
+
+def _classify_judge_answer(judgment: AuditData) -> str:
+    why = (judgment["why_not"] or "").removeprefix(f"{judgment['judge']}: ")
+    return "abstained" if why.startswith("abstained") else "failed" if why else "answered"

@@ -1,0 +1,319 @@
+"""What a score should not depend on: position, length, who made the output, who judges it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_independent_samples
+from evenhand.calibrate.audits.findings import (
+    PANEL_SUBJECT,
+    AuditColour,
+    AuditFinding,
+    bonferroni_audit_level,
+    colour_audit_effect,
+    describe_estimate_bounds,
+    measured_finding,
+    unknown_finding,
+)
+from evenhand.calibrate.jackknife import LEAST_JACKKNIFE_SAMPLES, Floats, IntervalEstimate
+from evenhand.calibrate.labelled_outputs import Integers
+from evenhand.errors import InputError
+from evenhand.stats._agreement import Undefined
+from evenhand.stats._difference import Difference, paired_difference
+from evenhand.stats._least_squares import coefficients
+from evenhand.stats._length import length_bias
+from evenhand.wording import format_number, format_plural, format_signed
+
+MORE_SAMPLES_ADVICE = "Score more samples"
+SIGN_FLIP_SEED = 20_261_116  # Where there are too many sign flips to count, the same ones are drawn each time.
+_MAKERS_BY_MODEL_FAMILY = {"gpt": "openai", "chatgpt": "openai", "claude": "anthropic"}
+
+
+def find_judge_biases(seen: AuditedRun) -> Iterator[AuditFinding]:
+    """Position, length, self-preference and harshness, of every judge; the first two of the panel, too."""
+    several = len(seen.judges) > 1
+    everyone = [*seen.judges, *([PANEL_SUBJECT] if several else [])]
+    yield from (_find_position_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
+    yield from (_find_length_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
+    yield from (_find_self_preference(seen, judge) for judge in seen.judges)
+    yield from (_find_judge_harshness(seen, judge) for judge in seen.judges if several)
+
+
+def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
+    table, scores, first = seen.table, _judge_or_panel_scores(seen, judge), _first_seat_shares(seen, judge)
+    rows = ~np.isnan(first) & ~np.isnan(scores)
+    if not rows.any():
+        why = "each output was shown alone, so that no seat is first"
+        return unknown_finding(
+            "position", judge, f"not known: {why}.", advice="Nothing to do: there is no order to follow."
+        )
+    found = measure_score_slope(
+        scores[rows],
+        first[rows],
+        groups=seen.group[rows],
+        variants=table.variant[rows],
+        clusters=table.cluster[rows],
+        level=level,
+    )
+    if isinstance(found, Undefined):
+        why = "the outputs were always shown in the same order, or alone"
+        return unknown_finding(
+            "position", judge, f"not known: {why}.", advice=f"{MORE_SAMPLES_ADVICE}: the order is drawn for each."
+        )
+    seats = "" if judge == PANEL_SUBJECT else f" Mean by seat: {_describe_scores_by_seat(seen, judge, scores)}."
+    says = f"an output shown first gets {format_signed(found.value)} points {describe_estimate_bounds(found)}.{seats}"
+    advice = "Show each output alone (how: {each: true}), or ask more judges, each with an order of its own."
+    return _bias_finding("position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat")
+
+
+def _first_seat_shares(seen: AuditedRun, judge: str) -> Floats:
+    """1 where a judge saw the output first, else 0; of a panel the share of its judges."""
+    seats = seen.table.seats
+    if judge != PANEL_SUBJECT:
+        own = seats.get(judge, np.full(len(seen.table.score), np.nan))
+        return np.where(np.isnan(own), np.nan, own == 1)
+    if not seats:
+        return np.full(len(seen.table.score), np.nan)
+    every = np.stack(list(seats.values()))
+    given = ~np.isnan(every)
+    first: Floats = np.divide(
+        (every == 1).sum(axis=0), given.sum(axis=0), out=np.full(every.shape[1], np.nan), where=given.any(axis=0)
+    )
+    return first
+
+
+def _describe_scores_by_seat(seen: AuditedRun, judge: str, scores: Floats) -> str:
+    seats = seen.table.seats[judge]
+    there = [seat for seat in range(1, 6) if ((seats == seat) & ~np.isnan(scores)).any()]
+    return ", ".join(f"{seat}: {format_number(float(np.nanmean(scores[seats == seat])))}" for seat in there)
+
+
+def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
+    table, scores = seen.table, _judge_or_panel_scores(seen, judge)
+    rows = ~np.isnan(table.length) & ~np.isnan(scores)
+    variants, group = table.variant[rows], seen.group[rows]
+    within = len(np.unique(group)) < len(group)
+    lengths = remove_variant_means(table.length[rows], variants)
+    try:
+        bias = length_bias(
+            remove_variant_means(scores[rows], variants),
+            lengths,
+            clusters=table.cluster[rows].tolist(),
+            groups=group.tolist() if within else None,
+            level=level,
+        )
+    except InputError as error:
+        return unknown_finding(
+            "length", judge, f"not known: {error}.", advice="Score more outputs, of different length."
+        )
+    found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
+    typical = 2 * spread_within_groups(lengths, group if within else None) / 100
+    says = (
+        f"100 characters more are worth {format_signed(found.value, 3)} points {describe_estimate_bounds(found, 3)}; a typical difference of "
+        f"{typical * 100:.0f} characters is worth {format_signed(found.value * typical)}."
+    )
+    if not within:
+        says += " Only between samples: hard ones may pose as long ones."
+    advice = "Ask for the same length of all variants, or say in the rubric that length is no merit."
+    return _bias_finding(
+        "length", judge, found, seen.smallest_effect / typical, says, advice, unit="points per 100 characters"
+    )
+
+
+def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
+    """The judge's lead of its own kin over the others, beyond the lead that judges of another maker see."""
+    name, kin = "self-preference", identify_model_maker(judge)
+    own = [variant for variant, by in seen.makers.items() if kin is not None and identify_model_maker(by) == kin]
+    why = _explain_unknown_self_preference(seen, kin, own)
+    others = [one for one in seen.judges if one != judge and identify_model_maker(one) != kin]
+    if not why and not others:
+        why = "no judge of another maker saw the same outputs"
+    if why:
+        return unknown_finding(
+            name, judge, f"not known: {why}.", advice="Name the model of each variant, and ask a second maker's judge."
+        )
+    ours, theirs = (
+        _own_variant_lead(seen, seen.scores(judge), own),
+        _own_variant_lead(seen, _mean_judge_scores(seen, others), own),
+    )
+    both = ~np.isnan(ours) & ~np.isnan(theirs)
+    if both.sum() < 2:
+        return unknown_finding(
+            name, judge, "not known: too few samples were judged by both.", advice=f"{MORE_SAMPLES_ADVICE}."
+        )
+    clusters = _clusters_by_sample(seen)[both].tolist()
+    found = _estimate_paired_difference(ours[both], theirs[both], clusters, bonferroni_audit_level(len(seen.judges)))
+    kindred = f"{', '.join(own)}, of its own maker,"
+    says = (
+        f"gives {kindred} {format_signed(found.value)} points {describe_estimate_bounds(found)} more than "
+        f"other judges do."
+    )
+    advice = "Let a judge of another maker decide about these variants."
+    return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
+
+
+def _explain_unknown_self_preference(seen: AuditedRun, kin: str | None, own: Sequence[str]) -> str:
+    if kin is None:
+        return "the judge is no model of a known maker"
+    if len(seen.makers) < len(seen.table.variants):
+        return "the run does not say which model made the outputs"
+    if not own:
+        return "no variant is by the judge's own maker"
+    return "every variant is by the judge's own maker" if len(own) == len(seen.table.variants) else ""
+
+
+def identify_model_maker(name: str) -> str | None:
+    """Who made the model of this name: the family that its name begins with; None for what is no such model."""
+    kind = name.partition(":")[0]
+    if kind in ("python", "replay") or "/" not in name:
+        return None
+    provider, model = name.split("/", maxsplit=1)[0], name.rsplit("/", 1)[1].lower()
+    word = re.match(r"[a-z]+", model)
+    if word and word[0] in _MAKERS_BY_MODEL_FAMILY:
+        return _MAKERS_BY_MODEL_FAMILY[word[0]]
+    return provider if provider in _MAKERS_BY_MODEL_FAMILY.values() else word[0] if word and len(word[0]) > 1 else None
+
+
+def _own_variant_lead(seen: AuditedRun, scores: Floats, own: Sequence[str]) -> Floats:
+    """Per sample: the mean of own variants less the mean of the others; NaN where one of them is missing."""
+    table = seen.table
+    kin = np.isin(table.variant, [table.variants.index(one) for one in own])
+    means = []
+    for rows in (kin & ~np.isnan(scores), ~kin & ~np.isnan(scores)):
+        count = np.bincount(table.sample[rows], minlength=len(table.samples))
+        total = np.bincount(table.sample[rows], weights=scores[rows], minlength=len(table.samples))
+        means.append(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
+    lead: Floats = means[0] - means[1]
+    return lead
+
+
+def _clusters_by_sample(seen: AuditedRun) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    clusters = np.arange(len(seen.table.samples))
+    clusters[seen.table.sample] = seen.table.cluster
+    return clusters
+
+
+def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
+    ours, theirs = seen.scores(judge), _mean_judge_scores(seen, [one for one in seen.judges if one != judge])
+    both = ~np.isnan(ours) & ~np.isnan(theirs)
+    clusters = seen.table.cluster[both]
+    if count_independent_samples(clusters) < 2:
+        return unknown_finding(
+            "harshness", judge, "not known: no two samples were judged by others too.", advice=f"{MORE_SAMPLES_ADVICE}."
+        )
+    found = _estimate_paired_difference(
+        ours[both], theirs[both], clusters.tolist(), bonferroni_audit_level(len(seen.judges))
+    )
+    word = "harsher" if found.value < 0 else "more generous"
+    says = (
+        f"{word} than the other judges by {format_number(abs(found.value))} points "
+        f"{describe_estimate_bounds(found)} on the same outputs."
+    )
+    colour = colour_audit_effect(found.low, found.high, found.value, seen.smallest_effect)
+    gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
+    if colour == "red" and gaps <= 0.05:
+        colour = "amber"  # An offset that every output bears alike moves no comparison.
+    advice = "Let the panel step of the rubric normalise (normalise: z), or see that it answers for every output."
+    return _bias_finding("harshness", judge, found, seen.smallest_effect, says, advice, unit="points", colour=colour)
+
+
+def _mean_judge_scores(seen: AuditedRun, judges: Sequence[str]) -> Floats:
+    every = np.stack([seen.scores(one) for one in judges])
+    given = ~np.isnan(every)
+    total = np.where(given, every, 0.0).sum(axis=0)
+    mean: Floats = np.divide(total, given.sum(axis=0), out=np.full(len(total), np.nan), where=given.any(axis=0))
+    return mean
+
+
+def _judge_or_panel_scores(seen: AuditedRun, judge: str) -> Floats:
+    return seen.table.score if judge == PANEL_SUBJECT else seen.scores(judge)
+
+
+def _estimate_paired_difference(ours: Floats, theirs: Floats, clusters: list[int], level: float) -> IntervalEstimate:
+    if len(set(clusters)) < 2:
+        return IntervalEstimate(
+            value=float(np.mean(ours - theirs)), low=None, high=None, level=level, method="mean", n=1
+        )
+    found: Difference = paired_difference(
+        ours, theirs, rng=np.random.default_rng(SIGN_FLIP_SEED), level=level, clusters=clusters
+    )
+    low, high = (found.low, found.high) if found.bounded else (None, None)
+    return IntervalEstimate(value=found.estimate, low=low, high=high, level=level, method=found.method, n=found.n)
+
+
+def _bias_finding(  # noqa: PLR0913 - a finding is made here for all of them.
+    name: str,
+    judge: str,
+    found: IntervalEstimate,
+    matters: float,
+    says: str,
+    advice: str,
+    *,
+    unit: str,
+    colour: AuditColour | None = None,
+) -> AuditFinding:
+    colour = colour or colour_audit_effect(found.low, found.high, found.value, matters)
+    if colour == "grey":
+        says = f"not seen, and not ruled out: {says}" if found.low is not None else f"not known: {says}"
+        advice = f"{MORE_SAMPLES_ADVICE}: {format_plural(found.n, 'sample')} cannot rule out what would matter."
+    return measured_finding(name, judge, found, colour, says, advice, unit=unit)
+
+
+_ROUNDING_TOLERANCE = 1e-9  # What is left of a column of this size, measured by the column, is rounding.
+
+
+def measure_score_slope(
+    scores: Floats, of: Floats, *, groups: Integers, variants: Integers, clusters: Integers, level: float
+) -> IntervalEstimate | Undefined:
+    """Points of score per unit of `of`: among outputs of one group, and beyond what each variant has on the average.
+
+    Without groups hard samples would pose as an effect, without variants a better one would.
+    """
+    _, *others = np.unique(variants)
+    dummies = [_center_within_groups((variants == one).astype(np.float64), groups) for one in others]
+    x, y = _center_within_groups(of, groups), _center_within_groups(scores, groups)
+    method, (names, units) = "regression within samples and variants", np.unique(clusters, return_inverse=True)
+    columns = [*(one for one in dummies if one.any()), x]
+    absorbed = len(np.unique(groups))
+    enough = x.any() and len(names) > 1 and len(y) > len(columns) + absorbed
+    found = coefficients(columns, y, units, 1 - level, absorbed=absorbed) if enough else None
+    if found is None:
+        return Undefined(why="it does not differ enough within samples", method=method, n=len(names))
+    last, known = found[-1], len(names) >= LEAST_JACKKNIFE_SAMPLES
+    return IntervalEstimate(
+        value=last.estimate,
+        low=last.low if known else None,
+        high=last.high if known else None,
+        level=level,
+        method=f"{method}, jackknife",
+        n=len(names),
+    )
+
+
+def remove_variant_means(column: Floats, variants: Integers) -> Floats:
+    """The column as if every variant had the mean of the highest one: a better variant is no effect of anything."""
+    if not len(column):
+        return column
+    means = _group_means(column, variants)
+    apart: Floats = column - means + means.max()
+    return apart
+
+
+def spread_within_groups(column: Floats, groups: Integers | None) -> float:
+    """The standard deviation around the mean of each group, or of all: how far outputs of one sample lie apart."""
+    left = column - (_group_means(column, groups) if groups is not None else column.mean())
+    return float(np.sqrt(np.mean(left**2)))
+
+
+def _center_within_groups(column: Floats, groups: Integers) -> Floats:
+    left = column - _group_means(column, groups)
+    return np.where(np.abs(left) <= _ROUNDING_TOLERANCE * max(1.0, float(np.abs(column).max(initial=0.0))), 0.0, left)
+
+
+def _group_means(column: Floats, places: Integers) -> Floats:
+    _, unit, count = np.unique(places, return_inverse=True, return_counts=True)
+    means: Floats = (np.bincount(unit, weights=column) / count)[unit]
+    return means

@@ -1,0 +1,282 @@
+"""Judges calibrated against people: agreement, bias, confusion, the recommended panel, score maps, and all of it
+as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.calibrate.human_agreement import (
+    AgreementFigure,
+    ConfusionTable,
+    HumanAgreement,
+    HumanAlignment,
+    HumanCeiling,
+    align_labelled_outputs,
+    measure_human_agreements,
+    measure_human_ceilings,
+    measure_pair_pearson,
+    tabulate_judge_confusions,
+)
+from evenhand.calibrate.human_bias import BiasKind, JudgeBias, measure_human_biases
+from evenhand.calibrate.human_scale import (
+    LEAST_ISOTONIC_SAMPLES,
+    CalibrationMap,
+    HumanMean,
+    estimate_human_means,
+    fit_calibration_maps,
+    fit_map_knots,
+)
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labelled_outputs import (
+    AnswerPairs,
+    LabelledOutputs,
+    collect_labelled_outputs,
+    pair_judge_with_people_mean,
+)
+from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
+from evenhand.calibrate.panel_candidates import collect_labelled_cells
+from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel
+from evenhand.errors import Fault, InputError
+from evenhand.runs.columns import RunTable
+from evenhand.wording import format_number, format_signed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCalibration:
+    """All that labels tell of a run's judges."""
+
+    run: str
+    name: str
+    labelled: LabelledOutputs
+    aligned: HumanAlignment
+    agreed: tuple[HumanAgreement, ...]
+    ceilings: tuple[HumanCeiling, ...]
+    biases: tuple[JudgeBias, ...]
+    confusions: tuple[ConfusionTable, ...]
+    recommended: RecommendedPanel | NoRecommendedPanel
+    warnings: tuple[str, ...]  # What speaks against judges that are recommended.
+    maps: tuple[CalibrationMap, ...]
+    means: tuple[HumanMean, ...]
+
+
+def calibrate_judges(
+    table: RunTable,
+    labels: Sequence[Label],
+    *,
+    models: Mapping[str, str] | None = None,
+    cost: Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> JudgeCalibration:
+    """Hold the judges of a run against labels.
+
+    `models` names the model behind a variant's outputs, `cost` what it costs to ask a judge once, where that is known;
+    `seed` decides how samples are divided into folds.
+    """
+    rng = np.random.default_rng(seed)
+    found = collect_labelled_outputs(table, labels)
+    if not found.judges:
+        raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
+    erring = tuple(measure_human_biases(found, models or {}))
+    recommended = recommend_panel(collect_labelled_cells(found), rng=rng, cost=cost or {})
+    return JudgeCalibration(
+        run=table.run,
+        name=table.frame.name,
+        labelled=found,
+        aligned=align_labelled_outputs(found),
+        agreed=tuple(measure_human_agreements(found)),
+        ceilings=tuple(measure_human_ceilings(found)),
+        biases=erring,
+        confusions=tuple(tabulate_judge_confusions(found)),
+        recommended=recommended,
+        warnings=tuple(warn_of_judge_biases(recommended, erring)),
+        maps=tuple(fit_calibration_maps(found, rng)),
+        means=tuple(estimate_human_means(table, found)),
+    )
+
+
+_BIAS_WARNING_WORDS: dict[BiasKind, tuple[str, str, int]] = {
+    "harshness": ("", "", 2),
+    "length": ("has a length bias", " per 100 characters", 3),
+    "position": ("has a position bias", " in the first seat", 2),
+    "self-preference": ("has a bias about outputs of its own model", "", 2),
+}
+
+
+def warn_of_judge_biases(
+    recommended: RecommendedPanel | NoRecommendedPanel, biases: Sequence[JudgeBias]
+) -> Iterator[str]:
+    """By judge and kind: the overall figure where that is clear, else those of the criteria on which it is."""
+    if isinstance(recommended, NoRecommendedPanel):
+        return
+    for judge in recommended.chosen.weights:
+        for kind in _BIAS_WARNING_WORDS:
+            clear = [one for one in biases if (one.who, one.kind) == (judge, kind) and one.clear]
+            whole = [one for one in clear if one.question == OVERALL_QUESTION]
+            if clear:
+                yield f"{judge} {_describe_clear_biases(whole or clear)}."
+
+
+def _describe_clear_biases(clear: Sequence[JudgeBias]) -> str:
+    words, unit, digits = _BIAS_WARNING_WORDS[clear[0].kind]
+    return (
+        f"{words or _describe_harshness(clear)}: {', '.join(_describe_bias_amount(one, digits, unit) for one in clear)}"
+    )
+
+
+def _describe_harshness(clear: Sequence[JudgeBias]) -> str:
+    """What the bias is called that has a word for each direction."""
+    directions = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in clear}
+    return directions.pop() if len(directions) == 1 else "is harsh or generous"
+
+
+def _describe_bias_amount(one: JudgeBias, digits: int, unit: str) -> str:
+    assert one.estimate is not None and one.low is not None and one.high is not None
+    amount, ends = (
+        format_signed(one.estimate, digits),
+        f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]",
+    )
+    if one.question == OVERALL_QUESTION:
+        return f"{amount} of the scale{unit} overall {ends}"
+    return f"{amount}{unit} on {one.question} {ends}"
+
+
+Json = dict[str, Any]
+SCATTER_STEPS = 40  # Of the scale, by which points that lie close together become one.
+
+
+def calibration_json(one: JudgeCalibration) -> Json:
+    """All of it."""
+    found = one.labelled
+    return {
+        "run": one.run,
+        "name": one.name,
+        "labels": found.labels,
+        "raters": list(found.raters),
+        "judges": list(found.judges),
+        "outputs": len(found.ids),
+        "samples": found.samples,
+        "aligned": asdict(one.aligned),
+        "agreement": [
+            {
+                "judge": each.who,
+                "question": each.question,
+                "alpha": _agreement_figure_json(each.alpha),
+                "alpha_each_person": _agreement_figure_json(each.each),
+                "kappa": None if each.kappa is None else _agreement_figure_json(each.kappa),
+                "pearson": _agreement_figure_json(each.pearson),
+                "spearman": _agreement_figure_json(each.spearman),
+            }
+            for each in one.agreed
+        ],
+        "people": [{"question": each.question, "alpha": _agreement_figure_json(each.alpha)} for each in one.ceilings],
+        "bias": [_judge_bias_json(each) for each in one.biases],
+        "confusion": [
+            {"judge": each.who, "question": each.question, "levels": each.levels, "counts": each.counts}
+            for each in one.confusions
+        ],
+        "recommendation": _recommended_panel_json(one.recommended, one.warnings),
+        "maps": [_calibration_map_json(each) for each in one.maps],
+        "means": [_human_mean_json(each) for each in one.means],
+    }
+
+
+def label_scatter_json(table: RunTable, labels: Sequence[Label]) -> Json | None:
+    """Judges against people as points for a report; None without labels."""
+    if not labels:
+        return None
+    found = collect_labelled_outputs(table, labels)
+    single = found.overall[0] if len(found.overall) == 1 else None
+    scale = [single.low, single.high] if single else [0.0, 1.0]
+    return {"scale": scale, "judges": [_judge_scatter_json(found, who, scale, single) for who in found.answerers]}
+
+
+def _judge_scatter_json(found: LabelledOutputs, who: str, scale: Sequence[float], single: LabelQuestion | None) -> Json:
+    pairs = pair_judge_with_people_mean(found, who, found.overall)
+    question = single or LabelQuestion(id="", low=scale[0], high=scale[1], whole=False)
+    samples = len(np.unique(pairs.cluster))
+    knots = (
+        fit_map_knots(pairs.x, pairs.y, "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear", question)
+        if pairs.n
+        else ()
+    )
+    return {
+        "judge": who,
+        "points": _bin_scatter_points(pairs, scale),
+        "pearson": measure_pair_pearson(pairs).value,
+        "bias": float((pairs.x - pairs.y).mean()) if pairs.n else None,
+        "n": pairs.n,
+        "map": [list(knot) for knot in knots],
+    }
+
+
+def _bin_scatter_points(pairs: AnswerPairs, scale: Sequence[float]) -> list[list[float]]:
+    step = (scale[1] - scale[0]) / SCATTER_STEPS
+    points, counts = np.unique(
+        np.stack([_round_to_scatter_step(one, step) for one in (pairs.x, pairs.y)]), axis=1, return_counts=True
+    )
+    return [[float(x), float(y), int(many)] for x, y, many in zip(*points, counts, strict=True)]
+
+
+def _round_to_scatter_step(values: Floats, step: float) -> Floats:
+    return np.round(np.round(values / step) * step, 6)
+
+
+def _agreement_figure_json(one: AgreementFigure) -> Json:
+    return asdict(one)
+
+
+def _judge_bias_json(one: JudgeBias) -> Json:
+    return {"judge": one.who, **{name: value for name, value in asdict(one).items() if name != "who"}}
+
+
+def _recommended_panel_json(one: RecommendedPanel | NoRecommendedPanel, warnings: Sequence[str]) -> Json:
+    if isinstance(one, NoRecommendedPanel):
+        return {"chosen": None, "why": one.why, "more_samples": one.more}
+    return {
+        "chosen": asdict(one.chosen),
+        "best": one.best.name,
+        "error": one.error,
+        "error_now": one.error_now,
+        "gain": asdict(one.gain),
+        "alpha": _agreement_figure_json(one.alpha),
+        "same": one.same,
+        "choices": one.choices,
+        "samples": one.samples,
+        "tried": one.tried,
+        "warnings": list(warnings),
+        "candidates": [asdict(each) for each in one.candidates],
+    }
+
+
+def _calibration_map_json(one: CalibrationMap) -> Json:
+    return {
+        "judge": one.who,
+        "question": one.question,
+        "kind": one.kind,
+        "knots": [list(knot) for knot in one.knots],
+        "points": _sample_calibration_map(one),
+        "error_before": one.before,
+        "error_after": one.after,
+        "gain": None if one.gain is None else asdict(one.gain),
+        "helps": one.helps,
+        "n": one.n,
+        "samples": one.samples,
+        "why": one.why,
+    }
+
+
+def _sample_calibration_map(one: CalibrationMap) -> list[list[float]]:
+    """The map at its ends and in the middle, for a table."""
+    if not one.knots:
+        return []
+    at = np.unique(np.linspace(one.knots[0][0], one.knots[-1][0], 3))
+    return [[float(x), float(y)] for x, y in zip(at, one.apply(at), strict=True)]
+
+
+def _human_mean_json(one: HumanMean) -> Json:
+    return asdict(one)

@@ -1,0 +1,274 @@
+"""The labelled outputs of a run with the answers of people and judges, paired so that they can be measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labels import SCORE_QUESTION, Label, LabelQuestion, list_label_questions
+from evenhand.errors import Fault, InputError
+from evenhand.runs.columns import RunTable
+
+Integers = NDArray[np.int64]
+
+PANEL_ANSWERER = "the panel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledOutputs:
+    """One place per labelled output in every array; NaN is what nobody said. `ids` are those of their samples.
+
+    `people` holds a row for each rater, by question; `answers` what each judge said, and the panel where there are
+    several. Repeats of an output are one: a person saw it once, so the mean over repeats is held against the label.
+    """
+
+    questions: tuple[LabelQuestion, ...]
+    judges: tuple[str, ...]
+    raters: tuple[str, ...]
+    variants: tuple[str, ...]
+    ids: tuple[str, ...]
+    variant: Integers
+    cluster: Integers
+    length: Floats
+    people: Mapping[str, Floats]
+    answers: Mapping[tuple[str, str], Floats]
+    seats: Mapping[str, Floats]
+
+    @property
+    def samples(self) -> int:
+        """How many independent samples have a label."""
+        return len(np.unique(self.cluster))
+
+    @property
+    def labels(self) -> int:
+        """How many labels there are."""
+        return sum(int(np.isfinite(one).sum()) for one in self.people.values())
+
+    @property
+    def answerers(self) -> tuple[str, ...]:
+        """Who is measured against people: every judge, and the panel where there are several."""
+        return (*self.judges, PANEL_ANSWERER) if len(self.judges) > 1 else self.judges
+
+    @property
+    def overall(self) -> tuple[LabelQuestion, ...]:
+        """The questions that make up the overall figure: the criteria, or the score where only that was labelled."""
+        criteria = tuple(one for one in self.questions if one.id != SCORE_QUESTION)
+        return criteria or self.questions
+
+    def mean(self, question: LabelQuestion) -> Floats:
+        """The mean over people of each output."""
+        return mean_over_raters(self.people[question.id])
+
+
+def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> LabelledOutputs:
+    """The outputs that have a label, in the order of samples and variants."""
+    if not labels:
+        raise InputError(Fault("no labels", "evenhand calibrate labels.jsonl RUN takes them in"))
+    places = {id: place for place, id in enumerate(table.samples)}
+    width = len(table.variants)
+    at = [places[one.sample] * width + table.variants.index(one.variant) for one in labels]
+    keys = np.unique(np.array(at, dtype=np.int64))
+    outputs = OutputColumns(table, keys)
+    asked = list_label_questions(table)
+    named = {one.criterion for one in labels}
+    questions = tuple(one for id, one in asked.items() if id in named)
+    raters = tuple(sorted({one.rater for one in labels}))
+    judges = list_answering_judges(table)
+    return LabelledOutputs(
+        questions=questions,
+        judges=judges,
+        raters=raters,
+        variants=table.variants,
+        ids=tuple(table.samples[place] for place in keys // width),
+        variant=keys % width,
+        cluster=outputs.clusters(),
+        length=outputs.mean(table.length),
+        people=_arrange_labels_by_rater(labels, np.searchsorted(keys, at), len(keys), raters),
+        answers={
+            (who, one.id): outputs.mean(column)
+            for one in questions
+            for who, column in answers_by_judge(table, judges, one.id).items()
+        },
+        seats={judge: outputs.mean(column) for judge, column in table.seats.items()},
+    )
+
+
+def answers_by_judge(table: RunTable, judges: Sequence[str], question: str) -> dict[str, Floats]:
+    """The column of each judge, and of the panel where there are several, on one question."""
+    nobody = np.full(len(table.sample), np.nan)
+    if question == SCORE_QUESTION:
+        whole = table.score
+        each = {judge: table.reviews.get(judge, whole if len(judges) == 1 else nobody) for judge in judges}
+    else:
+        whole = table.criteria[question]
+        each = {judge: table.judgments.get((judge, question), nobody) for judge in judges}
+    return {**each, PANEL_ANSWERER: whole} if len(judges) > 1 else each
+
+
+def mean_over_raters(rows: Floats) -> Floats:
+    """The mean of each column over those rows that have a number; NaN where none has."""
+    there = np.isfinite(rows)
+    counts = there.sum(axis=0)
+    means: Floats = np.where(counts > 0, np.where(there, rows, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
+    return means
+
+
+def list_answering_judges(table: RunTable) -> tuple[str, ...]:
+    """Those that answered anything, in the order of the eval."""
+    spoke = {judge for (judge, _), column in table.judgments.items() if np.isfinite(column).any()}
+    named = [name for name in table.frame.judges if name in spoke]
+    return (*named, *sorted(spoke.difference(named)))
+
+
+class OutputColumns:
+    """Columns of results turned into columns of outputs, repeats into their mean; `keys` rise, sample by variant."""
+
+    def __init__(self, table: RunTable, keys: Integers) -> None:
+        self._count = len(keys)
+        own = table.sample * len(table.variants) + table.variant
+        place = np.minimum(np.searchsorted(keys, own), self._count - 1)
+        self._rows = np.flatnonzero(keys[place] == own)
+        self._place = place[self._rows]
+        self._cluster = table.cluster[self._rows]
+        self._sample = keys // len(table.variants)
+
+    def mean(self, column: Floats) -> Floats:
+        """The mean over repeats."""
+        values = column[self._rows]
+        there = np.isfinite(values)
+        place = self._place[there]
+        counts = np.bincount(place, minlength=self._count)
+        sums = np.bincount(place, weights=values[there], minlength=self._count)
+        means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        return means
+
+    def clusters(self) -> Integers:
+        """The cluster of each output; an output that never came is one of its own sample's."""
+        found = self._sample.copy()
+        found[self._place] = self._cluster
+        return found
+
+
+def _arrange_labels_by_rater(
+    labels: Sequence[Label], at: Integers, outputs: int, raters: tuple[str, ...]
+) -> dict[str, Floats]:
+    row = {rater: place for place, rater in enumerate(raters)}
+    people: dict[str, Floats] = {}
+    for label, place in zip(labels, at, strict=True):
+        rows = people.setdefault(label.criterion, np.full((len(raters), outputs), np.nan))
+        rows[row[label.rater], place] = float(label.score)
+    return people
+
+
+LabelQuestions = Sequence[LabelQuestion]
+AnswersByQuestion = Mapping[str, Floats]  # By question.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerPairs:
+    """Two numbers for each output that has both; those of one cluster are not independent."""
+
+    x: Floats
+    y: Floats
+    place: Integers  # Of the output among the labelled ones.
+    cluster: Integers
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.x)
+
+    def round_to_levels(self) -> AnswerPairs:
+        """Both on whole levels, halves upwards."""
+        x, y = (np.floor(one + 0.5) for one in (self.x, self.y))
+        return AnswerPairs(x=x, y=y, place=self.place, cluster=self.cluster)
+
+
+def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
+    """A judge beside the mean of people."""
+    return _join_answer_pairs(
+        labelled, questions, [(_judge_answers(labelled, who, questions), _mean_rater_answers(labelled, questions))]
+    )
+
+
+def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question: LabelQuestion) -> AnswerPairs:
+    """A judge beside the middle answer of people, on one question."""
+    middle = {question.id: _median_over_raters(labelled.people[question.id])}
+    return _join_answer_pairs(labelled, [question], [(_judge_answers(labelled, who, [question]), middle)])
+
+
+def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
+    """A judge beside every single person."""
+    said = _judge_answers(labelled, who, questions)
+    persons = range(len(labelled.raters))
+    return _join_answer_pairs(
+        labelled, questions, [(said, _rater_answers(labelled, row, questions)) for row in persons]
+    )
+
+
+def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuestions) -> AnswerPairs:
+    """Every person beside the mean of the others: the most that a judge can be asked for."""
+    persons = range(len(labelled.raters))
+    return _join_answer_pairs(
+        labelled,
+        questions,
+        [
+            (_rater_answers(labelled, row, questions), _mean_rater_answers(labelled, questions, but=row))
+            for row in persons
+        ],
+    )
+
+
+def _judge_answers(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswersByQuestion:
+    return {one.id: labelled.answers[who, one.id] for one in questions}
+
+
+def _rater_answers(labelled: LabelledOutputs, row: int, questions: LabelQuestions) -> AnswersByQuestion:
+    return {one.id: labelled.people[one.id][row] for one in questions}
+
+
+def _mean_rater_answers(
+    labelled: LabelledOutputs, questions: LabelQuestions, but: int | None = None
+) -> AnswersByQuestion:
+    rows = [row for row in range(len(labelled.raters)) if row != but]
+    return {one.id: mean_over_raters(labelled.people[one.id][rows]) for one in questions}
+
+
+def _median_over_raters(rows: Floats) -> Floats:
+    found = np.full(rows.shape[1], np.nan)
+    there = np.isfinite(rows).any(axis=0)
+    if there.any():
+        found[there] = np.nanmedian(rows[:, there], axis=0)
+    return found
+
+
+def _join_answer_pairs(
+    labelled: LabelledOutputs, questions: LabelQuestions, sides: Sequence[tuple[AnswersByQuestion, AnswersByQuestion]]
+) -> AnswerPairs:
+    columns = [_average_paired_questions(questions, *side) for side in sides]
+    x, y = (np.concatenate([one[side] for one in columns]) for side in (0, 1))
+    place = np.tile(np.arange(len(labelled.ids)), len(columns))
+    kept = np.isfinite(x) & np.isfinite(y)
+    place = place[kept]
+    return AnswerPairs(x=x[kept], y=y[kept], place=place, cluster=labelled.cluster[place])
+
+
+def _average_paired_questions(
+    questions: LabelQuestions, first: AnswersByQuestion, second: AnswersByQuestion
+) -> tuple[Floats, Floats]:
+    """One question on its own scale; several as shares of their scales, by weight, over what both answered."""
+    if len(questions) == 1:
+        return first[questions[0].id], second[questions[0].id]
+    sums = np.zeros((2, len(first[questions[0].id])))
+    whole = np.zeros_like(sums[0])
+    for one in questions:
+        sides = (np.stack([first[one.id], second[one.id]]) - one.low) / one.span
+        there = np.isfinite(sides).all(axis=0)
+        whole += one.weight * there
+        sums += np.where(there, one.weight * sides, 0.0)
+    means = np.where(whole > 0, sums / np.where(whole > 0, whole, 1.0), np.nan)
+    return means[0], means[1]

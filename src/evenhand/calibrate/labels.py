@@ -1,0 +1,241 @@
+"""Labels that people gave, read from JSONL against the questions of a run; what cannot be right is refused with
+its line.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from evenhand.errors import Fault, InputError, suggest_close_word, suggest_known_word
+from evenhand.files.parsing import DuplicateKeyObject, decode_json
+from evenhand.model.scale import to_exact_fraction
+from evenhand.runs.columns import RunTable
+
+LABEL_FIELDS = ("sample", "variant", "criterion", "rater", "score")
+LABEL_EXAMPLE = '{"sample": "s1", "variant": "new", "criterion": "accuracy", "rater": "r1", "score": 4}'
+
+_LabelKey = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """One person's answer about one output."""
+
+    sample: str
+    variant: str
+    criterion: str
+    rater: str
+    score: Fraction
+
+    @property
+    def key(self) -> _LabelKey:
+        """What there is one label of."""
+        return self.sample, self.variant, self.criterion, self.rater
+
+    def row(self) -> dict[str, str]:
+        """As the store keeps it."""
+        return {**{name: getattr(self, name) for name in LABEL_FIELDS}, "score": str(self.score)}
+
+
+def label_from_row(row: Mapping[str, Any]) -> Label:
+    """A label that the store has kept."""
+    return Label(**{name: row[name] for name in LABEL_FIELDS[:-1]}, score=Fraction(row["score"]))
+
+
+def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
+    """The labels in the text of a file, as they fit a run; an error with all that is wrong, each with its line."""
+    reader = _LabelReader(table)
+    found: dict[_LabelKey, tuple[int, Label]] = {}
+    faults: list[Fault] = []
+    for number, line in _number_label_lines(text):
+        try:
+            label = reader.label(line)
+        except InputError as error:
+            faults += [replace(fault, where=f"{where}:{number}") for fault in error.faults]
+            continue
+        first, _ = found.setdefault(label.key, (number, label))
+        if first != number:
+            what = f"{label.rater} labelled this in line {first} already"
+            faults.append(Fault(what, "keep one of them", where=f"{where}:{number}"))
+    if not found and not faults:
+        faults.append(Fault("no labels in it", f"one object per line: {LABEL_EXAMPLE}", where=where))
+    if faults:
+        raise InputError(*faults)
+    return tuple(label for _, label in found.values())
+
+
+def _number_label_lines(text: str) -> Iterator[tuple[int, str]]:
+    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
+class _LabelReader:
+    """Reads one line at a time against what the run has."""
+
+    def __init__(self, table: RunTable) -> None:
+        self.samples = frozenset(table.samples)
+        self.ordered = sorted(self.samples)
+        self.variants = table.variants
+        self.questions = list_label_questions(table)
+        self.unclear = find_ambiguous_label_scales(table)
+        if not self.questions:
+            raise InputError(Fault("no judge was asked in this run", "labels are held against judges: run a rubric"))
+
+    def label(self, line: str) -> Label:
+        """The label in a line, or an error with all that is wrong in it."""
+        faults: list[Fault] = []
+        fields = _decode_label_fields(line, faults)
+        sample = self._check_sample(_read_label_name(fields, "sample", faults), faults)
+        variant = self._check_variant(_read_label_name(fields, "variant", faults, needed=False), faults)
+        question = self._find_question(_read_label_name(fields, "criterion", faults), faults)
+        rater = _read_label_name(fields, "rater", faults)
+        score = _read_label_score(fields, question, faults)
+        if faults:
+            raise InputError(*faults)
+        assert question is not None and score is not None
+        return Label(sample=sample, variant=variant, criterion=question.id, rater=rater, score=score)
+
+    def _check_sample(self, name: str, faults: list[Fault]) -> str:
+        if name and name not in self.samples:
+            at = bisect(self.ordered, name)  # Of a hundred thousand ids, those that begin alike.
+            hint = (
+                suggest_close_word(name, self.ordered[max(0, at - 100) : at + 100])
+                or "evenhand report RUN --json lists them"
+            )
+            faults.append(Fault(f"the run has no sample {name!r}", hint))
+        return name
+
+    def _check_variant(self, name: str, faults: list[Fault]) -> str:
+        if name and name not in self.variants:
+            faults.append(Fault(f"the run has no variant {name!r}", suggest_known_word(name, self.variants)))
+        if not name and len(self.variants) > 1:
+            hint = f"one of {', '.join(self.variants)}"
+            faults.append(Fault("which variant? the run has several", hint))
+        return name or self.variants[0]
+
+    def _find_question(self, name: str, faults: list[Fault]) -> LabelQuestion | None:
+        if name in self.unclear:
+            faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
+        elif name and name not in self.questions:
+            faults.append(Fault(f"the run has no criterion {name!r}", suggest_known_word(name, self.questions)))
+        return self.questions.get(name)
+
+
+def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]:
+    try:
+        value = decode_json(line)
+    except json.JSONDecodeError as error:
+        raise InputError(Fault(f"not valid JSON: {error.msg}", f"one object per line: {LABEL_EXAMPLE}")) from None
+    if not isinstance(value, dict):
+        raise InputError(Fault("expected an object", f"as in {LABEL_EXAMPLE}"))
+    faults += [
+        Fault(f"unknown field {name!r}", suggest_known_word(name[:40], LABEL_FIELDS))
+        for name in value
+        if name not in LABEL_FIELDS
+    ]
+    if isinstance(value, DuplicateKeyObject):
+        faults += [Fault(f"{name!r} is there twice", "keep one of them") for name in value.twice]
+    return value
+
+
+def _read_label_name(fields: Mapping[str, object], field: str, faults: list[Fault], *, needed: bool = True) -> str:
+    value = fields.get(field)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)  # Samples and people go by numbers too.
+    if value is None and not needed:
+        return ""
+    if isinstance(value, str) and value.strip():
+        return value
+    faults.append(Fault(f"{field} must be text" if field in fields else f"no {field}", f"as in {LABEL_EXAMPLE}"))
+    return ""
+
+
+def _read_label_score(
+    fields: Mapping[str, object], question: LabelQuestion | None, faults: list[Fault]
+) -> Fraction | None:
+    value = fields.get("score")
+    if isinstance(value, bool) and question is not None and (question.low, question.high) == (0, 1):
+        value = int(value)
+    if not isinstance(value, int | Decimal) or isinstance(value, bool):
+        faults.append(Fault("score must be a number" if "score" in fields else "no score", f"as in {LABEL_EXAMPLE}"))
+        return None
+    try:
+        score = to_exact_fraction(value)
+    except ValueError as error:
+        faults.append(Fault(f"the score cannot be used: {error}"))
+        return None
+    if question is not None and (why := question.find_score_fault(score)):
+        faults.append(Fault(why, question.scale))
+    return score
+
+
+SCORE_QUESTION = "score"
+OVERALL_QUESTION = "overall"
+_WHOLE_NUMBER_SCALES = ("whole numbers", "yes/no", "bands")  # How the scales that take no decimals are written.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelQuestion:
+    """A criterion with its scale, or the score with that of the method."""
+
+    id: str
+    low: float
+    high: float
+    whole: bool
+    weight: float = 1.0
+
+    @property
+    def scale(self) -> str:
+        """The scale as people write it."""
+        ends = f"{self.low:g} to {self.high:g}"
+        return f"whole numbers from {ends}" if self.whole else f"numbers from {ends}"
+
+    def find_score_fault(self, score: Fraction) -> str:
+        """Why a score is not on the scale; empty where it is."""
+        if not self.low <= score <= self.high:
+            return f"{float(score):g} is outside the scale of {self.id!r}"
+        return f"{float(score):g} is between the levels of {self.id!r}" if self.whole and score.denominator > 1 else ""
+
+    @property
+    def span(self) -> float:
+        """From one end of the scale to the other."""
+        return self.high - self.low
+
+
+def list_label_questions(table: RunTable) -> dict[str, LabelQuestion]:
+    """The questions of a run by id; the score too, where its rubrics share one scale."""
+    asked = {
+        one["id"]: _build_label_question(one)
+        for rubric in table.frame.rubrics
+        for one in rubric["criteria"]
+        if one["id"] in table.criteria
+    }
+    ends = table.frame.scale
+    if ends is not None and SCORE_QUESTION not in asked:
+        asked[SCORE_QUESTION] = LabelQuestion(id=SCORE_QUESTION, low=ends[0], high=ends[1], whole=False)
+    return asked
+
+
+def find_ambiguous_label_scales(table: RunTable) -> set[str]:
+    """The criteria that two rubrics of the run ask on different scales."""
+    seen: dict[str, set[str]] = {}
+    for rubric in table.frame.rubrics:
+        for one in rubric["criteria"]:
+            seen.setdefault(one["id"], set()).add(one["scale"])
+    return {id for id, scales in seen.items() if len(scales) > 1}
+
+
+def _build_label_question(one: Mapping[str, Any]) -> LabelQuestion:
+    low, high = one["ends"]
+    return LabelQuestion(
+        id=one["id"],
+        low=low,
+        high=high,
+        whole=one["scale"].startswith(_WHOLE_NUMBER_SCALES),
+        weight=float(one["weight"]),
+    )

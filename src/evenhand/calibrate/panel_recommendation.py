@@ -1,0 +1,247 @@
+"""Which judges to ask and with what weights, chosen by cross-validation against labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evenhand.calibrate.human_agreement import AgreementFigure, measure_pair_alpha
+from evenhand.calibrate.jackknife import Floats
+from evenhand.calibrate.labelled_outputs import AnswerPairs, Integers
+from evenhand.calibrate.panel_candidates import (
+    CANDIDATE_KINDS,
+    CandidateKind,
+    LabelledCells,
+    PanelCandidate,
+    list_panel_candidates,
+)
+from evenhand.stats._mean import MeanInterval, mean_interval
+from evenhand.wording import describe_too_few
+
+LEAST_RECOMMENDATION_SAMPLES = 20
+MOST_CANDIDATES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateStanding:
+    """One candidate: its cross-validated error as a share of the scale, and how far it is from the best."""
+
+    name: str
+    kind: CandidateKind
+    weights: Mapping[str, float]  # By judge, in the order of the eval.
+    error: float
+    excess: float  # Of the squared error, over that of the best.
+    spread: float  # The standard error of the excess.
+    answered: float  # The share of labelled answers to which it has one.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendedPanel:
+    """A panel; `error` and `alpha` are those of panels chosen the same way without the samples they are measured on."""
+
+    chosen: CandidateStanding
+    best: CandidateStanding
+    candidates: tuple[CandidateStanding, ...]  # The best first, as many as are worth showing.
+    tried: int
+    error: float
+    error_now: float  # Of the panel as it ran.
+    gain: MeanInterval  # How much lower the squared error is than that of the panel as it ran.
+    alpha: AgreementFigure
+    same: int  # How often the same panel was chosen without a fifth of the samples.
+    choices: int
+    samples: int
+    predicted: Floats = field(repr=False)  # What was said of each cell in the first round.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRecommendedPanel:
+    """No panel, and why; `more` samples would have to be labelled."""
+
+    why: str
+    more: int = 0
+
+
+def recommend_panel(
+    cells: LabelledCells, *, rng: np.random.Generator, cost: Mapping[str, float]
+) -> RecommendedPanel | NoRecommendedPanel:
+    """The simplest panel within one standard error of the best."""
+    if len(cells.judges) < 2:
+        return NoRecommendedPanel(why="one judge: there is nothing to choose between")
+    if cells.samples < LEAST_RECOMMENDATION_SAMPLES:
+        more = LEAST_RECOMMENDATION_SAMPLES - cells.samples
+        return NoRecommendedPanel(
+            why=describe_too_few(cells.samples, "labelled sample", LEAST_RECOMMENDATION_SAMPLES), more=more
+        )
+    if np.ptp(cells.people) == 0:
+        return NoRecommendedPanel(why="people gave the same score throughout: any panel fits that")
+    race = PanelSelection(cells=cells, cost=cost)
+    final = race.compare_candidates(np.arange(cells.samples), rng)
+    rounds = list(race.predict_by_nested_selection(rng))
+    each = np.mean([race.squared_error_by_sample(said) for said, _ in rounds], axis=0)
+    now = race.squared_error_by_sample(cells.panel)
+    gain = mean_interval(now - each)
+    if gain.high < 0:
+        why = "on samples that they were not chosen by, chosen panels err more than the one that ran: keep that one"
+        return NoRecommendedPanel(why=why)
+    choices = [number for _, chosen in rounds for number in chosen]
+    standings = [_build_candidate_standing(race, final, number) for number in _select_shown_candidates(race, final)]
+    by_number = dict(zip(_select_shown_candidates(race, final), standings, strict=True))
+    return RecommendedPanel(
+        chosen=by_number[final.chosen],
+        best=by_number[final.best],
+        candidates=tuple(sorted(standings, key=lambda one: (one.error, one.name))),
+        tried=len(race.candidates),
+        error=float(np.sqrt(each.mean())),
+        error_now=float(np.sqrt(now.mean())),
+        gain=gain,
+        alpha=measure_pair_alpha(_pair_predictions_with_people(cells, rounds[0][0])),
+        same=choices.count(final.chosen),
+        choices=SELECTION_FOLDS * SELECTION_ROUNDS,
+        samples=cells.samples,
+        predicted=rounds[0][0],
+    )
+
+
+def _select_shown_candidates(race: PanelSelection, final: CandidateErrors) -> list[int]:
+    """The chosen one, the best one, every judge alone, all together, and the best of the others."""
+    order = np.argsort(final.error, kind="stable").tolist()
+    alone = [number for number in order if race.candidates[number].kind == "alone"][:MOST_CANDIDATES_SHOWN]
+    everyone = [number for number in order if len(race.candidates[number].members) == len(race.cells.judges)]
+    first = dict.fromkeys([final.chosen, final.best, *alone, *everyone])
+    return list(dict.fromkeys([*first, *order[: max(0, MOST_CANDIDATES_SHOWN - len(first))]]))
+
+
+def _build_candidate_standing(race: PanelSelection, final: CandidateErrors, number: int) -> CandidateStanding:
+    one, cells = race.candidates[number], race.cells
+    weights = one.weights(cells)
+    return CandidateStanding(
+        name=one.display_name(cells.judges),
+        kind=one.kind,
+        weights={judge: float(w) for judge, w in zip(cells.judges, weights, strict=True) if w > 0},
+        error=float(np.sqrt(final.error[number])),
+        excess=float(final.excess[number]),
+        spread=float(final.spread[number]),
+        answered=float(np.isfinite(one.combine_answers(cells, weights)).mean()),
+    )
+
+
+def _pair_predictions_with_people(cells: LabelledCells, said: Floats) -> AnswerPairs:
+    """What was said of whole outputs: the mean over their questions, by weight, where something was said."""
+    there = np.isfinite(said)
+    place, weight = cells.place[there], cells.weight[there]
+    outputs, at = np.unique(place, return_inverse=True)
+    total = np.bincount(at, weights=weight)
+    x, y = (np.bincount(at, weights=weight * side[there]) / total for side in (said, cells.people))
+    unit = np.zeros(len(outputs), dtype=np.int64)
+    unit[at] = cells.unit[there]
+    return AnswerPairs(x=x, y=y, place=outputs, cluster=unit)
+
+
+SELECTION_FOLDS = 5
+SELECTION_ROUNDS = 5  # Ways of dividing the samples; one alone would hang on its luck.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateErrors:
+    """How the candidates did: squared error and how much more than the best, with the standard error of that."""
+
+    error: Floats
+    excess: Floats
+    spread: Floats
+    best: int
+    chosen: int
+
+
+@dataclass(slots=True)
+class PanelSelection:
+    """The cells with every candidate's squared error, as far as nothing has to be fitted for it."""
+
+    cells: LabelledCells
+    cost: Mapping[str, float]  # Of asking a judge; empty where it is not known.
+    candidates: tuple[PanelCandidate, ...] = field(init=False)
+    _unfitted_losses: dict[int, Floats] = field(init=False)
+    _sample_weights: Floats = field(init=False)  # The weight of each sample.
+
+    def __post_init__(self) -> None:
+        self.candidates = list_panel_candidates(self.cells)
+        self._unfitted_losses = {
+            number: self._sum_losses(one.combine_answers(self.cells, one.weights(self.cells)))
+            for number, one in enumerate(self.candidates)
+            if one.kind != "weights"
+        }
+        self._sample_weights = sum_cells_by_sample(self.cells.weight, self.cells.unit)
+
+    def compare_candidates(self, units: Integers, rng: np.random.Generator) -> CandidateErrors:
+        """The candidates on some samples; what is fitted is fitted on folds of these."""
+        losses = np.stack(
+            [self._candidate_losses(number, units, rng) for number in range(len(self.candidates))], axis=1
+        )
+        whole = self._sample_weights[units]
+        total = whole.sum()
+        best = int(losses.sum(axis=0).argmin())
+        excess = losses - losses[:, [best]]
+        more = excess.sum(axis=0) / total
+        left = excess - more * whole[:, None]
+        spread = np.sqrt(len(units) / (len(units) - 1) * (left**2).sum(axis=0)) / total
+        error = losses.sum(axis=0) / total
+        near = np.flatnonzero(more <= spread + 1e-15)
+        chosen = min(near.tolist(), key=lambda number: (*self._simplicity(number, units), error[number], number))
+        return CandidateErrors(error=error, excess=more, spread=spread, best=best, chosen=chosen)
+
+    def predict_by_nested_selection(self, rng: np.random.Generator) -> Iterator[tuple[Floats, list[int]]]:
+        """Round by round what the chosen panels say of samples that they were not chosen on, and which were chosen."""
+        everyone = np.arange(self.cells.samples)
+        for _ in range(SELECTION_ROUNDS):
+            said, chosen = np.full(len(self.cells.people), np.nan), []
+            for held in split_samples_into_folds(everyone, rng):
+                others = np.setdiff1d(everyone, held)
+                number = self.compare_candidates(others, rng).chosen
+                one, rows = self.candidates[number], np.isin(self.cells.unit, held)
+                said[rows] = one.combine_answers(self.cells, one.weights(self.cells, ~rows))[rows]
+                chosen.append(number)
+            yield said, chosen
+
+    def predict_held_out(self, one: PanelCandidate, units: Integers, rng: np.random.Generator) -> Floats:
+        """What a candidate says of each of some samples when it is fitted on the others of them."""
+        said = np.full(len(self.cells.people), np.nan)
+        inside = np.isin(self.cells.unit, units)
+        for held in split_samples_into_folds(units, rng):
+            rows = np.isin(self.cells.unit, held)
+            said[rows] = one.combine_answers(self.cells, one.weights(self.cells, inside & ~rows))[rows]
+        return said
+
+    def squared_error_by_sample(self, said: Floats) -> Floats:
+        """The squared error per sample, divided so that its mean is the error over all; silence costs a guess."""
+        each: Floats = self._sum_losses(said) / self._sample_weights.mean()
+        return each
+
+    def _sum_losses(self, said: Floats) -> Floats:
+        cells = self.cells
+        error = np.where(np.isfinite(said), said, cells.guess) - cells.people
+        return sum_cells_by_sample(cells.weight * error**2, cells.unit)
+
+    def _candidate_losses(self, number: int, units: Integers, rng: np.random.Generator) -> Floats:
+        if number in self._unfitted_losses:
+            return self._unfitted_losses[number][units]
+        return self._sum_losses(self.predict_held_out(self.candidates[number], units, rng))[units]
+
+    def _simplicity(self, number: int, units: Integers) -> tuple[float, ...]:
+        """Fewer judges before more, cheaper before dearer, then the simpler way of joining them."""
+        one = self.candidates[number]
+        asked: Sequence[int] = one.members
+        if one.kind == "weights":
+            asked = np.flatnonzero(one.weights(self.cells, np.isin(self.cells.unit, units))).tolist()
+        paid = sum(self.cost.get(self.cells.judges[place], 0.0) for place in asked)
+        return len(asked), paid, CANDIDATE_KINDS.index(one.kind)
+
+
+def sum_cells_by_sample(values: Floats, unit: Integers) -> Floats:
+    """The sum over each sample."""
+    return np.asarray(np.bincount(unit, weights=values), dtype=np.float64)
+
+
+def split_samples_into_folds(units: Integers, rng: np.random.Generator) -> list[Integers]:
+    """The samples divided by lot into parts of nearly equal size."""
+    return np.array_split(rng.permutation(units), min(SELECTION_FOLDS, len(units)))

@@ -1,0 +1,114 @@
+"""evenhand audit: whether the judges of a run are fit to decide, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from evenhand.calibrate.audits.findings import Audit, AuditFinding
+from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.screen import Screen, print_table_or_sentences
+
+
+@click.command("audit")
+@click.argument("run", metavar="RUN")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def audit_command(run: str, as_data: bool) -> None:
+    """Audit the judges of RUN: its id, the beginning of one, "latest" or "latest:NAME". No labels are needed."""
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.audit import audit_run
+
+    with open_existing_store() as store:
+        found = audit_run(store, run)
+    with until_reader_leaves():
+        if as_data:
+            from evenhand.calibrate.audits.audit import audit_json
+
+            print_json(audit_json(found))
+        else:
+            print_audit(found)
+
+
+COLOUR_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
+FIT_COLOURS = {"yes": "green", "no": "red"}
+MOST_FINDINGS_PRINTED = 12  # Findings that are told in full; all are in the table below.
+
+
+def print_audit(audit: Audit) -> None:
+    """Print it; the answer comes first."""
+    screen = Screen()
+    screen.line(audit.headline, bold=True, fg=FIT_COLOURS.get(audit.fit, "yellow"))
+    screen.line(f"next: {audit.next_step}", indent=2)
+    _print_other_findings(
+        screen, [one for one in audit.findings if one.colour in ("red", "amber") and one != audit.worst]
+    )
+    _print_findings_table(screen, [one for one in audit.findings if one.value is not None])
+    _print_unknown_findings(screen, [one for one in audit.findings if one.value is None])
+
+
+def _print_other_findings(screen: Screen, findings: Sequence[AuditFinding]) -> None:
+    """What else speaks against them; single criteria are left to the table."""
+    told = [one for one in findings if one.criterion is None][:MOST_FINDINGS_PRINTED]
+    if not findings:
+        return
+    screen.gap()
+    screen.line("Also", bold=True)
+    for one in told:
+        _print_audit_finding(screen, one)
+    if len(findings) > len(told):
+        screen.line(f"{len(findings) - len(told)} more in the table", indent=2)
+
+
+def _print_audit_finding(screen: Screen, one: AuditFinding) -> None:
+    mark, colour = COLOUR_MARKS[one.colour]
+    screen.line(f"{mark} {one.name}, {_name_audited_judge(one)}: {one.says} {one.advice}".rstrip(), indent=2, fg=colour)
+
+
+def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> None:
+    if not findings:
+        return
+    screen.gap()
+    names = ("", "finding", "of", "value", "interval", "n")
+    rows = [
+        [
+            COLOUR_MARKS[one.colour][0],
+            one.name,
+            _name_audited_judge(one),
+            _format_audit_value(one, one.value),
+            _format_audit_interval(one),
+            f"{one.n:,}",
+        ]
+        for one in findings
+    ]
+    colours = {mark: colour for mark, colour in COLOUR_MARKS.values() if colour}
+    print_table_or_sentences(screen, names, rows, heads=3, right=names[3:], colours=colours)
+
+
+def _print_unknown_findings(screen: Screen, findings: Sequence[AuditFinding]) -> None:
+    """What is not known for one reason, in one line."""
+    if not findings:
+        return
+    screen.gap()
+    screen.line("Not known", bold=True)
+    whose: dict[tuple[str, str], list[str]] = {}
+    for one in findings:
+        whose.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited_judge(one))
+    for (name, why), of in whose.items():
+        screen.line(f"{name}, {', '.join(of)}: {why}", indent=2)
+
+
+def _name_audited_judge(one: AuditFinding) -> str:
+    return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
+
+
+def _format_audit_interval(one: AuditFinding) -> str:
+    return "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]"
+
+
+def _format_audit_value(one: AuditFinding, value: float | None) -> str:
+    """With as many decimals as the unit needs."""
+    if value is None:
+        return ""
+    digits = 3 if one.unit.endswith("characters") else 2
+    return f"{value:.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"

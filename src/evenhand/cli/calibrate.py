@@ -1,0 +1,370 @@
+"""evenhand calibrate: judges against the labels of people, and which judges to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
+from evenhand.cli.screen import Screen, print_table_or_sentences
+from evenhand.errors import Fault, InputError
+from evenhand.wording import pluralize_count
+
+if TYPE_CHECKING:
+    from evenhand.calibrate.calibration import JudgeCalibration
+
+
+@click.command("calibrate")
+@click.argument("labels", metavar="LABELS")
+@click.argument("run", metavar="RUN")
+@click.option(
+    "--write", "target", metavar="FILE", help="Write the recommended panel to this file, for an eval to name."
+)
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) -> None:
+    """Hold the judges of RUN against LABELS, what people said of its outputs: one JSON object per line.
+
+    \b
+    {"sample": "s1", "variant": "new", "criterion": "accuracy", "rater": "r1", "score": 4}
+
+    The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
+    beginning of one, "latest" or "latest:NAME".
+    """
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.calibrate import calibrate_run, store_run_labels
+
+    with open_existing_store() as store:
+        one = calibrate_run(store, run, Path(labels))
+        refused = None if target is None else _try_writing_panel(one.found, Path(target))
+        before = 0 if refused else store_run_labels(store, one)
+    _print_calibration_result(one.found, None if refused else target, as_data)
+    if refused is not None:
+        raise refused
+    if target is not None:
+        print_message(f"written: {escape_terminal_text(target)}", err=True)
+    print_message(_describe_kept_labels(len(one.labels), one.found.run, before), err=True)
+
+
+def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:
+    """Write the recommended panel; the error, if it cannot be, is for after what was found."""
+    from evenhand.workflows.calibrate import write_panel_yaml
+
+    try:
+        _write_panel_file(target, write_panel_yaml(found))
+    except InputError as error:
+        return error
+    return None
+
+
+def _print_calibration_result(found: JudgeCalibration, written: str | None, as_data: bool) -> None:
+    from evenhand.calibrate.calibration import calibration_json
+
+    with until_reader_leaves():
+        if as_data:
+            print_json(calibration_json(found))
+        else:
+            print_calibration(calibration_json(found), written)
+
+
+def _describe_kept_labels(count: int, run: str, before: int) -> str:
+    labels = "1 label" if count == 1 else f"{count:,} labels"
+    return f"kept: {labels} with run {run}" + (f" (in place of {before:,})" if before else "")
+
+
+def _write_panel_file(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")  # Whoever reads the file meanwhile sees the old one or the new one.
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    except OSError as problem:
+        why = (problem.strerror or str(problem)).lower()
+        raise InputError(Fault(f"cannot be written: {why}", where=str(path))) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+CalibrationData = Mapping[str, Any]
+
+ALIGNMENT_ANSWERS = {
+    "green": ("Yes: {who} agrees with people", "green"),
+    "amber": ("With care: {who} agrees with people only in part", "yellow"),
+    "red": ("No: {who} does not agree with people", "red"),
+    "grey": ("Not known", None),
+}
+AGREEMENT_FIGURES = {"α": "alpha", "κ": "kappa", "r": "pearson", "ρ": "spearman"}
+BIAS_KINDS = {"length": "per 100 chars", "position": "first seat", "self-preference": "own model"}
+NO_VALUE = "–"
+
+
+def print_calibration(data: CalibrationData, written: str | None = None) -> None:
+    """Print it; `written` is the file that the panel went to."""
+    screen = Screen()
+    _print_alignment_answer(screen, data)
+    _print_agreement_table(screen, data)
+    _print_bias_table(screen, data["bias"])
+    _print_confusion_tables(screen, data)
+    _print_calibration_maps(screen, data["maps"])
+    _print_people_scale_means(screen, data["means"])
+    _print_panel_recommendation(screen, data["recommendation"])
+    screen.gap()
+    screen.line(f"next: {_suggest_calibration_step(data, written)}")
+
+
+def _print_alignment_answer(screen: Screen, data: CalibrationData) -> None:
+    found = data["aligned"]
+    words, colour = ALIGNMENT_ANSWERS[found["colour"]]
+    who = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
+    screen.line(f"{words.format(who=who)}: {found['says']}.", bold=True, fg=colour)
+    raters = pluralize_count(len(data["raters"]), "person", "people")
+    sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
+    screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
+
+
+def _print_agreement_table(screen: Screen, data: CalibrationData) -> None:
+    _print_calibration_title(screen, "Agreement with people [95 % interval]; a person: each against the others")
+    names = ("question", "judge", "α", "κ", "r", "ρ", "n")
+    print_table_or_sentences(screen, names, list(_build_agreement_rows(data)), heads=2, once=True, right=names[2:])
+    for line in _explain_missing_agreement(data["agreement"]):
+        screen.line(f"{NO_VALUE} {line}", indent=2, dim=True)
+
+
+def _explain_missing_agreement(agreement: Sequence[CalibrationData]) -> Iterator[str]:
+    """Why there is no number, or no interval, each reason once."""
+    if any(one["kappa"] is None for one in agreement):
+        yield "κ is for single criteria with whole levels"
+    missing: dict[str, dict[str, None]] = {}
+    for one in agreement:
+        for sign, figure in AGREEMENT_FIGURES.items():
+            if one[figure] is not None and one[figure]["value"] is None:
+                missing.setdefault(one[figure]["why"], {})[sign] = None
+    yield from (f"{', '.join(signs)} not known: {why}" for why, signs in missing.items())
+    bare = (one["alpha"] for one in agreement)
+    whys = (one["why"] for one in bare if one["value"] is not None and one["low"] is None)
+    yield from (f"α without an interval: {why}" for why in dict.fromkeys(whys))
+
+
+def _build_agreement_rows(data: CalibrationData) -> Iterator[list[str]]:
+    """Question by question: every judge, then how far a person agrees with the others."""
+    for people in data["people"]:
+        question = people["question"]
+        for one in data["agreement"]:
+            if one["question"] != question:
+                continue
+            kappa = one["kappa"]["value"] if one["kappa"] else None
+            figures = [
+                _format_optional_number(value) for value in (kappa, one["pearson"]["value"], one["spearman"]["value"])
+            ]
+            yield [
+                question,
+                one["judge"],
+                _format_agreement_estimate(one["alpha"], "value"),
+                *figures,
+                f"{one['alpha']['n']:,}",
+            ]
+        if len(data["raters"]) > 1:
+            yield [
+                question,
+                "a person",
+                _format_agreement_estimate(people["alpha"], "value"),
+                "",
+                "",
+                "",
+                f"{people['alpha']['n']:,}",
+            ]
+
+
+def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None:
+    """One row for each judge and question; what nothing is known of is said once."""
+    _print_calibration_title(screen, "Bias: judge minus people, with 95 % intervals (* leaves 0 out)")
+    found = {(one["question"], one["judge"], one["kind"]): one for one in biases}
+    kinds = [kind for kind in BIAS_KINDS if any(one["estimate"] is not None for one in biases if one["kind"] == kind)]
+    rows = []
+    for question, judge in dict.fromkeys((one["question"], one["judge"]) for one in biases):
+        harsh = found[question, judge, "harshness"]
+        more = [_format_bias_estimate(found.get((question, judge, kind)), digits=3) for kind in kinds]
+        rows.append(
+            [
+                question,
+                judge,
+                _name_harshness(harsh),
+                f"{_format_bias_estimate(harsh)} {_format_interval_ends(harsh)}".strip(),
+                *more,
+            ]
+        )
+    names = ("question", "judge", "is", "by", *(BIAS_KINDS[kind] for kind in kinds))
+    print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[3:])
+    for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
+        screen.line(f"{NO_VALUE} {why}", indent=2, dim=True)
+
+
+def _name_harshness(one: CalibrationData) -> str:
+    if one["estimate"] is None:
+        return NO_VALUE
+    if one["low"] <= 0 <= one["high"]:
+        return "level"
+    return "harsh" if one["estimate"] < 0 else "generous"
+
+
+def _print_confusion_tables(screen: Screen, data: CalibrationData) -> None:
+    """Those of the panel, or of the only judge; levels that nobody used are left out."""
+    who = data["agreement"][-1]["judge"]
+    for one in data["confusion"]:
+        used = [place for place in range(len(one["levels"])) if _is_level_used(one["counts"], place)]
+        if one["judge"] != who or len(used) < 2:
+            continue
+        _print_calibration_title(
+            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
+        )
+        columns = {"": [one["levels"][row] for row in used]}
+        columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
+        screen.table(columns, right=tuple(columns))
+
+
+def _is_level_used(counts: Sequence[Sequence[int]], place: int) -> bool:
+    return any(counts[place]) or any(row[place] for row in counts)
+
+
+def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> None:
+    shown = [one for one in maps if one["knots"]]
+    if shown:
+        _print_calibration_title(
+            screen, "Maps: what people say where the judge is low / mid / high; errors on held-out samples"
+        )
+        rows = [
+            [
+                one["question"],
+                one["judge"],
+                " / ".join(_format_optional_number(y) for _, y in one["points"]),
+                _format_optional_number(one["error_before"]),
+                _format_optional_number(one["error_after"]),
+                _describe_map_gain(one),
+            ]
+            for one in shown
+        ]
+        names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
+        print_table_or_sentences(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
+    for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
+        screen.gap()
+        screen.line(f"{NO_VALUE} no map: {why}", dim=True)
+
+
+def _describe_map_gain(one: CalibrationData) -> str:
+    return "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
+
+
+def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) -> None:
+    known = [one for one in means if one["powered"]]
+    if known:
+        _print_calibration_title(screen, "Means on people's scale (labels on some, judges on all)")
+        rows = [
+            [
+                one["variant"],
+                one["question"],
+                _format_optional_number(one["judged"]),
+                _format_agreement_estimate(one["powered"], "estimate"),
+                f"{one['labelled']:,} of {one['powered']['judged']:,}",
+            ]
+            for one in known
+        ]
+        names = ("variant", "question", "judges say", "people would", "labelled")
+        print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
+    elif means:
+        screen.gap()
+    whose: dict[str, list[str]] = {}
+    for one in means:
+        if one["why"]:
+            whose.setdefault(one["why"], []).append(f"{one['variant']} on {one['question']}")
+    for why, of in whose.items():
+        screen.line(f"{NO_VALUE} no mean on people's scale for {', '.join(of)}: {why}", dim=True)
+
+
+def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
+    _print_calibration_title(screen, "Which judges to ask")
+    if one["chosen"] is None:
+        more = f"; label {pluralize_count(one['more_samples'], 'more sample')}" if one["more_samples"] else ""
+        screen.line(f"No recommendation: {one['why']}{more}.", indent=2)
+        return
+    rows = [
+        [
+            f"{'→ ' if each['name'] == one['chosen']['name'] else ''}{each['name']}",
+            f"{each['error']:.3f}",
+            f"{each['answered'] * 100:.0f} %",
+        ]
+        for each in one["candidates"]
+    ]
+    print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
+    for line in _explain_recommendation(one):
+        screen.line(line, indent=2)
+
+
+def _explain_recommendation(one: CalibrationData) -> Iterator[str]:
+    chosen = one["chosen"]
+    if chosen["name"] == one["best"]:
+        why = "it errs least, and none that is simpler comes within one standard error of it"
+    else:
+        why = f"the simplest within one standard error of the best, {one['best']}"
+    yield f"Recommended: {_name_chosen_panel(chosen)}: {why} (of {one['tried']:,} tried)."
+    yield (
+        f"How sure: chosen so in {one['same']} of {one['choices']} trials without a fifth of the samples. Panels "
+        f"chosen this way err by {one['error']:.3f} of the scale on samples they were not chosen on; the one that ran: "
+        f"{one['error_now']:.3f} ({_describe_panel_gain(one['gain'])})."
+    )
+    if one["alpha"]["value"] is not None:
+        yield f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}."
+    yield from (f"Beware: {warning}" for warning in one["warnings"])
+
+
+def _name_chosen_panel(chosen: CalibrationData) -> str:
+    if chosen["kind"] != "weights":
+        return str(chosen["name"])
+    return ", ".join(f"{judge} {weight:.2f}" for judge, weight in chosen["weights"].items())
+
+
+def _describe_panel_gain(gain: CalibrationData) -> str:
+    return "clearly lower" if gain["low"] > 0 else "clearly higher" if gain["high"] < 0 else "no clear difference"
+
+
+def _suggest_calibration_step(data: CalibrationData, written: str | None) -> str:
+    one, colour = data["recommendation"], data["aligned"]["colour"]
+    if written is not None:
+        median = ", and panel: {aggregate: median} in the rubric" if one["chosen"]["kind"] == "median" else ""
+        return f"name the panel in the eval file: judges: {written}{median}."
+    if one["chosen"] is None and one["more_samples"]:
+        return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."
+    if one["chosen"] is not None and one["gain"]["low"] > 0:
+        return f"ask the recommended panel: evenhand calibrate … {data['run']} --write panel.yaml"
+    if colour in ("red", "amber"):
+        return str(data["aligned"]["advice"])
+    return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])
+
+
+def _print_calibration_title(screen: Screen, title: str) -> None:
+    screen.gap()
+    screen.line(title, bold=True)
+
+
+def _format_bias_estimate(one: CalibrationData | None, digits: int = 2) -> str:
+    if one is None or one["estimate"] is None:
+        return NO_VALUE
+    clear = one["low"] is not None and not one["low"] <= 0 <= one["high"]
+    return f"{_format_with_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
+
+
+def _format_optional_number(value: float | None) -> str:
+    return NO_VALUE if value is None else _format_with_minus(value)
+
+
+def _format_agreement_estimate(one: CalibrationData, name: str) -> str:
+    return f"{_format_optional_number(one[name])} {_format_interval_ends(one)}".strip()
+
+
+def _format_interval_ends(one: CalibrationData) -> str:
+    return "" if one["low"] is None else f"[{_format_with_minus(one['low'])}, {_format_with_minus(one['high'])}]"
+
+
+def _format_with_minus(value: float, form: str = "z.2f") -> str:
+    """With the sign that is as wide as a plus."""
+    return f"{value:{form}}".replace("-", "−")

@@ -1,0 +1,184 @@
+"""evenhand compare: two runs over the same samples, or the variants of one; the exit code says what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.run_tables import (
+    VERDICT_COLOURS,
+    format_badge_lines,
+    format_gate_lines,
+    format_treatment_lines,
+    print_section,
+)
+from evenhand.cli.screen import Screen
+from evenhand.errors import Fault, InputError
+from evenhand.report.phrases import format_difference_interval, format_report_p_value
+from evenhand.wording import pluralize_count
+
+
+@click.command("compare")
+@click.argument("runs", metavar="[CONTROL] RUN", nargs=-1, required=True)
+@click.option("--baseline", metavar="NAME", help="The control: the run that `evenhand baseline set` pinned.")
+@click.option("--control", metavar="VARIANT", help="The control among the variants of one run.")
+@click.option("--not-worse-by", type=float, metavar="POINTS", help="Pass what is surely not worse by more than this.")
+@click.option("--power", is_flag=True, help="Also say how many samples would settle it.")
+@click.option("--force", is_flag=True, help="Compare what was not scored alike, and mark the result.")
+@click.option("--report-only", is_flag=True, help="Exit with 0 whatever was decided.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def compare_command(  # noqa: PLR0913 - the options of the command
+    *,
+    runs: tuple[str, ...],
+    baseline: str | None,
+    control: str | None,
+    not_worse_by: float | None,
+    power: bool,
+    force: bool,
+    report_only: bool,
+    as_data: bool,
+) -> int:
+    """Hold RUN against CONTROL, sample by sample; with RUN alone, its variants against each other.
+
+    A run is an id, the beginning of one, "latest", "latest:EVAL" or "baseline:NAME"; RUN:VARIANT chooses a variant.
+    """
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.compare import CompareTerms, compare_runs
+
+    chosen = _choose_compared_runs(runs, baseline)
+    terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
+    with open_existing_store() as store:
+        found = compare_runs(store, *chosen, terms=terms)
+    with until_reader_leaves():
+        if as_data:
+            print_json(found)
+        else:
+            print_comparison(found)
+    return 0 if report_only else int(found["decision"]["exit_code"])
+
+
+def _choose_compared_runs(runs: tuple[str, ...], baseline: str | None) -> tuple[str, ...]:
+    if baseline is not None:
+        runs = (f"baseline:{baseline}", *runs)
+    if len(runs) > 2:
+        what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
+        raise InputError(Fault(what, "two are compared, or the variants of one"))
+    return runs
+
+
+ComparisonData = Mapping[str, Any]
+
+
+def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> None:
+    """Print what came out; the verdict comes last, where the eye is when the command is done."""
+    screen = screen or Screen()
+    decision = found["decision"]
+    _print_comparison_heading(screen, found)
+    for one in decision["comparisons"]:
+        screen.gap()
+        if len(decision["comparisons"]) > 1:
+            screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
+        _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
+    print_section(screen, "Gates", format_gate_lines(decision["gates"]))
+    print_section(screen, "Audit", format_badge_lines(decision["comparisons"]))
+    for treatment, power in (found["power"] or {}).items():
+        _print_power_table(screen, treatment, power)
+    lines = format_treatment_lines(decision["comparisons"])
+    print_section(screen, "Treatments", [(line, "yellow" if found["forced"] else colour) for line, colour in lines])
+    _print_comparison_verdict(screen, found)
+
+
+def _print_comparison_heading(screen: Screen, found: ComparisonData) -> None:
+    sides = [found["control"], *found["treatments"]]
+    runs = len({side["run"] for side in sides})
+    samples = found["samples"]
+    if runs == 1:
+        counted = pluralize_count(samples["both"], "sample")
+        screen.line(f"{sides[0]['eval']} · run {sides[0]['run']} · {counted}", dim=True)
+        screen.line(f"control: {sides[0]['name']}", dim=True)
+    else:
+        for word, side in zip(("control", "treatment"), sides, strict=True):
+            screen.line(f"{word}: {side['eval']} · {side['variant']} · run {side['run']}", dim=True)
+        screen.line(f"{pluralize_count(samples['both'], 'sample')} in both", dim=True)
+    for note in found["notes"]:
+        screen.line(f"note: {note}")
+
+
+def _print_differences_table(screen: Screen, one: ComparisonData, scales: ComparisonData, treatments: int) -> None:
+    """A row each for the composite, its layers and the criteria; criteria are on their own scales."""
+    layers, criteria = one["layers"], one["criteria"]
+    composite = one["composite"] and {**one["composite"], "p": one["p"]}
+    rows = [("composite", composite, one["verdict"])]
+    rows += [(name, layers[name], one["layer_verdicts"][name]["verdict"]) for name in layers]
+    rows += [(f"{id}{_format_criterion_scale(scales.get(id))}", criteria[id], "") for id in criteria]
+    columns = {
+        "of": [name for name, _, _ in rows],
+        "difference": [format_difference_interval(found) for _, found, _ in rows],
+        "p": [format_report_p_value(found) for _, found, _ in rows],
+        "verdict": [verdict for _, _, verdict in rows],
+    }
+    screen.table(columns, right=("difference", "p"), colours=VERDICT_COLOURS)
+    counts = f"{pluralize_count(one['pairs'], 'pair')}: better in {one['wins']:,}, equal in {one['ties']:,}, worse in "
+    lost = [f"{one[f'lost_by_{who}']:,} lost by the {who}" for who in ("treatment", "control") if one[f"lost_by_{who}"]]
+    screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
+    if treatments > 1 and composite:
+        screen.line(f"p of the composite is adjusted for {treatments} treatments")
+    for name, layer in one["layer_verdicts"].items():
+        if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
+            screen.line(f"{name} is CAUTIOUS: {' '.join(layer['reasons'][1:])}")  # The first is in the table.
+
+
+def _format_criterion_scale(scale: Sequence[float] | None) -> str:
+    return f" ({scale[0]:g}–{scale[1]:g})" if scale else ""
+
+
+def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
+    observed, smallest = power["observed"], power["smallest"]
+    screen.gap()
+    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True)
+    for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
+        screen.line(f"{what} ({one['effect']:.2f} points): {_describe_samples_needed(one)}", indent=2)
+    columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
+    for name, one in (("observed", observed), ("smallest", smallest)):
+        columns[f"{name} {one['effect']:.2f}"] = [_format_power_percent(row[name]) for row in power["table"]]
+    screen.table(columns, right=tuple(columns))
+
+
+def _describe_samples_needed(one: ComparisonData) -> str:
+    if one["needed"] is None:
+        return "no number of samples would show it"
+    if not one["more"]:
+        return f"{one['needed']:,} samples show it four times out of five; there are enough"
+    return f"{one['needed']:,} samples show it four times out of five: {one['more']:,} more"
+
+
+def _format_power_percent(share: float) -> str:
+    return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
+
+
+def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
+    decision = found["decision"]
+    lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
+    screen.gap()
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=_choose_comparison_colour(found))
+    sentences = {
+        "forced": "; ".join(found["forced"]),
+        "why": " ".join(decision["reasons"]),
+        "rule": lead["rule"] if lead else "",
+        "how sure": decision["sure"],
+        "next": decision["next_step"],
+    }
+    for name, sentence in sentences.items():
+        if sentence:
+            screen.line(f"{name}: {sentence}", indent=2)
+
+
+def _choose_comparison_colour(found: ComparisonData) -> str:
+    """That of the verdict; no green for what was forced."""
+    if found["forced"]:
+        return "yellow"
+    decision = found["decision"]
+    return VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")

@@ -1,0 +1,136 @@
+"""The dimensions of a task written into its file, or printed to be pasted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.cli.output import build_unwritable_error, escape_terminal_text
+from evenhand.cli.screen import Screen
+from evenhand.errors import ContestError
+from evenhand.wording import format_fraction
+
+if TYPE_CHECKING:
+    from evenhand.contest.task import Task
+    from evenhand.model.rubric import Rubric
+
+
+# An id that no reader of YAML takes for anything but text.
+_PLAIN_YAML_ID = re.compile(r"(?!true$|false$|null$)[a-z]{4,}(?:-[a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedDimensions:
+    """The dimensions to paste, and whether they stand in the file already."""
+
+    to_paste: str
+    written: bool
+
+
+def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
+    """Append the dimensions to a task file, if it then reads as the same task with these dimensions."""
+    to_paste = _dimensions_to_flow_yaml(rubric)
+    real = path.resolve()  # A link stays a link.
+    content = real.read_bytes()
+    part = real.with_name(f".{real.stem}.part{real.suffix}")
+    try:
+        part.write_bytes(content + _end_last_line(content) + _match_line_endings(content, dimensions_to_yaml(rubric)))
+        if not _file_reads_as_task(part, replace(task, dimensions=rubric)):
+            return LockedDimensions(to_paste=to_paste, written=False)
+        shutil.copymode(real, part)
+        part.replace(real)
+    except OSError as problem:
+        raise build_unwritable_error(str(path), problem) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return LockedDimensions(to_paste=to_paste, written=True)
+
+
+def dimensions_to_yaml(rubric: Rubric) -> str:
+    """The dimensions as a task file has them."""
+    lines = ["dimensions:"]
+    for one in rubric.criteria:
+        id = one.id if _PLAIN_YAML_ID.fullmatch(one.id) else _quote_yaml_text(one.id)
+        lines += [
+            f"  - id: {id}",
+            f"    asks: {_quote_yaml_text(one.asks)}",
+            f"    weight: {_format_dimension_weight(one.weight)}",
+        ]
+        lines += ["    fixed: true"] if one.fixed else []
+    return "\n".join(lines) + "\n"
+
+
+def _dimensions_to_flow_yaml(rubric: Rubric) -> str:
+    """The same in flow style, which is at home in JSON and in every YAML."""
+    entries = []
+    for one in rubric.criteria:
+        fixed = ', "fixed": true' if one.fixed else ""
+        entries.append(
+            
+                f"  "
+                f'{{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {_format_dimension_weight(one.weight)}{fixed}}}'
+            
+        )
+    return '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
+
+
+def _file_reads_as_task(part: Path, wanted: Task) -> bool:
+    """Whether the file means what is wanted: JSON, flow style, an end mark or a block of text at the end may not."""
+    from evenhand.contest.event_log import contest_task_json
+    from evenhand.contest.read_task import load_task
+
+    try:
+        found, _ = load_task(part, os.environ)
+    except ContestError:
+        return False
+    return contest_task_json(replace(found, name=wanted.name)) == contest_task_json(wanted)
+
+
+def _end_last_line(content: bytes) -> bytes:
+    if content.endswith(b"\n"):
+        return b""
+    return b"\r\n" if b"\r\n" in content else b"\n"
+
+
+def _match_line_endings(content: bytes, block: str) -> bytes:
+    """The block with the line ends of the file."""
+    return (block.replace("\n", "\r\n") if b"\r\n" in content else block).encode()
+
+
+def _quote_yaml_text(text: str) -> str:
+    """JSON's strings are YAML's, once what nobody sees is an escape: YAML has no pairs of surrogates."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
+
+
+def _format_dimension_weight(weight: Fraction) -> str:
+    decimal = Decimal(weight.numerator) / Decimal(weight.denominator)
+    return str(decimal) if Fraction(decimal) == weight else str(weight)
+
+
+def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:
+    """Print them as a table, and as text to paste where they could not be written."""
+    screen = Screen()
+    columns = {
+        "dimension": [one.id for one in rubric.criteria],
+        "weight": [format_fraction(one.weight) for one in rubric.criteria],
+        "kind": ["fixed" if one.fixed else "of this task" for one in rubric.criteria],
+        "asks": [one.asks for one in rubric.criteria],
+    }
+    screen.table(columns, right=("weight",))
+    screen.gap()
+    if locked.written:
+        screen.line(f"written: {file}; edit them there before the contest starts (weights sum to 1)")
+        return
+    screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
+    screen.gap()
+    click.echo(escape_terminal_text(locked.to_paste), nl=False)

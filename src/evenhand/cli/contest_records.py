@@ -1,0 +1,171 @@
+"""evenhand contest show, report, list and delete: contests as the store has them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evenhand.cli.output import (
+    escape_json_controls,
+    escape_terminal_text,
+    print_json,
+    print_message,
+    until_reader_leaves,
+)
+from evenhand.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from evenhand.store.store import Store
+
+
+ContestRecordJson = dict[str, Any]
+LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
+RIGHT_COLUMNS = LISTED_COLUMNS[-1:]
+FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
+
+
+@click.command("show")
+@click.argument("contest", metavar="ID")
+@click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
+def show_contest_command(contest: str, as_data: bool) -> None:
+    """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
+    from evenhand.cli.contest_tables import print_contest
+
+    record = _load_contest_record(contest)
+    with until_reader_leaves():
+        print_json(_mask_loaded_contest(record)) if as_data else print_contest(record)
+
+
+@click.command("report")
+@click.argument("contest", metavar="ID")
+@click.option("--html", "as_page", is_flag=True, help="One self-contained page.")
+@click.option("--json", "as_data", is_flag=True, help="Everything, as data.")
+@click.option("--output", "-o", metavar="FILE", help="Write it to this file.")
+def report_contest_command(contest: str, as_page: bool, as_data: bool, output: str | None) -> None:
+    """Report a contest: its id, the beginning of one, "latest" or "latest:NAME".
+
+    Without a format it is shown here as `evenhand contest run` shows it.
+    """
+    from evenhand.cli.contest_tables import print_contest
+
+    if as_page and as_data:
+        raise InputError(Fault("a report has one format", "leave out --html or --json"))
+    format = "html" if as_page else "json" if as_data else None
+    if format is None and output is not None:
+        format = _guess_contest_format(output)
+    if format == "html" and output is None and sys.stdout.isatty():
+        raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
+    record = _load_contest_record(contest)
+    if format is None:
+        with until_reader_leaves():
+            print_contest(record)
+        return
+    _write_contest_report(record, format, output)
+    if output is not None:
+        print_message(f"written: {escape_terminal_text(output)}", err=True)
+
+
+@click.command("list")
+@click.option("--name", metavar="NAME", help="Only the contests of this task.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def list_contests_command(name: str | None, as_data: bool) -> None:
+    """List the contests in the store, the newest first."""
+    with _open_contest_store() as store:
+        rows = [
+            _build_contest_list_row(row, store.contests.is_contest_held(row))
+            for row in store.contests.list_contests(name)
+        ]
+    with until_reader_leaves():
+        if as_data:
+            print_json(rows)
+        else:
+            _print_contest_list(rows, name)
+
+
+@click.command("delete")
+@click.argument("contests", metavar="ID...", nargs=-1, required=True)
+def delete_contests_command(contests: tuple[str, ...]) -> None:
+    """Remove contests with all that belongs to them."""
+    with _open_contest_store() as store:
+        for id in [store.contests.find_contest(contest)["id"] for contest in contests]:
+            store.contests.delete_contest(id)
+            print_message(f"contest {id} is gone")
+
+
+def _open_contest_store() -> Store:
+    """What is there; an error that says how to begin where nothing is."""
+    from evenhand.store.database import NO_CONTESTS
+    from evenhand.store.store import Store
+
+    return Store.open(None, os.environ, create=False, empty=NO_CONTESTS)
+
+
+def _load_contest_record(contest: str) -> ContestRecordJson:
+    from evenhand.workflows.contest_log import load_contest_record
+
+    with _open_contest_store() as store:
+        return load_contest_record(store, contest)
+
+
+def _mask_loaded_contest(record: ContestRecordJson) -> object:
+    from evenhand.cli.contest_tables import mask_contest_record
+
+    return mask_contest_record(record)
+
+
+def _guess_contest_format(output: str) -> str:
+    found = FORMAT_ENDINGS.get(Path(output).suffix.lower())
+    if found is None:
+        raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
+    return found
+
+
+def _write_contest_report(record: ContestRecordJson, format: str, output: str | None) -> None:
+    from evenhand.cli.output import open_output_file
+
+    with open_output_file(output) as stream:
+        if format == "html":
+            from evenhand.report.contest.contest_page import write_contest_html
+
+            write_contest_html(record, stream)
+        else:
+            stream.write(
+                escape_json_controls(json.dumps(_mask_loaded_contest(record), ensure_ascii=False, indent=2)) + "\n"
+            )
+
+
+def _build_contest_list_row(row: ContestRecordJson, held: bool) -> ContestRecordJson:
+    """A row that says running and that no process works on was killed."""
+    state = row["state"] if row["state"] != "running" or held else "killed"
+    winner = json.loads(row["summary"])["winner"] if row["summary"] and row["state"] != "running" else None
+    names = ("started", "ended")
+    return {"id": row["id"], "task": row["name"], "state": state, "winner": winner, **{one: row[one] for one in names}}
+
+
+def _print_contest_list(rows: list[ContestRecordJson], name: str | None) -> None:
+    from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
+    from evenhand.store.database import NO_CONTESTS
+
+    screen = Screen()
+    if not rows:
+        screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
+        return
+    table = [
+        [row["id"], row["task"], row["state"], row["winner"] or "–", _format_start_minute(row["started"])]
+        for row in rows
+    ]
+    narrow = narrow_table_rows(
+        LISTED_COLUMNS, table, giving_way=("task", "winner"), right=RIGHT_COLUMNS, width=screen.width
+    )
+    fits = measure_least_table_width(LISTED_COLUMNS, narrow, RIGHT_COLUMNS) <= screen.width
+    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=RIGHT_COLUMNS)
+
+
+def _format_start_minute(at: str) -> str:
+    """To the minute: the seconds are in the id."""
+    return at[:16].replace("T", " ")

@@ -1,0 +1,352 @@
+"""A contest on a terminal, personal data masked: the decision, the ranking, what was refused, one checked
+submission.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli.run_tables import print_section
+from evenhand.cli.screen import Screen, TableRows, measure_least_table_width, print_table_or_sentences
+from evenhand.guards.personal_data import build_text_mask, mask_data
+from evenhand.wording import pluralize_count
+
+if TYPE_CHECKING:
+    from evenhand.contest.task import Task
+
+
+ContestData = Mapping[str, Any]
+WAITING_REASONS = {
+    "open": "submissions are still taken",
+    "judging": "the deadline is over, and judges have not spoken of all submissions",
+    "ranking": "the best have not been compared side by side",
+    "challenge_period": "the challenge period is not over",
+    "challenged": "it was challenged, and nobody has looked at that yet",
+}
+AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until now it waits for what may still come"
+
+
+def print_contest(record: ContestData) -> None:
+    """Print what came out; the decision comes first."""
+    record, screen = mask_contest_record(record), Screen()
+    screen.line(_format_contest_heading(record), dim=True)
+    screen.gap()
+    _print_contest_decision(screen, record)
+    print_contest_ranking(screen, record)
+    print_section(screen, "Gate not passed", list(_list_failed_gates(record)))
+    print_section(screen, "Policy violations", list(_list_policy_violations(record)))
+    print_section(screen, "Not ranked", list(_list_unranked_submissions(record)))
+    print_section(screen, "Refused", list(_list_refused_submissions(record["refused"])))
+    print_contest_cost(screen, record["spent"])
+
+
+def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
+    """Print what was asked and what it cost, where that is known."""
+    if spent is None:
+        return
+    asked, replayed = spent["requests"], spent["replayed"]
+    parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
+    if replayed:
+        parts.append(f"{'1 reply' if replayed == 1 else f'{replayed:,} replies'} from a record")
+    if spent["input_tokens"] or spent["output_tokens"]:
+        parts.append(f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out")
+    if asked:
+        cost = spent["cost"]
+        parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
+    screen.gap()
+    screen.line(" · ".join(parts), dim=True)
+
+
+def _format_contest_heading(record: ContestData) -> str:
+    count = len(record["submissions"])
+    unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
+    parts = [
+        record["task"],
+        record["mode"],
+        pluralize_count(count, "submission"),
+        f"contest {record['id']}",
+        *unfinished,
+    ]
+    return " · ".join(parts)
+
+
+def _print_contest_decision(screen: Screen, record: ContestData) -> None:
+    decision, closed = record["decision"], record["state"] == "closed"
+    if decision is None:
+        screen.line(
+            f"Not decided yet: {WAITING_REASONS.get(record['state'], record['state'])}.", fg="yellow", bold=True
+        )
+        _print_contest_stopped(screen, record)
+        return
+    if decision["winner"] is None:
+        screen.line("Nobody won.", fg="red", bold=True)
+    elif closed:
+        screen.line(f"{_name_submission_author(record, decision['winner'])} won.", fg="green", bold=True)
+    else:
+        what = (
+            f"{_name_submission_author(record, decision['winner'])} is first, and {WAITING_REASONS[record['state']]}."
+        )
+        screen.line(what, fg="yellow", bold=True)
+    screen.line(f"why: {' '.join(decision['why'])}", indent=2)
+    if decision["how_sure"]:
+        screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
+    for paid in (one for one in record["effects"] if one["effect"] == "release_payment"):
+        when = f"due on {paid['at'][:10]}" if record.get("ahead") else "released"
+        what = f"payment {when} to {paid['author']}"
+        screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
+    _print_contest_stopped(screen, record)
+
+
+def _print_contest_stopped(screen: Screen, record: ContestData) -> None:
+    """Where it is not at its end, and where it is there before its time."""
+    if record.get("ahead"):
+        screen.line(AHEAD_NOTE, indent=2, fg="yellow")
+    if stopped := record["stopped"]:
+        screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
+
+
+def _name_submission_author(record: ContestData, id: str) -> str:
+    author = next(one["author"] for one in record["submissions"] if one["id"] == id)
+    return id if author == id else f"{id} by {author}"
+
+
+def _list_failed_gates(record: ContestData) -> Iterator[tuple[str, None]]:
+    """What could not be judged has not failed: it is told of below, with those that are not ranked."""
+    for one in (one for one in record["submissions"] if one["status"] != "unjudged"):
+        for feedback in one["feedback"]:
+            if feedback["type"] == "gate_check" and not feedback["policy_violations"]:
+                yield from ((f"{one['id']}: {line}", None) for line in list_unmet_criteria(feedback["criteria_checks"]))
+
+
+def list_unmet_criteria(checks: Sequence[ContestData]) -> Iterator[str]:
+    """A line for each acceptance criterion that is not met, or that could not be checked."""
+    for check in checks:
+        if check["passed"] is False:
+            yield f"not met: {check['criterion']} → {check['revision_hint'] or check['reason']}"
+        elif check["passed"] is None:
+            yield f"not known: {check['criterion']} ({check['reason']})"
+
+
+def _list_policy_violations(record: ContestData) -> Iterator[tuple[str, str]]:
+    for one in record["submissions"]:
+        for feedback in one["feedback"]:
+            for found in feedback.get("policy_violations", ()):
+                yield f"{one['id']} {found['says']}: {quote_submission_passage(found['text'])}", "red"
+
+
+def quote_submission_passage(passage: str) -> str:
+    """A passage of a text on one line, its line breaks marked as in verse."""
+    return f"“{' / '.join(part.strip() for part in passage.splitlines())}”"
+
+
+def _list_unranked_submissions(record: ContestData) -> Iterator[tuple[str, None]]:
+    """Why the others have no rank; of the gate and of violations more is said above."""
+    told = ("policy_violation", "gate_failed")
+    for one in record["submissions"]:
+        if one["why"] and one["status"] not in told:
+            yield f"{one['id']}: {one['why']}", None
+
+
+def _list_refused_submissions(refused: Sequence[ContestData]) -> Iterator[tuple[str, None]]:
+    """A line for each reason: where the first to pass has won, all that came later share one."""
+    by_reason: dict[str, list[str]] = {}
+    for one in refused:
+        what = f"a challenge by {one['author']}" if one["id"] is None else one["id"]
+        by_reason.setdefault(one["why"], []).append(what)
+    yield from ((f"{', '.join(names)}: {why}", None) for why, names in by_reason.items())
+
+
+UNRANKED_COLOURS = dict.fromkeys(("below_threshold", "gate_failed", "unjudged"), "yellow")
+STATUS_COLOURS = {"won": "green", "policy_violation": "red", **UNRANKED_COLOURS}
+RANKING_COLOURS = {**STATUS_COLOURS, **{status.replace("_", " "): colour for status, colour in STATUS_COLOURS.items()}}
+NUMBER_COLUMNS = ("rank", "score", "alone")
+AUTHOR_COLUMN = "author"
+
+
+def print_contest_ranking(screen: Screen, record: ContestData) -> None:
+    """Those with a rank first, the others in order of arrival."""
+    if not record["submissions"]:
+        return
+    ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
+    fastest = record["mode"] == "fastest_first"
+    names = ["rank", "submission", AUTHOR_COLUMN, "score", "band" if fastest else "alone", "status", "flags"]
+    tables = list(_narrow_ranking_table(names, [_build_rank_table_row(one, fastest=fastest) for one in ranked]))
+    fitting = (table for table in tables if measure_least_table_width(*table, NUMBER_COLUMNS) <= screen.width)
+    names, rows = next(fitting, tables[0])
+    screen.gap()
+    print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
+
+
+def _narrow_ranking_table(names: list[str], rows: list[list[str]]) -> Iterator[tuple[list[str], TableRows]]:
+    """The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break."""
+    author = names.index(AUTHOR_COLUMN)
+    alike = all(row[author] == row[1] for row in rows)
+    if not alike:
+        yield names, rows
+    names, rows = _drop_table_cell(names, author), [_drop_table_cell(row, author) for row in rows]
+    yield names, rows
+    yield names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]
+
+
+def _drop_table_cell(cells: list[str], place: int) -> list[str]:
+    return cells[:place] + cells[place + 1 :]
+
+
+def _build_rank_table_row(one: ContestData, *, fastest: bool) -> list[str]:
+    """A finalist's score is the one side by side, and what it had alone stands beside it."""
+    feedback = {given["type"]: given for given in one["feedback"]}
+    alone = feedback.get("individual_scoring", {})
+    flags = (feedback.get("scoring") or alone).get("risk_flags", ())
+    total, band = alone.get("penalized_total"), alone.get("overall_band") or ""
+    return [
+        "–" if one["rank"] is None else str(one["rank"]),
+        one["id"],
+        one["author"],
+        _format_rank_score(one["score"]),
+        band if fastest else f"{band} {_format_rank_score(total)}".strip(),
+        one["status"],
+        ", ".join(flags),
+    ]
+
+
+def _format_rank_score(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def print_submission_check(task: Task, checked: ContestData) -> None:
+    """Print whether the gate is passed, each criterion that is not met with its hint, and what to mend."""
+    screen = Screen()
+    screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
+    screen.gap()
+    colour, verdict = _choose_check_verdict(task, checked)
+    screen.line(verdict, fg=colour, bold=True)
+    _print_criteria_checks(screen, checked["criteria_checks"])
+    for feedback in checked["feedback"]:
+        for found in feedback.get("policy_violations", ()):
+            screen.line(f"it {found['says']}: {quote_submission_passage(found['text'])}", indent=2, fg="red")
+        if feedback["type"] != "gate_check":
+            _print_dimension_scores(screen, feedback)
+            _print_revision_advice(screen, feedback["revision_suggestions"])
+    print_contest_cost(screen, checked["spent"])
+
+
+def _choose_check_verdict(task: Task, checked: ContestData) -> tuple[str, str]:
+    status, count = checked["status"], len(task.acceptance)
+    if status == "policy_violation":
+        return "red", "It breaks the rules: it would be shown to no judge."
+    if status == "gate_failed":
+        return "red", "The gate is not passed."
+    if status == "unjudged":
+        return "yellow", f"It could not be judged: {checked['why']}."
+    met = "The acceptance criterion is met" if count == 1 else f"All {count} acceptance criteria are met"
+    if checked["score"] is None:
+        return "green", f"{met}. Scores are hidden until the ranking is done."
+    if status == "won":
+        return "green", f"{met}, and {checked['score']:.2f} would win."
+    from evenhand.contest.ranking import PASSING_SCORE
+
+    return "yellow", f"{met}, but {checked['score']:.2f} is below the {PASSING_SCORE} that win."
+
+
+def _print_criteria_checks(screen: Screen, checks: Sequence[ContestData]) -> None:
+    for check in checks:
+        if check["passed"]:
+            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
+    for line in list_unmet_criteria(checks):
+        screen.line(line, indent=2, fg="red")
+
+
+def _format_check_evidence(one: ContestData) -> str:
+    return f" {quote_submission_passage(one['evidence'])}" if one["evidence"] else ""
+
+
+def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
+    scores = feedback.get("dimension_scores")
+    if not scores:
+        return
+    screen.gap()
+    columns = {
+        "dimension": list(scores),
+        "score": [_format_dimension_score(one) for one in scores.values()],
+        "what would raise it": [one["feedback"] or "" for one in scores.values()],
+        "evidence": [_format_check_evidence(one).strip() for one in scores.values()],
+    }
+    screen.table(columns, right=("score",))
+    for dimension in feedback["risk_flags"]:
+        screen.line(f"{dimension} is below what is expected: it pulls the whole score down", fg="yellow")
+
+
+def _format_dimension_score(one: ContestData) -> str:
+    return "–" if one["score"] is None else f"{one['band']} {one['score']:g}"
+
+
+def _print_revision_advice(screen: Screen, suggestions: Sequence[ContestData]) -> None:
+    lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in suggestions]
+    print_section(screen, "Suggestions for a revision", lines)
+
+
+TextMask = Callable[[str], str]
+# Under these keys stand names by which somebody is told from others or paid, times, and words of the machine.
+UNMASKED_KEYS = frozenset({
+    "id", "author", "by", "reward", "winner", "submission", "submissions", "revises", "output", "judge", "judges",
+    "challenge_judges", "guard", "rule", "at", "ahead", "deadline", "period_ends", "event", "effect", "kind", "mode",
+    "state", "status", "type", "weight",
+})  # fmt: skip
+SENTENCE_KEYS = frozenset({"why", "how_sure", "notes", "stopped"})  # Our own words, with names in them.
+QUOTING_STATUS = "policy_violation"  # With this status, why it is so quotes the text.
+
+
+def mask_contest_record(record: ContestData) -> ContestData:
+    """The record of a contest for people and programs."""
+    events = record["events"]
+    texts = [one["submission"]["text"] for one in events if one["event"] == "submitted"]
+    task = next(one["task"] for one in events if one["event"] == "created")
+    return mask_contest_data(
+        record, texts=[*texts, task["description"]], names=[task["reward"], *_collect_contest_names(record)]
+    )
+
+
+def mask_contest_data(data: ContestData, *, texts: Iterable[str], names: Iterable[str]) -> ContestData:
+    """Data with what is personal in these texts masked; in our sentences these names stay."""
+    hide = cache(build_text_mask(texts))
+
+    def text(given: str) -> str:
+        return str(mask_data(given, hide))
+
+    sentence = _mask_sparing_names([one for one in set(names) if one and hide(one) != one], text)
+    masked: ContestData = _mask_by_key(data, "", text, sentence)
+    return masked
+
+
+def _collect_contest_names(record: ContestData) -> Iterator[str]:
+    """Who challenges the ranking is among them: only an author may."""
+    for one in (*record["submissions"], *record["refused"]):
+        yield from (one["author"], one["id"] or "")
+
+
+def _mask_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:
+    """A mask that leaves these names alone where they stand by themselves, not as a part of something longer."""
+    longest_first = sorted(names, key=len, reverse=True)
+    if not longest_first:
+        return mask
+    name = re.compile(rf"(?<![\w@.+-])({'|'.join(map(re.escape, longest_first))})(?![\w@-]|\.\w)")
+
+    def spare(sentence: str) -> str:
+        return "".join(part if place % 2 else mask(part) for place, part in enumerate(name.split(sentence)))
+
+    return spare
+
+
+def _mask_by_key(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
+    if isinstance(data, str):
+        return data if key in UNMASKED_KEYS else sentence(data) if key in SENTENCE_KEYS else text(data)
+    if isinstance(data, Mapping):
+        if key == "shown":  # By judge, the ids in the order in which it saw them.
+            return data
+        quotes = data.get("status") == QUOTING_STATUS
+        names = {name: "text" if quotes and name == "why" else name for name in data}
+        return {name: _mask_by_key(value, names[name], text, sentence) for name, value in data.items()}
+    return [_mask_by_key(value, key, text, sentence) for value in data] if isinstance(data, list | tuple) else data

@@ -1,0 +1,68 @@
+"""evenhand history: the scores of an eval over its runs, and what strayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.errors import Fault, InputError, suggest_close_word
+
+if TYPE_CHECKING:
+    from evenhand.cli.screen import Screen
+    from evenhand.workflows.history import HistoryEntry
+
+
+@click.command("history")
+@click.argument("subject", metavar="SUBJECT")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def history_command(subject: str, as_data: bool) -> None:
+    """Show the finished runs of SUBJECT, oldest first: the name of an eval, or NAME/VARIANT."""
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.history import load_subject_history
+
+    with open_existing_store() as store:
+        found = load_subject_history(store, subject)
+        if not found:
+            names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
+            hint = suggest_close_word(subject, names) or f"known: {', '.join(names[:10])}"
+            raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
+    with until_reader_leaves():
+        if as_data:
+            print_json([line.to_json() for line in found])
+        else:
+            _print_score_history(found)
+
+
+def _print_score_history(lines: Sequence[HistoryEntry]) -> None:
+    from evenhand.cli.screen import Screen
+
+    screen = Screen()
+    for variant, own in groupby(lines, key=lambda line: line.variant):
+        screen.line(variant, bold=True)
+        _print_variant_history(screen, list(own))
+        screen.gap()
+
+
+def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> None:
+    """A row for each run; what strayed, and where the numbers stopped being comparable, below it."""
+    columns: dict[str, list[str]] = {
+        "run": [line.evaluation.run for line in lines],
+        "score": _format_history_scores([line.evaluation.score for line in lines]),
+        "composite": _format_history_scores([line.evaluation.composite for line in lines]),
+        "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
+        "asked": ["" if line.evaluation.asked else "nothing" for line in lines],
+    }
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite"))
+    last = lines[-1].evaluation.consistency
+    screen.line(f"latest: {last}" if last else "", indent=2)
+    for line in lines[:-1]:
+        for strayed in line.evaluation.consistency.strayed if line.evaluation.consistency else ():
+            screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
+
+
+def _format_history_scores(values: Sequence[float | None]) -> list[str]:
+    return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []

@@ -1,0 +1,233 @@
+"""What judges said, on a terminal: scores, reasons, evidence, disagreement, preferences, cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from evenhand.cli.score import order_scorecards, print_scores
+from evenhand.cli.screen import Screen
+from evenhand.judging.results import JudgeCall, JudgedSample, Preference, Preferences, Suggestion
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Scores
+from evenhand.models.budget import Spending
+from evenhand.models.requests import EMBEDDED, NoReply
+from evenhand.scoring.panel import measure_panel_disagreement
+from evenhand.wording import format_fraction
+
+
+def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[str], str], *, explain: bool) -> None:
+    """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
+    screen = Screen(hide)
+    print_scores(judged.scores, explain=explain, screen=screen)
+    _print_judge_findings(screen, judged)
+    for card in order_scorecards(judged.scores):
+        own = [one for one in judged.judgments if one.output == card.id]
+        if judged.decided_by.get(card.id):
+            own = [one for one in own if one.judge == judged.decided_by[card.id]]
+        _print_judgment_reasons(screen, judged.scores, card, own, explain=explain)
+        _print_suggestions(screen, judged.suggestions.get(card.id, ()))
+    view = measure_panel_disagreement(judged.scores)
+    if view is not None and len(view.harshness) + len(view.silent) > 1:
+        _print_panel_disagreement(screen, view, judged.scores)
+    _print_cascade_savings(screen, judged)
+    _print_heuristic_note(screen, judged)
+    _print_judging_cost(screen, spent, judged.calls)
+
+
+def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, hide: Callable[[str], str]) -> None:
+    """Print how each output stands, every pair, and who follows the place."""
+    screen = Screen(hide)
+    count = len({(one.first, one.second) for one in preferred.preferences})
+    pairs = "1 pair" if count == 1 else f"{count} pairs"
+    screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
+    screen.gap()
+    standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))
+    columns = {
+        "output": [one.output for one in standings],
+        "won": [str(one.won) for one in standings],
+        "tied": [str(one.tied) for one in standings],
+        "lost": [str(one.lost) for one in standings],
+        "undecided": [str(one.undecided or "") for one in standings],
+        "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
+    }
+    shown = {name: cells for name, cells in columns.items() if any(cells)}
+    screen.table(shown, right=("won", "tied", "lost", "undecided", "rate"))
+    screen.gap()
+    for one in preferred.preferences:
+        screen.line(f"{one.judge}: {_describe_preference(one)}")
+        for reason in dict.fromkeys(filter(None, one.reasons)):
+            screen.line(reason, indent=2, dim=True)
+    screen.gap()
+    for judge in dict.fromkeys(one.judge for one in preferred.preferences):
+        biased, answered = preferred.position_bias(judge)
+        if answered:
+            screen.line(f"{judge} followed the position in {biased} of {answered} pairs")
+    _print_judging_cost(screen, spent, preferred.calls)
+
+
+def _print_judge_findings(screen: Screen, judged: JudgedSample) -> None:
+    """A line for each passage that a guard found; the output was judged all the same, unless it says otherwise."""
+    if judged.findings:
+        screen.gap()
+    for output, findings in judged.findings.items():
+        for one in findings:
+            screen.line(f"{output}: {one.guard} guard, {one.rule}: {one.says}: “{one.text}”")
+
+
+def _print_judgment_reasons(
+    screen: Screen, scores: Scores, card: Scorecard, judgments: Sequence[Judgment], *, explain: bool
+) -> None:
+    """A line for each criterion; with `explain` one for each judge, and its evidence."""
+    shown = list(judgments) if explain else _pick_nearest_judgments(card, judgments)
+    told = [one for one in shown if isinstance(one.score, Scored)]  # What is missing is told above, with why.
+    statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
+    told = [one for one in told if one.criterion not in statements or _is_statement_found(one)]
+    places = {id: place for place, id in enumerate(dict.fromkeys(one.criterion for one in told))}
+    told.sort(key=lambda one: places[one.criterion])
+    if not told:
+        return
+    screen.gap()
+    screen.line(card.id, bold=True)
+    several = len({one.judge for one in judgments}) > 1
+    counted = told if explain or not several else [_replace_by_panel_score(card, one) for one in told]
+    columns = {
+        "criterion": [one.criterion for one in told],
+        "score": [_format_judgment_score(scores.rubric, one) for one in counted],
+        "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
+        "reason": [one.reason for one in told],
+        "evidence": [_format_judgment_evidence(one) for one in told] if explain else [],
+    }
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
+
+
+def _pick_nearest_judgments(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
+    """For each criterion the judgment that lies nearest to the score that counts."""
+    chosen = {}
+    for criterion in dict.fromkeys(one.criterion for one in judgments):
+        own = [one for one in judgments if one.criterion == criterion]
+        counted = card.criteria.get(criterion)
+        scored = [(one, one.score.value) for one in own if isinstance(one.score, Scored)]
+        if scored and isinstance(counted, Scored):
+            middle = counted.value
+            chosen[criterion] = min(scored, key=lambda pair: abs(pair[1] - middle))[0]
+        else:
+            chosen[criterion] = scored[0][0] if scored else own[0]
+    return list(chosen.values())
+
+
+def _replace_by_panel_score(card: Scorecard, one: Judgment) -> Judgment:
+    """The judgment with the score that counts for the panel in place of its own."""
+    return replace(one, score=card.criteria.get(one.criterion, one.score), spread=None)
+
+
+def _is_statement_found(judgment: Judgment) -> bool:
+    return isinstance(judgment.score, Scored) and judgment.score.value > 0
+
+
+def _format_judgment_score(rubric: Rubric, one: Judgment) -> str:
+    if not isinstance(one.score, Scored):
+        return "–"
+    criterion = rubric.criterion(one.criterion)
+    if (criterion is None or criterion.scale.yes_no) and one.score.value in (0, 1):
+        return "yes" if one.score.value else "no"
+    spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
+    value = one.score.value
+    return f"{one.score.band or ''} {format_fraction(value, None if value.denominator == 1 else 2)}{spread}".strip()
+
+
+def _format_judgment_evidence(one: Judgment) -> str:
+    return " · ".join(f"“{quote.text}” (character {quote.start})" for quote in one.evidence)
+
+
+def _print_suggestions(screen: Screen, suggestions: Sequence[Suggestion]) -> None:
+    if suggestions:
+        screen.gap()
+        screen.line("Suggestions for a revision")
+    for one in suggestions:
+        screen.line(f"{one.severity}: {one.problem} → {one.suggestion}", indent=2)
+
+
+def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: Scores) -> None:
+    """Where the reviewers lie apart, one line each; agreement needs no line."""
+    decimals = scores.rubric.method.scale.decimals
+    lines = [
+        f"{one.criterion}: {format_fraction(one.mean_gap, 2)} apart on average, most on {one.output} "
+        f"({one.low[1]} {format_fraction(one.low[0])}, {one.high[1]} {format_fraction(one.high[0])})"
+        for one in view.differing
+        if one.mean_gap
+    ]
+    lines += [
+        (
+            f"{one.judge} scores {format_fraction(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'} "
+            f"the others"
+        )
+        for one in view.harshness
+        if one.by
+    ]
+    lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
+    lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
+    screen.gap()
+    screen.line("Disagreement", bold=True)
+    for line in lines or ["none: every reviewer gave the same scores"]:
+        screen.line(line, indent=2)
+
+
+def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
+    if judged.saved is None:
+        return
+    screen.gap()
+    for output, judge in judged.decided_by.items():
+        screen.line(f"{output}: decided by {judge}")
+    saved = judged.saved
+    cost = "" if not saved.cost else f", about {_format_exact_dollars(saved.cost)}"
+    screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
+
+
+def _print_heuristic_note(screen: Screen, judged: JudgedSample) -> None:
+    for judge in judged.heuristic:
+        screen.gap()
+        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
+
+
+def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
+    screen.gap()
+    asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
+    parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
+    failed = sum(isinstance(call.reply, NoReply) for call in calls)
+    if failed:
+        parts.append(f"{failed} without a reply")
+    if spent.replayed:
+        parts.append("1 reply from a record" if spent.replayed == 1 else f"{spent.replayed} replies from a record")
+    if spent.input or spent.output:
+        kept = f" ({spent.cached:,} of them kept from before)" if spent.cached else ""
+        parts.append(f"{spent.input:,} tokens in{kept}, {spent.output:,} out")
+    if spent.requests:
+        parts.append(_format_judging_cost(spent))
+    screen.line(" · ".join(parts), dim=True)
+
+
+def _format_judging_cost(spent: Spending) -> str:
+    if spent.cost == 0:
+        return "no cost"
+    if spent.cost is not None:
+        return _format_exact_dollars(spent.cost)
+    if spent.priced:
+        return f"{_format_exact_dollars(spent.priced)} and {spent.unpriced} of unknown price"
+    return "price unknown"
+
+
+def _format_exact_dollars(amount: Decimal) -> str:
+    return f"${amount:.4f}"
+
+
+def _describe_preference(one: Preference) -> str:
+    pair = f"{one.first} or {one.second}"
+    if one.why_not:
+        return f"{pair}: no answer ({one.why_not})"
+    if one.position_bias:
+        return f"{pair}: a tie, because it chose by position"
+    return f"{pair}: {one.winner or 'a tie'}"

@@ -1,0 +1,136 @@
+"""evenhand models: which models can be asked, what each supports and costs, by a small test call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.screen import Screen
+from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.models.limits import Limits
+from evenhand.models.model_names import list_configured_providers
+from evenhand.models.prices import Price, Prices
+from evenhand.models.requests import EMBEDDED
+
+POSITIVE_SECONDS = click.FloatRange(0, min_open=True)
+PROVIDER_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "OLLAMA_HOST"}
+
+
+@click.command("models")
+@click.argument("names", metavar="[NAME...]", nargs=-1)
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=60.0, metavar="SECONDS", help="60 by default."
+)
+@click.option("--prices", metavar="FILE", help="A price list of your own.")
+def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices: str | None) -> int:
+    """Say which models can be asked.
+
+    Without a NAME: which providers are set up, and what each offers. With one: whether it answers a small test
+    question, whether it keeps to a schema, gives logprobs and takes a seed, how long it took, and its price.
+
+    Exit code: 0 all that was named can be reached; 1 not all; 2 bad input.
+    """
+    price_list = Prices.load(Path(prices)) if prices else Prices.shipped()
+    asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
+    probes = asyncio.run(_probe_named_models(asked, price_list, timeout))
+    with until_reader_leaves():
+        if as_data:
+            print_json(
+                {"prices_as_of": price_list.as_of.isoformat(), "models": [_model_probe_to_json(one) for one in probes]}
+            )
+        else:
+            print_models(probes, price_list, alone=not names, unset=[p for p in PROVIDER_VARIABLES if p not in asked])
+    return 0 if not names or all(one.reachable for one in probes) else 1
+
+
+async def _probe_named_models(names: tuple[str, ...], prices: Prices, seconds: float) -> list[ModelProbe]:
+    limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
+    async with Connections(os.environ, limits=limits, prices=prices) as connections:
+        return list(await asyncio.gather(*(probe_model(connections, name) for name in names)))
+
+
+def _model_probe_to_json(one: ModelProbe) -> dict[str, object]:
+    return {
+        "name": one.name,
+        "reachable": one.reachable,
+        "why_not": one.why or None,
+        "model": one.model or None,
+        "offers": list(one.offers),
+        "structured": one.structured,
+        "logprobs": one.logprobs,
+        "seed": one.seed,
+        "seconds": one.seconds,
+        "price": None if one.price is None else _model_price_to_json(one.price),
+    }
+
+
+def _model_price_to_json(price: Price) -> dict[str, float]:
+    return {name: float(amount) for name, amount in asdict(price).items()}
+
+
+MOST_OFFERED = 12
+PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def print_models(probes: Sequence[ModelProbe], prices: Prices, *, alone: bool, unset: Sequence[str]) -> None:
+    """Print one block for providers, or one table for models that were named."""
+    screen = Screen()
+    if alone:
+        _print_providers(screen, probes, unset)
+    else:
+        _print_probed_models(screen, probes)
+    screen.gap()
+    screen.line(f"prices in US dollars per million tokens, as of {prices.as_of.isoformat()}", dim=True)
+
+
+def _print_providers(screen: Screen, probes: Sequence[ModelProbe], unset: Sequence[str]) -> None:
+    for one in probes:
+        if one.name == EMBEDDED:
+            with_vectors = one.model.startswith("vectors")
+            vectors = "rules and word vectors" if with_vectors else "rules; word vectors are an extra"
+            screen.line(f"{one.name}: always there, without a key: {vectors}")
+            continue
+        state = f"reachable, offers {len(one.offers)} models" if one.reachable else f"not reachable: {one.why}"
+        screen.line(f"{one.name}: {state}")
+        for name in one.offers[:MOST_OFFERED]:
+            screen.line(f"{one.name}/{name}", indent=2)
+        if len(one.offers) > MOST_OFFERED:
+            screen.line(f"and {len(one.offers) - MOST_OFFERED} more", indent=2)
+    for provider in unset:
+        screen.line(f"{provider}: not set up ({PROVIDER_KEYS[provider]} is not set)")
+    screen.gap()
+    screen.line("evenhand models NAME asks one model a small test question.")
+
+
+def _print_probed_models(screen: Screen, probes: Sequence[ModelProbe]) -> None:
+    reached = [one for one in probes if one.reachable]
+    if reached:
+        screen.table(
+            {
+                "model": [one.name for one in reached],
+                "schema": [_format_yes_no_unknown(one.structured) for one in reached],
+                "logprobs": [_format_yes_no_unknown(one.logprobs) for one in reached],
+                "seed": [_format_yes_no_unknown(one.seed) for one in reached],
+                "seconds": ["" if one.seconds is None else f"{one.seconds:.1f}" for one in reached],
+                "price in / out": [_format_model_price(one) for one in reached],
+            },
+            right=("seconds",),
+        )
+    for one in probes:
+        if not one.reachable:
+            screen.line(f"{one.name}: not reachable: {one.why.removeprefix(f'{one.name}: ')}")
+
+
+def _format_yes_no_unknown(known: bool | None) -> str:
+    return "unknown" if known is None else "yes" if known else "no"
+
+
+def _format_model_price(one: ModelProbe) -> str:
+    return "unknown" if one.price is None else f"{one.price.input:f} / {one.price.output:f}"

@@ -1,0 +1,108 @@
+"""Text on its way out: untrusted text is escaped, a reader may leave early, a file is replaced only once it is
+whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+import click
+
+from evenhand.errors import Fault, InputError
+
+# Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
+_CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def escape_terminal_text(text: str) -> str:
+    """The text with everything a terminal would act on written out, line breaks and tabs aside."""
+    return _CONTROL_CHARACTERS.sub(lambda found: _escape_control_character(found[0]), text)
+
+
+def escape_to_one_line(text: str) -> str:
+    """The cleaned text on one line."""
+    return escape_terminal_text(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def escape_json_controls(text: str) -> str:
+    """JSON that means the same, with those characters as escapes; outside strings it has none of them."""
+    return _CONTROL_CHARACTERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _escape_control_character(character: str) -> str:
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+
+
+@contextmanager
+def until_reader_leaves() -> Iterator[None]:
+    """Print until the reader has seen enough, as `head` does: that is neither an error nor a verdict."""
+    try:
+        yield
+        if sys.stdout:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        discard_output()
+
+
+def print_message(text: str, *, err: bool = False) -> None:
+    """Print one line, or as much of it as there is a reader for; the exit code does not depend on that."""
+    with until_reader_leaves():
+        click.echo(text, err=err)
+
+
+def print_json(data: object) -> None:
+    """Print data as JSON; where the output is not Unicode, with escapes."""
+    plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
+    click.echo(escape_json_controls(json.dumps(data, ensure_ascii=plain, indent=2)))
+
+
+def discard_output() -> None:
+    """Send what is still to be printed nowhere, so that closing does not complain once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def print_error(text: str) -> None:
+    """Print to standard error, if there is one that can be written."""
+    with suppress(OSError):
+        click.echo(escape_terminal_text(text), err=True)
+
+
+@contextmanager
+def open_output_file(output: str | None) -> Iterator[TextIO]:
+    """The file to write to, there once all of it is; standard output where none is named."""
+    if output is None:
+        with until_reader_leaves():
+            yield sys.stdout
+        return
+    path = Path(output)
+    refuse_output_folder(path)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        part.replace(path)
+    except OSError as problem:
+        raise build_unwritable_error(output, problem) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def refuse_output_folder(path: Path) -> None:
+    """A folder cannot be written over."""
+    if path.is_dir():
+        raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))
+
+
+def build_unwritable_error(output: str, problem: OSError) -> InputError:
+    """That a file cannot be written, and why."""
+    return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=output))

@@ -1,0 +1,76 @@
+"""evenhand report: a stored run as a page, a comment, a test report or a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from evenhand.cli.output import (
+    escape_terminal_text,
+    open_output_file,
+    print_message,
+    refuse_output_folder,
+    until_reader_leaves,
+)
+from evenhand.errors import Fault, InputError
+from evenhand.report import find_report_writer
+
+REPORT_FORMATS = ("html", "markdown", "junit", "json", "csv", "parquet")
+
+
+@click.command("report")
+@click.argument("run", metavar="RUN")
+@click.option("--html", "format", flag_value="html", help="One self-contained page.")
+@click.option("--markdown", "format", flag_value="markdown", help="For a pull request.")
+@click.option("--junit", "format", flag_value="junit", help="JUnit XML, for CI.")
+@click.option("--json", "format", flag_value="json", help="Everything, as data.")
+@click.option("--csv", "format", flag_value="csv", help="One row for each result.")
+@click.option("--parquet", "format", flag_value="parquet", help="One row for each result; needs the extra 'parquet'.")
+@click.option("--output", "-o", metavar="FILE", help="Write it to this file.")
+def report_command(run: str, format: str | None, output: str | None) -> int:
+    """Report RUN: its id, the beginning of one, "latest" or "latest:NAME".
+
+    Without a format it is shown here as `evenhand run` shows it.
+    """
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.report import load_whole_report
+
+    if format is None and output is not None:
+        format = _guess_report_format(output)
+    if format == "html" and output is None and sys.stdout.isatty():
+        raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
+    with open_existing_store() as store:
+        head, samples = load_whole_report(store, run)
+        if format is None:
+            from evenhand.cli.run_tables import print_run
+
+            with until_reader_leaves():
+                print_run(head)
+            return 0
+        if format == "parquet":
+            _write_parquet_report(head, samples, output)
+        else:
+            with open_output_file(output) as stream:
+                find_report_writer(format)(head, samples, stream)
+    if output is not None:
+        print_message(f"written: {escape_terminal_text(output)}", err=True)
+    return 0
+
+
+def _guess_report_format(output: str) -> str:
+    endings = {".html": "html", ".htm": "html", ".md": "markdown", ".xml": "junit", ".json": "json", ".csv": "csv"}
+    found = {**endings, ".parquet": "parquet"}.get(Path(output).suffix.lower())
+    if found is None:
+        raise InputError(
+            Fault(f"which format is {output!r}?", f"name one: {', '.join('--' + one for one in REPORT_FORMATS)}")
+        )
+    return found
+
+
+def _write_parquet_report(head: object, samples: object, output: str | None) -> None:
+    if output is None:
+        raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
+    refuse_output_folder(Path(output))
+    find_report_writer("parquet")(head, samples, Path(output))

@@ -1,0 +1,249 @@
+"""evenhand rubric: lists, shows, checks and starts rubrics."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from evenhand.cli.output import escape_terminal_text, escape_to_one_line, print_error, print_message
+from evenhand.cli.screen import Screen
+from evenhand.errors import Fault, InputError
+from evenhand.files.methods import (
+    apply_rubric_environment,
+    list_method_names,
+    list_rubric_names,
+    load_method,
+    load_method_file,
+    read_starter_rubric,
+)
+from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
+from evenhand.model.criterion import Anchor, Criterion, Statement
+from evenhand.model.method import Method
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scale
+from evenhand.model.steps import Step
+from evenhand.scoring.rubric_advice import advise_on_rubric
+from evenhand.scoring.scores import list_usable_tie_breaks
+from evenhand.wording import format_fraction
+
+
+@click.group("rubric")
+def rubric_command() -> None:
+    """List, show, check and start rubrics."""
+
+
+@rubric_command.command("list")
+def list_rubrics_command() -> None:
+    """List the rubrics that ship."""
+
+    methods = [load_method(name) for name in list_method_names()]
+    print_rubric_list([load_rubric(name) for name in list_rubric_names()], [m for m in methods if not m.criteria])
+
+
+@rubric_command.command("show")
+@click.argument("name", metavar="NAME|FILE")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print the file itself, to copy and change.")
+def show_rubric_command(name: str, as_yaml: bool) -> None:
+    """Show a rubric in full, or its file."""
+
+    bare = name in list_method_names() and not load_method(name).criteria
+    if as_yaml:
+        click.echo(escape_terminal_text(read_rubric_source(name)), nl=False)
+    elif bare:
+        print_method(load_method(name))
+    else:
+        print_rubric(apply_rubric_environment(load_rubric(name), os.environ))
+
+
+@rubric_command.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+def check_rubric_command(files: tuple[str, ...]) -> int:
+    """Check rubric and method files.
+
+    Faults (exit 2), and what a careful colleague would point out (exit 0).
+    """
+    faulty = 0
+    for file in files:
+        try:
+            if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113
+                load_method_file(Path(file))
+                print_message(escape_to_one_line(f"{file}: a valid method"))
+                continue
+            opened = open_rubric(file)
+        except InputError as error:
+            faulty += 1
+            print_error(str(error))
+            continue
+        advice = InputError(*(entry.as_fault() for entry in advise_on_rubric(opened.rubric))).with_locations(
+            opened.locate
+        )
+        for fault in advice.faults:
+            print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
+        count = len(advice.faults)
+        said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
+        print_message(escape_to_one_line(f"{file}: a valid rubric for {opened.rubric.method.name}, {said}"))
+    return 2 if faulty else 0
+
+
+@rubric_command.command("schema")
+def rubric_schema_command() -> None:
+    """Print a JSON Schema for rubric files, for editors."""
+    click.echo(json.dumps(build_rubric_schema(), indent=2, ensure_ascii=False))
+
+
+@rubric_command.command("init")
+@click.argument("file", default="rubric.yaml")
+def init_rubric_command(file: str) -> None:
+    """Write a commented starter rubric to FILE (default: rubric.yaml)."""
+    path = Path(file)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(Fault("the starter is YAML", "name a file that ends in .yaml", where=file))
+    try:
+        with path.open("x", encoding="utf-8") as target:
+            target.write(read_starter_rubric().replace("rubric.yaml", path.name))
+    except FileExistsError:
+        raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
+    except OSError as error:
+        raise InputError(Fault(f"cannot be written: {(error.strerror or str(error)).lower()}", where=file)) from None
+    print_message(escape_to_one_line(f"wrote {file}; next: evenhand rubric check {file}"))
+
+
+def print_rubric_list(rubrics: Sequence[Rubric], methods: Sequence[Method]) -> None:
+    """The rubrics that can be used as they are, and the methods that need criteria."""
+    screen = Screen()
+    screen.table(
+        {
+            "rubric": [rubric.name for rubric in rubrics],
+            "method": [rubric.method.name for rubric in rubrics],
+            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+        }
+    )
+    screen.gap()
+    screen.line("Methods for rubrics with criteria of your own:")
+    screen.gap()
+    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
+
+
+def print_rubric(rubric: Rubric) -> None:
+    """Everything a rubric asks and does."""
+    screen = Screen()
+    screen.line(rubric.name, bold=True)
+    if rubric.about:
+        screen.line(rubric.about)
+    if rubric.method.about:
+        screen.line(f"Method {rubric.method.name}: {rubric.method.about}")
+    _print_rubric_title(screen, "Criteria")
+    for criterion in rubric.criteria:
+        _print_criterion(screen, criterion, 2)
+    for title, statements in (("Red flags", rubric.red_flags), ("Bonuses", rubric.bonuses)):
+        if statements:
+            _print_rubric_title(screen, title)
+        for statement in statements:
+            screen.line(_format_statement(statement), 2)
+    _print_rubric_gates(screen, rubric)
+    _print_method_steps(screen, rubric.method)
+    ties = list_usable_tie_breaks(rubric)
+    if ties:
+        screen.line("Ties: " + ", ".join(map(str, ties)), 2)
+
+
+def print_method(method: Method) -> None:
+    """What a method without criteria of its own does."""
+    screen = Screen()
+    screen.line(method.name, bold=True)
+    screen.line(method.about)
+    screen.line("It has no criteria of its own: list them in a rubric.")
+    _print_method_steps(screen, method)
+
+
+def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
+    weight = f"weight {format_fraction(criterion.weight)}"
+    worth = weight if criterion.points is None else f"points {format_fraction(criterion.points)}"
+    screen.heading(criterion.id, f"{criterion.scale}, {worth}{', fixed' if criterion.fixed else ''}", indent)
+    if criterion.asks:
+        screen.line(criterion.asks, indent + 2)
+    for anchor in criterion.anchors:
+        screen.line(f"{_format_anchor_level(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+    for child in criterion.children:
+        _print_criterion(screen, child, indent + 2)
+
+
+def _print_rubric_gates(screen: Screen, rubric: Rubric) -> None:
+    gates = rubric.all_gates()
+    if gates:
+        _print_rubric_title(screen, "Gates")
+    for gate in gates:
+        criterion = rubric.criterion(gate.criterion)
+        yes_no = criterion is not None and criterion.scale.yes_no
+        screen.line(f"{gate.criterion}: {'must be yes' if yes_no else f'at least {format_fraction(gate.min)}'}", 2)
+
+
+def _print_method_steps(screen: Screen, method: Method) -> None:
+    _print_rubric_title(screen, "Score")
+    for line in _describe_method(method):
+        screen.line(line, 2)
+
+
+def _format_anchor_level(anchor: Anchor, scale: Scale) -> str:
+    if scale.yes_no:
+        return "yes" if anchor.min else "no"
+    band = next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), None)
+    if band:
+        return band
+    return (
+        format_fraction(anchor.min)
+        if anchor.min == anchor.max
+        else f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"
+    )
+
+
+def _format_statement(statement: Statement) -> str:
+    amount = f" ({format_fraction(statement.amount)})" if statement.amount is not None else ""
+    return statement.id if statement.id == statement.asks else f"{statement.id}{amount}: {statement.asks}"
+
+
+def _describe_method(method: Method) -> Iterator[str]:
+    places = method.scale.decimals
+    decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
+    yield f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}, {decimals}, by these steps:"
+    for number, step in enumerate(method.steps, start=1):
+        yield (
+            f"{number}. {step.kind()}{_format_step_parameters(step)}: "
+            f"{(step.__doc__ or '').splitlines()[0].replace('`', '')}"
+        )
+    if method.grades:
+        yield "Grades: " + ", ".join(
+            f"{g.grade} from {format_fraction(g.from_, method.scale.decimals)}" for g in method.grades
+        )
+    if method.verdicts:
+        yield (
+            "Verdict: "
+            + ", ".join(f"{t.verdict} from {format_fraction(t.from_)}" for t in method.verdicts)
+            + ", else fail"
+        )
+    if method.environment:
+        yield "Environment: " + ", ".join(method.environment)
+
+
+def _format_step_parameters(step: Step) -> str:
+    values = {field.name.rstrip("_"): getattr(step, field.name) for field in fields(step)}
+    given = [f"{name} {_format_parameter_value(value)}" for name, value in values.items() if value is not None]
+    return f" ({', '.join(given)})" if given else ""
+
+
+def _format_parameter_value(value: object) -> str:
+    if isinstance(value, Fraction):
+        return format_fraction(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _print_rubric_title(screen: Screen, title: str) -> None:
+    screen.gap()
+    screen.line(title, bold=True, underline=True)

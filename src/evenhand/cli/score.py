@@ -1,0 +1,181 @@
+"""evenhand score: answers and a rubric to scores, decisions, a ranking, and why; and their tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from evenhand.cli.inputs import ScoreLimits
+from evenhand.cli.output import escape_to_one_line, print_json, until_reader_leaves
+from evenhand.cli.screen import Screen
+from evenhand.files.answers import OutputAnswers, ReviewAnswers, load_answers, read_stdin_answers
+from evenhand.files.methods import apply_rubric_environment
+from evenhand.files.rubrics import load_rubric
+from evenhand.model.criterion import Gate
+from evenhand.model.rubric import Rubric
+from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
+from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.scoring.scores_json import scores_to_json
+from evenhand.wording import format_fraction
+
+
+@click.command("score")
+@click.argument("answers", metavar="FILE")
+@click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="A shipped rubric, or a YAML or JSON file.")
+@click.option("--explain", is_flag=True, help="Say each step in a sentence.")
+@click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
+@click.option("--min-score", metavar="NUMBER", help="Fail (exit 1) when a score is below this.")
+@click.option("--min-grade", metavar="GRADE", help="Fail (exit 1) when a grade is below this.")
+@click.option("--strict", is_flag=True, help="Count a borderline verdict as a failure.")
+def score_command(
+    answers: str, rubric: str, explain: bool, as_data: bool, min_score: str | None, min_grade: str | None, strict: bool
+) -> int:
+    """Score the answers in FILE (JSON or JSONL; - for standard input).
+
+    Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
+    2 bad input; 3 a fault of Evenhand itself.
+    """
+    chosen = apply_rubric_environment(load_rubric(rubric), os.environ)
+    limits = ScoreLimits(chosen, min_score, min_grade, strict)
+    scores = _score_read_answers(chosen, _read_score_answers(answers, chosen))
+    with until_reader_leaves():
+        _print_score_result(scores, explain, as_data)
+        shortfalls = limits.shortfalls(scores)
+        if shortfalls:
+            click.echo("\n" + "\n".join(map(escape_to_one_line, shortfalls)), err=as_data)
+    return limits.exit_code(scores)
+
+
+def _print_score_result(scores: Scores, explain: bool, as_data: bool) -> None:
+    if as_data:
+        print_json(scores_to_json(scores))
+        return
+
+    print_scores(scores, explain=explain)
+
+
+def _read_score_answers(answers: str, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+    if answers != "-":
+        return load_answers(Path(answers), rubric)
+    return read_stdin_answers(sys.stdin.buffer if sys.stdin else None, rubric)
+
+
+def _score_read_answers(rubric: Rubric, answers: OutputAnswers | ReviewAnswers) -> Scores:
+    reviews = [entry for entry in answers if isinstance(entry, Review)]
+    outputs = [entry for entry in answers if isinstance(entry, Answers)]
+    return score_reviews(rubric, reviews) if reviews else score_outputs(rubric, outputs)
+
+
+SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
+
+
+def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None) -> None:
+    """Print the table, the notes, and with `explain` the steps."""
+    screen = screen or Screen()
+    screen.line(_format_scores_heading(scores), dim=True)
+    screen.gap()
+    if not scores.scorecards:
+        screen.line("no output was scored: every reviewer abstained")
+        return
+    screen.table(_build_scorecard_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
+    _print_score_notes(screen, scores)
+    if explain:
+        for card in order_scorecards(scores):
+            _print_score_steps(screen, scores.rubric, card)
+
+
+def _format_scores_heading(scores: Scores) -> str:
+    count = len(scores.scorecards)
+    rubric = scores.rubric
+    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
+    outputs = "1 output" if count == 1 else f"{count} outputs"
+    return f"{name} · {outputs} · fingerprint {scores.fingerprint}"
+
+
+def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
+    cards = order_scorecards(scores)
+    ranks = {place.id: place for place in scores.ranking or ()}
+    columns: dict[str, list[str]] = {
+        "rank": [_format_rank(ranks[card.id].rank) for card in cards] if ranks else [],
+        "output": [card.id for card in cards],
+        "score": _align_score_decimals([_format_scorecard_score(card) for card in cards]),
+        "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
+        "verdict": [card.verdict or "" for card in cards],
+        "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
+        "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
+        "bonuses": [", ".join(card.bonuses) for card in cards],
+        "gates failed": [", ".join(card.gates_failed) for card in cards],
+    }
+    return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def _print_score_notes(screen: Screen, scores: Scores) -> None:
+    notes = list(scores.notes)
+    for card in order_scorecards(scores):
+        notes += [f"{card.id}: {line}" for line in (*_list_missing_criteria(card), *card.notes)]
+    if notes:
+        screen.gap()
+    for note in notes:
+        screen.line(note)
+
+
+def _print_score_steps(screen: Screen, rubric: Rubric, card: Scorecard) -> None:
+    screen.gap()
+    parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
+    screen.line(" ".join(filter(None, parts)), bold=True)
+    for review in card.reviews or ():
+        for moved in review.steps:
+            screen.line(f"{review.judge}: {moved.why}", indent=2)
+    for moved in card.steps:
+        screen.line(moved.why, indent=2)
+    for line in _list_missing_criteria(card):
+        screen.line(f"no score: {line}", indent=2)
+    for gate in rubric.all_gates():
+        if gate.criterion in card.gates_failed:
+            screen.line(f"gate failed: {_describe_failed_gate(rubric, gate)}", indent=2)
+
+
+def _describe_failed_gate(rubric: Rubric, gate: Gate) -> str:
+    criterion = rubric.criterion(gate.criterion)
+    if criterion is not None and criterion.scale.yes_no:
+        return f"{gate.criterion} is required and not met"
+    return f"{gate.criterion} is under {format_fraction(gate.min)}"
+
+
+def _list_missing_criteria(card: Scorecard) -> list[str]:
+    """What is missing, one line per reason; a panel's notes say it per reviewer."""
+    reasons: dict[str, list[str]] = {}
+    told = any(review.exact is None for review in card.reviews or ())
+    for gap in () if told else card.missing:
+        reasons.setdefault(gap.why, []).append(gap.criterion)
+    return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
+
+
+def order_scorecards(scores: Scores) -> list[Scorecard]:
+    """The scorecards, best first where they are ranked."""
+    if scores.ranking is None:
+        return list(scores.scorecards)
+    cards = {card.id: card for card in scores.scorecards}
+    return [cards[place.id] for place in scores.ranking]
+
+
+def _format_rank(rank: int | None) -> str:
+    return "–" if rank is None else str(rank)
+
+
+def _format_scorecard_score(card: Scorecard) -> str:
+    return "–" if card.exact is None else format_fraction(card.exact, card.decimals)
+
+
+def _align_score_decimals(scores: list[str]) -> list[str]:
+    """Exact scores with as many decimals as the longest of them, so that the points stand below each other."""
+    places = max(len(score.partition(".")[2]) for score in scores)
+    return [score if score == "–" or not places else _pad_score_decimals(score, places) for score in scores]
+
+
+def _pad_score_decimals(score: str, places: int) -> str:
+    whole, _, part = score.partition(".")
+    return f"{whole}.{part:0<{places}}"

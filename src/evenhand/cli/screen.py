@@ -1,0 +1,192 @@
+"""Printing for people: text and tables fitted to the width of the terminal, colours only on a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
+
+import click
+from rich.cells import cell_len
+
+from evenhand.cli.output import escape_to_one_line
+
+COLUMN_GAP = 2
+NARROWEST_COLUMN = 8
+WORKFLOW_COMMAND_MARKS = ("::", "##[")  # A line of a log that begins so is obeyed by GitHub Actions.
+
+
+class Screen:
+    """A terminal, or the file that stands in for it."""
+
+    def __init__(self, hide: Callable[[str], str] = str) -> None:
+        self._hide = hide  # What every text is put through before it is shown.
+        self.width = min(max(20, shutil.get_terminal_size().columns), 1000)
+        self._colour = False if os.environ.get("NO_COLOR") else None
+        self._obeyed = os.environ.get("GITHUB_ACTIONS") == "true"
+
+    def line(self, text: str, indent: int = 0, **style: object) -> None:
+        """Print one cleaned sentence, wrapped to the width."""
+        for part in _wrap_terminal_text(escape_to_one_line(self._hide(text)), self.width - indent):
+            self._echo(" " * indent + _style_terminal_text(part, style))
+
+    def heading(self, text: str, more: str, indent: int) -> None:
+        """Print a name in bold with something fainter behind it."""
+        whole = f"{escape_to_one_line(text)}  {escape_to_one_line(more)}"
+        first, *rest = _wrap_terminal_text(whole, self.width - indent)
+        name = escape_to_one_line(text)
+        if first.startswith(name):
+            first = _style_terminal_text(name, {"bold": True}) + _style_terminal_text(first[len(name) :], {"dim": True})
+        for part in (first, *(_style_terminal_text(line, {"dim": True}) for line in rest)):
+            self._echo(" " * indent + part)
+
+    def gap(self) -> None:
+        """Print an empty line."""
+        self._echo("")
+
+    def table(
+        self,
+        columns: Mapping[str, Sequence[str]],
+        *,
+        right: Sequence[str] = (),
+        colours: Mapping[str, str] | None = None,
+    ) -> None:
+        """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
+        cells = {name: [escape_to_one_line(self._hide(cell)) for cell in column] for name, column in columns.items()}
+        widths = self._widths(cells, right)
+        self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
+        for row in zip(*cells.values(), strict=True):
+            styles = {cell: {"fg": colours[cell]} for cell in row if colours and cell in colours}
+            self._row(row, widths, right, styles)
+
+    def _widths(self, cells: Mapping[str, list[str]], right: Sequence[str]) -> dict[str, int]:
+        """As wide as its longest cell, where that fits; else columns of text give way, between words if they can."""
+        widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
+        texts = [name for name in cells if name not in right]
+        words = {
+            name: max(cell_len(word) for cell in (name, *cells[name]) for word in cell.split() or [""])
+            for name in texts
+        }
+        room = self.width - COLUMN_GAP * (len(cells) - 1)
+        for floors in (words, dict.fromkeys(texts, NARROWEST_COLUMN)):
+            while sum(widths.values()) > room and (wide := [name for name in texts if widths[name] > floors[name]]):
+                widths[max(wide, key=lambda name: widths[name] - floors[name])] -= 1
+        return widths
+
+    def _row(
+        self,
+        row: Sequence[str],
+        widths: Mapping[str, int],
+        right: Sequence[str],
+        styles: Mapping[str, Mapping[str, object]],
+    ) -> None:
+        wrapped = [_wrap_terminal_text(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
+        for parts in zip_longest(*wrapped, fillvalue=""):
+            line = ""
+            for part, cell, (name, width) in zip(parts, row, widths.items(), strict=True):
+                space = " " * (width - cell_len(part))
+                line += (space if name in right else "") + _style_terminal_text(part, styles.get(cell, {}))
+                line += ("" if name in right else space) + " " * COLUMN_GAP
+            self._echo(line.rstrip())
+
+    def _echo(self, text: str) -> None:
+        if self._obeyed and click.unstyle(text).lstrip().startswith(WORKFLOW_COMMAND_MARKS):
+            text = f"\\{click.unstyle(text).lstrip()}"
+        click.echo(text, color=self._colour)
+
+
+def _style_terminal_text(text: str, style: Mapping[str, object]) -> str:
+    return click.style(text, **style) if style and text else text  # type: ignore[arg-type]
+
+
+def _wrap_terminal_text(text: str, width: int) -> list[str]:
+    """The text in lines of at most a width, wide characters counted as two."""
+    if cell_len(text) <= width:
+        return [text]
+    from rich.console import Console
+    from rich.text import Text
+
+    return [line.plain.rstrip() for line in Text(text).wrap(Console(width=width), width)]
+
+
+TableRows = Sequence[Sequence[str]]
+
+
+def print_table_or_sentences(
+    screen: Screen,
+    names: Sequence[str],
+    rows: TableRows,
+    *,
+    heads: int,
+    once: bool = False,
+    right: Sequence[str] = (),
+    colours: Mapping[str, str] | None = None,
+) -> None:
+    """Print them; the first `heads` cells name a row, and with `once` the first of these is said once in a table."""
+    table = _rows_to_columns(names, _blank_repeated_heads(rows) if once else rows)
+    if _table_fits_screen(screen, table, right):
+        screen.table(table, right=right, colours=colours)
+        return
+    for row in rows:
+        mark = row[0] if not names[0] else ""
+        style = {"fg": colours[mark]} if colours and mark in colours else {}
+        screen.line(_row_to_sentence(names, row, heads), indent=2, **style)
+
+
+def _table_fits_screen(screen: Screen, table: Mapping[str, Sequence[str]], right: Sequence[str]) -> bool:
+    """Whether every column has room for its longest word, and those of numbers for their longest cell."""
+    widest = 0
+    for name, cells in table.items():
+        parts = [name, *cells] if name in right else [word for cell in (name, *cells) for word in cell.split()]
+        widest += max(map(cell_len, parts), default=0)
+    return widest + COLUMN_GAP * (len(table) - 1) <= screen.width
+
+
+def _rows_to_columns(names: Sequence[str], rows: TableRows) -> dict[str, list[str]]:
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def _blank_repeated_heads(rows: TableRows) -> TableRows:
+    return [["" if place and row[0] == rows[place - 1][0] else row[0], *row[1:]] for place, row in enumerate(rows)]
+
+
+def _row_to_sentence(names: Sequence[str], row: Sequence[str], heads: int) -> str:
+    """A column without a name is a mark before the row."""
+    mark = f"{row[0]} " if not names[0] else ""
+    head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
+    rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
+    return f"{mark}{head}: {' · '.join(rest)}"
+
+
+def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:
+    """What the columns need that have something in them: room for the longest word, or the longest number."""
+    columns = [(name, [row[place] for row in rows]) for place, name in enumerate(names)]
+    widths = [_measure_longest_part(name, cells, whole=name in right) for name, cells in columns if any(cells)]
+    return sum(widths) + COLUMN_GAP * (len(widths) - 1)
+
+
+def narrow_table_rows(
+    names: Sequence[str], rows: TableRows, *, giving_way: Sequence[str], right: Sequence[str], width: int
+) -> TableRows:
+    """The rows with names cut in the columns that give way, one after the other, as far as it takes and goes."""
+    for place in map(names.index, giving_way):
+        longest = max(cell_len(row[place]) for row in rows)
+        room = max(NARROWEST_COLUMN, longest - max(0, measure_least_table_width(names, rows, right) - width))
+        rows = [[*row[:place], shorten_name_middle(row[place], room), *row[place + 1 :]] for row in rows]
+    return rows
+
+
+def _measure_longest_part(name: str, cells: Sequence[str], *, whole: bool) -> int:
+    return max(cell_len(part) for cell in (name, *cells) for part in ([cell] if whole else cell.split() or [""]))
+
+
+def shorten_name_middle(name: str, width: int) -> str:
+    """A name of at most this width; names that differ often differ at the end, so the middle goes."""
+    if cell_len(name) <= width:
+        return name
+    start, end = name[: len(name) // 2], name[len(name) // 2 :]
+    while cell_len(start) + cell_len(end) >= width:
+        start, end = (start[:-1], end) if cell_len(start) >= cell_len(end) else (start, end[1:])
+    return f"{start}…{end}"

@@ -1,0 +1,138 @@
+"""evenhand sensitivity: whether the ranking of variants survives other weights, and what would turn it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.screen import Screen
+from evenhand.wording import format_percent, format_signed
+
+
+@click.command("sensitivity")
+@click.argument("run", metavar="RUN")
+@click.option("--draws", type=int, default=10_000, show_default=True, help="How many weightings are drawn.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Decides which are drawn.")
+@click.option("--spread", type=float, default=0.2, show_default=True, help="How far near weights stray, 0 to 1.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
+    """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
+    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.sensitivity import measure_run_sensitivity
+
+    with open_existing_store() as store:
+        found = measure_run_sensitivity(store, run, draws=draws, seed=seed, spread=spread)
+    from evenhand.compare.sensitivity import sensitivity_json
+
+    with until_reader_leaves():
+        if as_data:
+            print_json(sensitivity_json(found))
+        else:
+            print_sensitivity(sensitivity_json(found))
+
+
+SensitivityData = Mapping[str, Any]
+
+
+def print_sensitivity(found: SensitivityData) -> None:
+    """Print it; the answer comes first."""
+    screen = Screen()
+    screen.line(found["headline"], bold=True)
+    screen.line(f"next: {found['next_step']}", indent=2)
+    _print_weight_ranking(screen, found)
+    if found["layers"]:
+        _print_weight_ranking(screen, found["layers"])
+    if found["without_judge"]:
+        screen.gap()
+        screen.line("Without one judge", bold=True)
+        for one in found["without_judge"]:
+            first = "the same first" if one["same_winner"] else f"{one['order'][0]} is first"
+            screen.line(f"{one['judge']}: {first}", indent=2)
+
+
+def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
+    order = one["order"]
+    screen.gap()
+    left = f", {one['left_out']:,} left out without all scores" if one["left_out"] else ""
+    screen.heading(f"By {one['of']}", f"{one['samples']:,} samples{left}", 0)
+    screen.table(
+        {
+            "variant": order,
+            "mean": [f"{one['means'][name]:.2f}" for name in order],
+            "first, near weights": [format_percent(one["wins"][name]) for name in order],
+            "first, any weights": [format_percent(one["anywhere"]["wins"][name]) for name in order],
+        },
+        right=("mean", "first, near weights", "first, any weights"),
+    )
+    screen.gap()
+    singular = {"criteria": "criterion", "layers": "layer"}[one["of"]]
+    parts = one["by_weight"]
+    screen.table(
+        {
+            singular: [part["criterion"] for part in parts],
+            "weight": [f"{part['weight']:.2f}" for part in parts],
+            f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
+            "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],
+            "without it": [_describe_without_criterion(part, one) for part in parts],
+        },
+        right=("weight", f"lead of {order[0]}", "level at"),
+    )
+    for line in _describe_weight_ranking(one):
+        screen.line(line, indent=2)
+
+
+def _describe_weight_ranking(one: SensitivityData) -> list[str]:
+    if one["tied"]:
+        return [one["noise"], *([one["note"]] if one["note"] else [])]
+    first, second = one["order"][:2]
+    won, order = one["won"], format_percent(one["share_same_order"])
+    flip = one["flip"]
+    moved = (
+        ""
+        if flip is None
+        else ", ".join(
+            _format_weight_change(part, flip["weights"]) for part in _list_changed_weights(one, flip["weights"])
+        )
+    )
+    turns = (
+        f"No weights put {second} level with {first}."
+        if flip is None and one["exact"]
+        else f"None of the weights drawn put {second} level with {first}."
+        if flip is None
+        else f"The {'smallest change' if flip['exact'] else 'smallest change drawn'} that levels them moves "
+        f"{format_percent(flip['distance'] / 2)} of the weight: {moved}."
+    )
+    lines = [
+        f"The whole order stays the same with {order} of near weights.",
+        f"{first} wins {format_percent(won['share'])} of the samples, {format_percent(won['low'])} to {format_percent(won['high'])} "
+        "under near weights.",
+        turns,
+        one["noise"],
+        f"Another set of samples counted too, {first} stays first in {format_percent(one['share_with_noise'])}.",
+    ]
+    if not one["exact"]:
+        lines.append("Ceilings and penalties were worked out anew; flags, bonuses and caps stay as they were.")
+    return [*lines, *([one["note"]] if one["note"] else [])]
+
+
+def _list_changed_weights(one: SensitivityData, weights: Mapping[str, float]) -> list[SensitivityData]:
+    return [
+        part
+        for part in one["by_weight"]
+        if part["criterion"] in weights and abs(weights[part["criterion"]] - part["weight"]) > 0.005
+    ]
+
+
+def _format_weight_change(part: SensitivityData, weights: Mapping[str, float]) -> str:
+    return f"{part['criterion']} {part['weight']:.2f} to {weights[part['criterion']]:.2f}"
+
+
+def _describe_without_criterion(part: SensitivityData, one: SensitivityData) -> str:
+    if part["winner_without"] is None:
+        return "nothing left"
+    if part["winner_without"] != one["order"][0]:
+        return f"{part['winner_without']} first"
+    return "the same" if part["same_order_without"] else "same first, other order"

@@ -1,0 +1,242 @@
+"""What a comparison came to (verdict, rule, reasons, badges), the columns it is made from, and differences in
+words; no NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Literal
+
+from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed
+
+if TYPE_CHECKING:
+    from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
+    from evenhand.stats._difference import Difference
+    from evenhand.stats._power import PowerBand
+    from evenhand.stats._saturation import Saturation
+
+
+CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO"]
+BadgeColour = Literal["green", "amber", "red", "grey"]
+
+VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDERPOWERED", "NOISE", "PROGRESS", "SOLO")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateState:
+    """The mean of a layer against its minimum; `passed` is None where there is no mean."""
+
+    gate: str
+    min: float
+    mean: float | None
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Badge:
+    """One conclusion about the method, with its number and what would turn it green."""
+
+    name: str
+    colour: BadgeColour
+    value: float | None
+    says: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerVerdict:
+    """What the rules say of one layer alone."""
+
+    verdict: CompareVerdict
+    rule: str
+    reasons: tuple[str, ...]
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A treatment against the control.
+
+    `p` is the composite's, adjusted by Holm where there are several treatments. `pairs`, wins, ties, losses and lost
+    outputs count samples: repeats of one sample are one.
+    """
+
+    treatment: str
+    control: str
+    verdict: CompareVerdict
+    headline: str
+    sure: str
+    rule: str
+    reasons: tuple[str, ...]
+    next_step: str
+    composite: Difference | None
+    p: float | None
+    layers: Mapping[str, Difference | None]
+    layer_verdicts: Mapping[str, LayerVerdict]
+    criteria: Mapping[str, Difference | None]
+    spread: DifferenceHistogram | None
+    not_worse: NotWorseResult | None
+    pairs: int
+    lost_by_treatment: int
+    lost_by_control: int
+    wins: int
+    ties: int
+    losses: int
+    power: PowerBand | None
+    saturation: Saturation | None
+    badges: tuple[Badge, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the treatment may be shipped: it is better, or surely not worse by more than was asked."""
+        return self.verdict == "PROGRESS" or (self.not_worse is not None and self.not_worse.holds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareDecision:
+    """The verdict over all treatments, what it rests on, and how sure it is."""
+
+    verdict: CompareVerdict
+    control: str
+    headline: str
+    sure: str
+    comparisons: tuple[Comparison, ...]
+    gates: Mapping[str, tuple[GateState, ...]]
+    best: str | None
+    exit_code: int
+
+
+RowScores = Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantColumn:
+    """One variant's scores, one row per sample and repeat; None where there is no score."""
+
+    composite: RowScores
+    layers: Mapping[str, RowScores] = field(default_factory=dict)
+    criteria: Mapping[str, RowScores] = field(default_factory=dict)  # Shown beside the layers; no rule looks at them.
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "composite", _check_row_scores(self.composite, "composite"))
+        for kind, rows in (("layer", self.layers), ("criterion", self.criteria)):
+            field_name = "layers" if kind == "layer" else "criteria"
+            checked = {name: _check_row_scores(row, f"{kind} {name!r}") for name, row in rows.items()}
+            object.__setattr__(self, field_name, checked)
+            for name, row in checked.items():
+                if len(row) != len(self.composite):
+                    what = f"{len(row)} rows of {kind} {name!r} for {len(self.composite)} of the composite"
+                    raise InputError(Fault(what, "one row per sample and repeat, None where there is no score"))
+
+
+def check_variant_columns(
+    columns: Mapping[str, VariantColumn], control: str, clusters: Sequence[int]
+) -> tuple[str, ...]:
+    """The layers that every composite was computed from, or a refusal that says what differs."""
+    if control not in columns:
+        raise InputError(Fault(f"control {control!r} is not among the variants", suggest_known_word(control, columns)))
+    for name, column in columns.items():
+        if len(column.composite) != len(clusters):
+            what = f"variant {name!r} has {len(column.composite)} rows for {len(clusters)} clusters"
+            raise InputError(Fault(what, "every variant has one row per sample and repeat, None where it failed"))
+    present = {name: _find_compared_layers(name, column) for name, column in columns.items()}
+    known = {name: layers for name, layers in present.items() if layers is not None}
+    first = control if control in known else next(iter(known), control)
+    for name, layers in known.items():
+        if layers != known[first]:
+            raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
+    return known.get(first, ())
+
+
+def check_layer_gates(gates: Mapping[str, float], layers: Sequence[str]) -> None:
+    """Refuse a gate on a layer that is not there, or one that no mean can be held against."""
+    for name, least in gates.items():
+        if name not in layers:
+            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word(name, layers)))
+        if not isfinite(least):
+            raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
+
+
+def check_not_worse_margin(by: float | None) -> None:
+    """Refuse a margin that nothing could be held against."""
+    if by is not None and not (isfinite(by) and by > 0):
+        raise InputError(Fault(f"not worse by {by} points", "a margin above 0, such as 0.2"))
+
+
+def _check_row_scores(row: RowScores, what: str) -> tuple[float | None, ...]:
+    try:
+        wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
+    except TypeError:
+        raise InputError(Fault(f"{what} holds something that is no number", "None where there is no score")) from None
+    if wrong is not None:
+        raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", "None where there is no score"))
+    return tuple(row)
+
+
+def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
+    """The layers behind every composite of a variant; None where it has no composite at all."""
+    found: tuple[str, ...] | None = None
+    rows = zip(*column.layers.values(), strict=True) if column.layers else iter(() for _ in column.composite)
+    kinds: dict[tuple[bool, ...], int] = {}
+    for place, (score, row) in enumerate(zip(column.composite, rows, strict=True)):
+        if score is not None:
+            kinds.setdefault(tuple([one is not None for one in row]), place)
+    for kind, place in kinds.items():
+        layers = tuple(sorted(layer for layer, there in zip(column.layers, kind, strict=True) if there))
+        if found is not None and layers != found:
+            first = next(iter(kinds.values()))
+            raise InputError(_different_layers_fault(f"variant {name!r}, row {place}", layers, f"row {first}", found))
+        found = layers
+    return found
+
+
+def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
+    what = f"{one} was scored from {_join_layer_names(ours)}, {other} from {_join_layer_names(theirs)}"
+    return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
+
+
+def _join_layer_names(layers: Sequence[str]) -> str:
+    return " + ".join(layers) or "no layers"
+
+
+def describe_points(found: Difference | None) -> str:
+    """An estimated difference in a headline."""
+    return "no difference measured" if found is None else f"{format_signed(found.estimate)} points"
+
+
+def describe_difference(found: Difference | None) -> str:
+    """An estimate with its interval and p."""
+    if found is None:
+        return "too few pairs to test"
+    return f"{format_signed(found.estimate)}, {describe_difference_interval(found)}, {format_p_value(found.p)}"
+
+
+def describe_difference_interval(found: Difference) -> str:
+    """Where the difference lies."""
+    if not found.bounded:
+        return f"no {found.level:.0%} interval from {format_plural(found.n, 'pair')}".replace("%", " %")
+    if found.high == found.low:
+        return f"the same in all {format_plural(found.n, 'pair')}"
+    digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
+    low, high = format_signed(found.low, digits), format_signed(found.high, digits)
+    return f"{found.level:.0%} interval".replace("%", " %") + f" {low} to {high}"
+
+
+def describe_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:
+    """How sure, in plain words with the number behind them."""
+    if found is None:
+        return "There are too few pairs to say how sure."
+    if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
+        return (
+            f"Allowing for every look at the run, {format_p_value(found.p)}{also}; "
+            f"{describe_difference_interval(found)}{_difference_unit(found)}."
+        )
+    often = f"a difference this large would come up in {describe_p_value(found.p)} ({format_p_value(found.p)}{also})"
+    return f"If {equal}, {often}; {describe_difference_interval(found)}{_difference_unit(found)}."
+
+
+def _difference_unit(found: Difference) -> str:
+    return " points" if found.bounded and found.low < found.high else ""

@@ -1,0 +1,141 @@
+"""What was measured about one treatment against the control: everything the rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats._difference import Difference
+from evenhand.stats._power import LEAST_NEEDED, PowerBand
+from evenhand.stats._rates import Mcnemar
+from evenhand.stats._saturation import Saturation
+
+SIGNIFICANCE_LEVEL = 0.05
+JUDGE_LAYER = "judge"  # The layer that judges fill.
+GATE_TOLERANCE = 1e-9  # A mean that is on its gate on paper is on it.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerFacts:
+    """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over all layers."""
+
+    difference: Difference | None
+    p_held: float
+    gate: float
+    control_mean: float | None
+    treatment_mean: float | None
+    power: PowerBand | None = None
+    needed: int = LEAST_NEEDED
+    saturation: Saturation | None = None
+
+    @property
+    def worse(self) -> bool:
+        """Significantly lower, on its own."""
+        return self.difference is not None and self.difference.estimate < 0 and self.difference.p < SIGNIFICANCE_LEVEL
+
+    @property
+    def worse_among_all(self) -> bool:
+        """Significantly lower even as one of several layers that were looked at."""
+        return self.worse and self.p_held < SIGNIFICANCE_LEVEL
+
+    @property
+    def below(self) -> bool:
+        """The treatment's mean does not reach the gate."""
+        return self.treatment_mean is not None and self.treatment_mean < self.gate - GATE_TOLERANCE
+
+    @property
+    def fell_below_gate(self) -> bool:
+        """The control's mean reached the gate and the treatment's does not."""
+        return self.below and self.control_mean is not None and self.control_mean >= self.gate - GATE_TOLERANCE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeAgreement:
+    """How far the judges of one variant agree: correlation of pairs, and α where there are three or more."""
+
+    judges: int
+    pearson: Agreement | Undefined
+    alpha: Agreement | Undefined | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotWorseResult:
+    """Whether the treatment is not worse by more than `by`: the interval, one-sided at 5 %, lies wholly above −`by`."""
+
+    by: float
+    low: float
+    level: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferenceHistogram:
+    """How the differences are spread: bars between edges, and the mean of them all."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    mean: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareFacts:
+    """One treatment against the control, measured. `dropped` counts rows that the treatment alone has no score for."""
+
+    what: str  # The composite, or the layer that stands alone.
+    treatment: str
+    control: str
+    pairs: int
+    lost: Mcnemar
+    dropped: int
+    wins: int
+    ties: int
+    losses: int
+    composite: Difference | None
+    p: float | None
+    tests: int
+    layers: Mapping[str, LayerFacts]
+    power: PowerBand | None
+    needed: int
+    smallest_effect: float
+    saturation: Saturation | None
+    agreed: Mapping[str, JudgeAgreement]
+    aligned: Agreement | Undefined | None
+    criteria: Mapping[str, Difference | None]
+    spread: DifferenceHistogram | None
+    not_worse: NotWorseResult | None
+
+    def facts_of_layer(self, name: str) -> CompareFacts:
+        """The same for one layer alone, its p adjusted as one of several that are looked at."""
+        layer = self.layers[name]
+        if layer.difference:
+            layer = replace(layer, difference=replace(layer.difference, p=layer.p_held))
+        return replace(
+            self,
+            what=f"layer {name}",
+            pairs=layer.difference.n if layer.difference else 0,
+            composite=layer.difference,
+            p=layer.p_held if layer.difference else None,
+            tests=1,
+            layers={name: layer},
+            power=layer.power,
+            needed=layer.needed,
+            saturation=layer.saturation,
+            agreed=self.agreed if name == JUDGE_LAYER else {},
+            not_worse=None,
+        )
+
+    @property
+    def significant(self) -> bool:
+        """Whether the composite differs, counting that several treatments were tried."""
+        return self.p is not None and self.p < SIGNIFICANCE_LEVEL
+
+    @property
+    def better(self) -> bool:
+        """Significantly higher."""
+        return self.significant and self.composite is not None and self.composite.estimate > 0
+
+    @property
+    def worse(self) -> bool:
+        """Significantly lower."""
+        return self.significant and self.composite is not None and self.composite.estimate < 0

@@ -1,0 +1,273 @@
+"""From columns to facts: pair the rows, count lost outputs, test the composite and every layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.compare.decision import GateState, RowScores, VariantColumn
+from evenhand.compare.facts import (
+    GATE_TOLERANCE,
+    CompareFacts,
+    DifferenceHistogram,
+    JudgeAgreement,
+    LayerFacts,
+    NotWorseResult,
+)
+from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats._difference import Difference, difference_of, unit_differences
+from evenhand.stats._equivalence import not_worse
+from evenhand.stats._krippendorff import krippendorff
+from evenhand.stats._pairwise import mean_pairwise
+from evenhand.stats._power import LEAST_NEEDED, PowerBand, power_band
+from evenhand.stats._rates import Mcnemar, mcnemar_worse
+from evenhand.stats._saturation import Saturation, saturation
+from evenhand.stats._sequential import Looks, p_over_looks, sequential_difference
+from evenhand.stats._several import holm
+
+Floats = NDArray[np.float64]
+JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionSettings:
+    """What holds for all comparisons of one decision."""
+
+    control: str
+    layers: tuple[str, ...]
+    gates: Mapping[str, tuple[GateState, ...]]
+    agreed: Mapping[str, JudgeAgreement]
+    aligned: Agreement | Undefined | None
+    smallest_effect: float
+    not_worse_by: float | None
+    treatments: int
+    seed: int
+    stopped_early: bool
+    looks: Looks | None = None  # Of a run that was looked at while it came in.
+
+
+def measure_gate_states(
+    column: VariantColumn, clusters: Sequence[int], layers: Sequence[str], gates: Mapping[str, float]
+) -> tuple[GateState, ...]:
+    """Each layer's mean over the samples that have it, against its minimum."""
+    states = []
+    for layer in layers:
+        mean = (
+            _mean_over_samples(_scores_as_array(column.layers[layer]), np.asarray(clusters))
+            if layer in column.layers
+            else None
+        )
+        passed = None if mean is None else mean >= gates[layer] - GATE_TOLERANCE
+        states.append(GateState(gate=layer, min=gates[layer], mean=mean, passed=passed))
+    return tuple(states)
+
+
+def measure_variant_agreement(
+    judges: JudgeRowsByVariant, variants: Sequence[str], rows: int
+) -> dict[str, JudgeAgreement]:
+    """How far the judges agree on each variant that two or more of them have scored."""
+    found = {}
+    for variant, given in judges.items():
+        if variant not in variants:
+            raise InputError(Fault(f"judges of unknown variant {variant!r}", suggest_known_word(variant, variants)))
+        if any(len(row) != rows for row in given):
+            raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
+        if len(given) > 1:
+            alpha = krippendorff(given) if len(given) > 2 else None
+            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(given), alpha=alpha)
+    return found
+
+
+def measure_treatments(
+    columns: Mapping[str, VariantColumn], clusters: Sequence[int], setting: DecisionSettings
+) -> list[CompareFacts]:
+    """The facts of every treatment, in order; what can condemn one of them is adjusted over all of them."""
+    units = np.unique(np.asarray(clusters), return_inverse=True)[1] if len(clusters) else np.empty(0, np.int64)
+    treatments = [name for name in columns if name != setting.control]
+    found = [_measure_treatment_facts(columns, name, units, setting) for name in treatments]
+    tested = [place for place, facts in enumerate(found) if facts.p is not None]
+    for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
+        found[place] = replace(found[place], p=p, tests=len(tested))
+    lost = holm([facts.lost.p for facts in found]).p
+    return [
+        replace(facts, lost=replace(facts.lost, p=p), layers=layers)
+        for facts, p, layers in zip(found, lost, _adjust_layer_p_values(found), strict=True)
+    ]
+
+
+def _adjust_layer_p_values(found: Sequence[CompareFacts]) -> list[dict[str, LayerFacts]]:
+    """The layers of every treatment, their p-values adjusted over all of them."""
+    adjusted = iter(holm([layer.p_held for facts in found for layer in facts.layers.values()]).p)
+    return [{name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()} for facts in found]
+
+
+def _measure_treatment_facts(
+    columns: Mapping[str, VariantColumn], treatment: str, units: NDArray[np.int64], setting: DecisionSettings
+) -> CompareFacts:
+    ours, theirs = columns[treatment], columns[setting.control]
+    own, other = _scores_as_array(ours.composite), _scores_as_array(theirs.composite)
+    both = ~np.isnan(own) & ~np.isnan(other)
+    only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
+    # Per sample: repeats of one sample that fail together are one loss, not several.
+    lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
+    differences = _pair_score_differences(own, other, units, both)
+    composite = _test_paired_difference(differences, setting)
+    power = _estimate_power_band(composite, setting)
+    return CompareFacts(
+        what="composite",
+        treatment=treatment,
+        control=setting.control,
+        pairs=len(differences),
+        lost=adjust_lost_outputs_for_looks(mcnemar_worse(int((lost > 0).sum()), int((lost < 0).sum())), setting.looks),
+        dropped=int(only_control.sum()),
+        wins=int((differences > 0).sum()),
+        ties=int((differences == 0).sum()),
+        losses=int((differences < 0).sum()),
+        composite=composite,
+        p=composite.p if composite else None,
+        tests=1,
+        layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
+        power=power,
+        needed=_needed_pairs(power, setting),
+        smallest_effect=setting.smallest_effect,
+        saturation=_measure_saturation(differences, setting),
+        agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
+        aligned=setting.aligned,
+        criteria=_measure_criterion_differences(ours, theirs, units, setting),
+        spread=_histogram_differences(differences),
+        not_worse=_test_not_worse(differences, setting),
+    )
+
+
+def _measure_layer_facts(
+    ours: VariantColumn,
+    theirs: VariantColumn,
+    units: NDArray[np.int64],
+    both: NDArray[np.bool_],
+    treatment: str,
+    setting: DecisionSettings,
+) -> dict[str, LayerFacts]:
+    states = zip(setting.gates[treatment], setting.gates[setting.control], strict=True)
+    found = {}
+    for layer, (own, other) in zip(setting.layers, states, strict=True):
+        differences = np.empty(0)
+        if layer in ours.layers and layer in theirs.layers:
+            differences = _pair_score_differences(
+                _scores_as_array(ours.layers[layer]), _scores_as_array(theirs.layers[layer]), units, both
+            )
+        difference = _test_paired_difference(differences, setting)
+        power = _estimate_power_band(difference, setting)
+        found[layer] = LayerFacts(
+            difference=difference,
+            p_held=1.0 if difference is None else difference.p,
+            gate=own.min,
+            control_mean=other.mean,
+            treatment_mean=own.mean,
+            power=power,
+            needed=_needed_pairs(power, setting),
+            saturation=_measure_saturation(differences, setting),
+        )
+    return found
+
+
+def _measure_criterion_differences(
+    ours: VariantColumn, theirs: VariantColumn, units: NDArray[np.int64], setting: DecisionSettings
+) -> dict[str, Difference | None]:
+    """Each criterion that both have, over the samples that both have it for."""
+    found = {}
+    for name in ours.criteria:
+        if name in theirs.criteria:
+            own, other = _scores_as_array(ours.criteria[name]), _scores_as_array(theirs.criteria[name])
+            both = ~np.isnan(own) & ~np.isnan(other)
+            found[name] = _test_paired_difference(_pair_score_differences(own, other, units, both), setting)
+    return found
+
+
+def _estimate_power_band(found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
+    return power_band(found.sd, setting.smallest_effect) if found else None
+
+
+def _needed_pairs(power: PowerBand | None, setting: DecisionSettings) -> int:
+    return LEAST_NEEDED if power is None or setting.stopped_early else power.needed
+
+
+def _measure_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
+    return _cached_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
+
+
+@lru_cache(2)  # Where there is one layer, its differences are those of the composite.
+def _cached_saturation(differences: bytes, seed: int) -> Saturation:
+    return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
+
+
+def _test_not_worse(differences: Floats, setting: DecisionSettings) -> NotWorseResult | None:
+    """Each treatment has its share of the 5 % by which one of them may pass wrongly."""
+    if setting.not_worse_by is None or len(differences) < 2:
+        return None
+    level = 1 - 0.10 / setting.treatments
+    rng = np.random.default_rng(setting.seed)
+    found = not_worse(differences, by=setting.not_worse_by, rng=rng, level=level)
+    return NotWorseResult(by=found.margin, low=found.low, level=level, holds=found.holds)
+
+
+_MOST_HISTOGRAM_BARS = 24
+
+
+def _histogram_differences(differences: Floats) -> DifferenceHistogram | None:
+    """Differences in steps get a bar each, others bars of equal width."""
+    if not len(differences):
+        return None
+    values = np.unique(differences)
+    gap = float(np.diff(values).min()) if len(values) > 1 else 1.0
+    low, high = float(values[0]), float(values[-1])
+    bars = round((high - low) / gap) + 1
+    if bars <= _MOST_HISTOGRAM_BARS:
+        edges = low + gap * (np.arange(bars + 1) - 0.5)
+    else:  # 0 is an edge: no bar holds both gains and losses.
+        width = (high - low) / _MOST_HISTOGRAM_BARS
+        edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
+    counts, edges = np.histogram(differences, bins=edges)
+    return DifferenceHistogram(
+        edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=float(differences.mean())
+    )
+
+
+def _test_paired_difference(differences: Floats, setting: DecisionSettings) -> Difference | None:
+    """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
+    if len(differences) < 2:
+        return None
+    rng = np.random.default_rng(setting.seed)
+    if setting.looks is None:
+        return difference_of(differences, rng=rng)
+    return sequential_difference(differences, looks=setting.looks, rng=rng)
+
+
+def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar:
+    """The same for lost outputs: their p-value holds at whichever look a run was stopped."""
+    if looks is None:
+        return lost
+    return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
+
+
+def _pair_score_differences(own: Floats, other: Floats, units: NDArray[np.int64], both: NDArray[np.bool_]) -> Floats:
+    return unit_differences(own[both], other[both], units[both].tolist())
+
+
+def _mean_over_samples(values: Floats, clusters: NDArray[np.int64]) -> float | None:
+    """Every sample counts once, however often it was repeated."""
+    there = ~np.isnan(values)
+    if not there.any():
+        return None
+    _, unit = np.unique(clusters[there], return_inverse=True)
+    return float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
+
+
+def _scores_as_array(scores: RowScores) -> Floats:
+    """NaN for None, inside this module only: a column refuses NaN at birth."""
+    return np.array(scores, dtype=np.float64)

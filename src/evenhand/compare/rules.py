@@ -1,0 +1,340 @@
+"""The rules that make a verdict, in order: the first that fits decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isinf
+
+from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
+from evenhand.stats._agreement import Agreement
+from evenhand.stats._difference import Difference
+from evenhand.stats._power import LEAST_NEEDED
+from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
+
+FEWEST_PAIRS = 5
+LOST_OUTPUTS_LEVEL = 0.01
+LEAST_JUDGE_AGREEMENT = 0.4
+UNDECIDED_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRuling:
+    """A verdict, the rule that made it, why, and what to do next; `sure` where not the composite decided."""
+
+    verdict: CompareVerdict
+    rule: str
+    says: str
+    why: tuple[str, ...]
+    next_step: str
+    sure: str = ""
+
+
+def rule_verdict(facts: CompareFacts) -> VerdictRuling:
+    """The first rule that fits."""
+    rules: tuple[Callable[[CompareFacts], VerdictRuling | None], ...] = (
+        _rule_lost_outputs,
+        _rule_too_few_pairs,
+        _rule_composite_lower,
+        _rule_layer_below_gate,
+        _rule_no_difference,
+    )
+    return next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
+
+
+def apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
+    """A treatment that cannot be told from the control may still be shown not to be worse by more than was asked."""
+    asked = facts.not_worse
+    if asked is None or found.verdict not in UNDECIDED_VERDICTS:
+        return found
+    level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else format_signed(asked.low)
+    if not asked.holds:
+        why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
+        return replace(found, why=(*found.why, why))
+    return replace(
+        found,
+        says=f"{found.says}, and is not worse by more than {asked.by:g} points",
+        why=(
+            *found.why,
+            f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
+            f"Losses in fewer than {_unseen_loss_share(facts.pairs)} of the samples may have gone unseen.",
+        ),
+        next_step=f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
+    )
+
+
+def _unseen_loss_share(pairs: int) -> str:
+    """The share below which something that strikes samples at random is missed by all of them in 1 of 20 tries."""
+    return f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / pairs)):.2g} %"
+
+
+def do_judges_disagree(agreed: JudgeAgreement) -> bool:
+    """Whether the judges of a variant contradict each other; judges without spread cannot."""
+    return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9
+
+
+def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
+    if facts.lost.p >= LOST_OUTPUTS_LEVEL:
+        return None
+    why = (
+        f"{facts.treatment} has no score for {format_plural(facts.lost.lost_by_treatment, 'sample')} that {facts.control} has "
+        f"one for; the other way round it is {facts.lost.lost_by_control:,} ({format_p_value(facts.lost.p)})."
+    )
+    return VerdictRuling(
+        verdict="REGRESS",
+        rule="2. the treatment lost outputs",
+        says=f"{facts.treatment} lost outputs that {facts.control} has",
+        why=(why,),
+        next_step=f"Find out why {facts.treatment} fails on those samples, then compare again.",
+        sure=f"If both lost outputs equally often, so many losses on one side would come up in "
+        f"{describe_p_value(facts.lost.p)} ({format_p_value(facts.lost.p)}).",
+    )
+
+
+def _rule_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
+    if facts.pairs >= FEWEST_PAIRS:
+        return None
+    return VerdictRuling(
+        verdict="UNDERPOWERED",
+        rule="3. fewer than 5 pairs",
+        says=f"{format_plural(facts.pairs, 'pair')} cannot compare {facts.treatment} with {facts.control}",
+        why=(f"Below {FEWEST_PAIRS} pairs nothing is significant.",),
+        next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} samples with both variants.",
+    )
+
+
+def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
+    if not facts.worse:
+        return None
+    return VerdictRuling(
+        verdict="REGRESS",
+        rule=f"4. the {facts.what} is significantly lower",
+        says=f"{facts.treatment} is worse than {facts.control} ({describe_points(facts.composite)})",
+        why=(f"The {facts.what} is significantly lower.",),
+        next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
+    )
+
+
+def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
+    fallen = {name: layer for name, layer in facts.layers.items() if layer.fell_below_gate}
+    if not fallen:
+        return None
+    why = tuple(
+        f"Layer {name} fell below its gate of {format_score(layer.gate)}: from {format_score(layer.control_mean)} to "
+        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})."
+        for name, layer in fallen.items()
+    )
+    sure = [name for name, layer in fallen.items() if layer.worse_among_all]
+    if sure:
+        return VerdictRuling(
+            verdict="REGRESS",
+            rule="5. a layer fell below its gate, significantly",
+            says=f"{facts.treatment} fell below the gate in {join_names(sure)}",
+            why=why,
+            next_step=f"Do not ship {facts.treatment}; repair {join_names(sure)} first.",
+            sure=describe_difference_chance(fallen[sure[0]].difference, f"the two were equal in {sure[0]}"),
+        )
+    return VerdictRuling(
+        verdict="CAUTIOUS",
+        rule="5. a layer fell below its gate, not significantly",
+        says=f"{facts.treatment} fell below the gate in {join_names(fallen)}, which may be chance",
+        why=why,
+        next_step=f"Look at {join_names(fallen)} before shipping, or add samples to see whether the fall is real.",
+        sure=describe_difference_chance(
+            next(iter(fallen.values())).difference, f"the two were equal in {next(iter(fallen))}"
+        ),
+    )
+
+
+def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
+    """Rule 6, whose first half holds back and whose second says whether more samples would help."""
+    if facts.better:
+        return None
+    worse = {name: layer.difference for name, layer in facts.layers.items() if layer.worse}
+    if not worse:
+        return _rule_underpowered(facts) or _rule_not_saturated(facts) or _rule_noise(facts)
+    return VerdictRuling(
+        verdict="CAUTIOUS",
+        rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
+        says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
+        why=(
+            _describe_no_difference(facts),
+            *(f"Layer {name} is significantly lower: {describe_difference(found)}." for name, found in worse.items()),
+        ),
+        next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
+        sure=describe_difference_chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
+    )
+
+
+def _describe_lower_layer(name: str, found: Difference | None) -> str:
+    return f"Layer {name} is significantly lower: {describe_difference(found)}."
+
+
+def _describe_no_difference(facts: CompareFacts) -> str:
+    return f"The {facts.what} does not differ significantly."
+
+
+def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
+    if facts.pairs >= facts.needed:
+        return None
+    return VerdictRuling(
+        verdict="UNDERPOWERED",
+        rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
+        says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
+        f"({describe_points(facts.composite)})",
+        why=(_describe_no_difference(facts), _describe_needed_pairs(facts)),
+        next_step=f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
+    )
+
+
+def _rule_not_saturated(facts: CompareFacts) -> VerdictRuling | None:
+    found = facts.saturation
+    if found is None or not found.low_confidence:
+        return None
+    why = "There are too few samples to see whether the interval has settled."
+    if found.changed is not None and found.moved is not None:
+        why = (
+            "Of the last three tenths of the samples one still changed the interval's width by "
+            f"{found.changed * 100:.1f} %, and together they moved the estimate by {found.moved * 100:.1f} % of its "
+            "half-width; settled is below 10 % and below 50 %."
+        )
+    return VerdictRuling(
+        verdict="UNDERPOWERED",
+        rule=f"6. the {facts.what} does not differ, and the interval is not saturated",
+        says=f"{facts.treatment} cannot yet be told from {facts.control} ({describe_points(facts.composite)})",
+        why=(_describe_no_difference(facts), why, *_describe_ruled_out_difference(facts)),
+        next_step=_advise_cheaper_variant(facts)
+        if _describe_ruled_out_difference(facts)
+        else "Add samples until the interval settles.",
+    )
+
+
+def _rule_noise(facts: CompareFacts) -> VerdictRuling:
+    return VerdictRuling(
+        verdict="NOISE",
+        rule=f"6. the {facts.what} does not differ",
+        says=f"{facts.treatment} cannot be told from {facts.control} ({describe_points(facts.composite)})",
+        why=(
+            _describe_no_difference(facts),
+            *(_describe_ruled_out_difference(facts) or _describe_detectable_difference(facts)),
+        ),
+        next_step=_advise_cheaper_variant(facts),
+    )
+
+
+def _describe_ruled_out_difference(facts: CompareFacts) -> tuple[str, ...]:
+    """Said where the interval holds no difference that matters, to either side."""
+    found, matters = facts.composite, facts.smallest_effect
+    if found is None or not -matters < found.low <= found.high < matters:
+        return ()
+    return (f"The interval rules out a difference of {matters:g} points or more.",)
+
+
+def _describe_detectable_difference(facts: CompareFacts) -> tuple[str, ...]:
+    return (f"A difference of {facts.smallest_effect:g} points would have been seen four times out of five.",)
+
+
+def _advise_cheaper_variant(facts: CompareFacts) -> str:
+    return (
+        f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more samples "
+        "(evenhand compare RUN --power)."
+    )
+
+
+def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
+    """Rule 7: all that speaks against shipping is told, the first of it decides."""
+    why = f"The {facts.what} is significantly higher."
+    says = f"{facts.treatment} is better than {facts.control} ({describe_points(facts.composite)})"
+    held = [
+        one
+        for one in (
+            _object_to_low_layer(facts),
+            _object_to_lost_outputs(facts),
+            _object_to_judge_disagreement(facts),
+            _object_to_few_samples(facts),
+        )
+        if one
+    ]
+    if not held:
+        return VerdictRuling(
+            verdict="PROGRESS",
+            rule=f"7. the {facts.what} is significantly higher, and nothing speaks against it",
+            says=says,
+            why=(why,),
+            next_step=f"Ship {facts.treatment}.",
+        )
+    return VerdictRuling(
+        verdict="CAUTIOUS",
+        rule=f"7. the {facts.what} is significantly higher, but {held[0].what}",
+        says=f"{says}, but {held[0].what}",
+        why=(why, *(reason for one in held for reason in one.reasons)),
+        next_step=held[0].next_step,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShippingObjection:
+    """One thing that speaks against shipping a treatment that scored higher."""
+
+    what: str
+    reasons: tuple[str, ...]
+    next_step: str
+
+
+def _object_to_low_layer(facts: CompareFacts) -> _ShippingObjection | None:
+    low = {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}
+    if not low:
+        return None
+    reasons = tuple(
+        (
+            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, and {format_score(layer.gate)} "
+            f"is asked."
+        )
+        if layer.below
+        else _describe_lower_layer(name, layer.difference)
+        for name, layer in low.items()
+    )
+    return _ShippingObjection(
+        what="a layer is low", reasons=reasons, next_step=f"Bring {join_names(low)} up before shipping."
+    )
+
+
+def _object_to_lost_outputs(facts: CompareFacts) -> _ShippingObjection | None:
+    if not facts.dropped:
+        return None
+    lost = format_plural(facts.dropped, "output")
+    return _ShippingObjection(
+        what="the treatment lost outputs",
+        reasons=(f"{lost} of {facts.treatment} alone could not be scored, and left the comparison.",),
+        next_step=f"Get a score for every output of {facts.treatment}, then compare again.",
+    )
+
+
+def _object_to_judge_disagreement(facts: CompareFacts) -> _ShippingObjection | None:
+    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_disagree(one)]
+    reasons = tuple(
+        f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
+        for name, found in apart
+        if isinstance(found, Agreement)
+    )
+    step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
+    return _ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
+
+
+def _object_to_few_samples(facts: CompareFacts) -> _ShippingObjection | None:
+    if facts.pairs >= facts.needed:
+        return None
+    step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
+    return _ShippingObjection(what="the samples are few", reasons=(_describe_needed_pairs(facts),), next_step=step)
+
+
+def _describe_needed_pairs(facts: CompareFacts) -> str:
+    """Why it takes so many samples."""
+    pairs = format_plural(facts.pairs, "pair")
+    if facts.power is None or facts.needed == LEAST_NEEDED:
+        return f"{pairs}, and the power band begins at {LEAST_NEEDED}."
+    return (
+        f"{pairs}; with differences this scattered (standard deviation {format_score(facts.power.sd)}) it takes "
+        f"{facts.needed:,} to see a difference of {facts.power.smallest_effect:g} points four times out of five."
+    )

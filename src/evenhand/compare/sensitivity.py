@@ -1,0 +1,179 @@
+"""Does the ranking of variants survive other weights of criteria and layers, or the loss of a judge; and the
+answer as JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evenhand.compare.sensitivity_result import (
+    RankingSurvival,
+    Sensitivity,
+    WeightedPart,
+    WeightRanking,
+    describe_lead_noise,
+    describe_sensitivity,
+    find_decisive_part,
+)
+from evenhand.errors import Fault, InputError
+from evenhand.wording import round_for_json
+
+if TYPE_CHECKING:
+    from evenhand.runs.columns import RunTable
+
+
+MOST_WEIGHT_DRAWS = 1_000_000
+MOST_RANKED_VARIANTS = 50  # Beyond, the pairs of variants outgrow what a page can hold.
+
+
+def measure_sensitivity(
+    table: RunTable, rubrics: Mapping[str, Any], *, draws: int = 10_000, seed: int = 0, spread: float = 0.2
+) -> Sensitivity:
+    """Rank the variants of a run under random weights, without each criterion, layer and judge.
+
+    `rubrics` are the run's, by tag, as it keeps them. `spread` is how far near weights stray: each weight w has a
+    standard deviation of spread · √(w(1 − w)).
+    """
+    # Whoever shows a ranking needs no NumPy.
+    from evenhand.compare.weight_ranking import rank_under_weights, rank_without_each_judge
+    from evenhand.compare.weighted_scores import weigh_criteria, weigh_layers
+
+    _check_sensitivity_options(table, draws, spread)
+    weighed = [one for one in (weigh_criteria(table, rubrics), weigh_layers(table)) if one is not None]
+    if not weighed:
+        what = "the run has one criterion and one layer at most: there are no weights to change"
+        raise InputError(Fault(what, "it takes two criteria in the rubric, or assertions beside it"))
+    whole = [one for one in weighed if len(one.values)]
+    if not whole:
+        raise InputError(Fault("no sample has all scores of every variant", "score the same samples with all variants"))
+    rankings = tuple(rank_under_weights(one, draws, seed, spread) for one in whole)
+    without = rank_without_each_judge(table)
+    headline, next_step = describe_sensitivity(rankings, without)
+    return Sensitivity(
+        run=table.run,
+        headline=headline,
+        next_step=next_step,
+        draws=draws,
+        seed=seed,
+        spread=spread,
+        rankings=rankings,
+        without_judge=without,
+    )
+
+
+def _check_sensitivity_options(table: RunTable, draws: int, spread: float) -> None:
+    if len(table.variants) < 2:
+        raise InputError(Fault("the run has one variant: there is no ranking", "run it with a second variant"))
+    if len(table.variants) > MOST_RANKED_VARIANTS:
+        raise InputError(Fault(f"{len(table.variants)} variants are too many", f"at most {MOST_RANKED_VARIANTS}"))
+    if not 1 <= draws <= MOST_WEIGHT_DRAWS:
+        raise InputError(
+            Fault(f"draws must be 1 to {MOST_WEIGHT_DRAWS:,}, got {draws:,}", "10000 is enough for two digits")
+        )
+    if not 0 < spread < 1:
+        raise InputError(Fault(f"spread must be between 0 and 1, got {spread}", "0.2 strays a little, 0.5 far"))
+
+
+Json = dict[str, Any]
+MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
+
+
+def sensitivity_json(found: Sensitivity) -> Json:
+    """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
+    first, *others = found.rankings
+    beside = {one.of: _weight_ranking_json(one) for one in others}
+    return {
+        "run": found.run,
+        "headline": found.headline,
+        "next_step": found.next_step,
+        "draws": found.draws,
+        "seed": found.seed,
+        "spread": found.spread,
+        **_weight_ranking_json(first),
+        "layers": beside.get("layers"),
+        "without_judge": [
+            {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
+            for judge, order in found.without_judge.items()
+        ],
+    }
+
+
+def _weight_ranking_json(one: WeightRanking) -> Json:
+    return {
+        "of": one.of,
+        "variants": list(one.variants),
+        "means": {name: round_for_json(mean) for name, mean in one.means.items()},
+        "order": list(one.order),
+        "tied": one.tied,
+        "share_same_winner": round_for_json(one.near.same_winner),
+        "share_same_order": round_for_json(one.near.same_order),
+        "wins": {name: round_for_json(share) for name, share in one.near.wins.items()},
+        "anywhere": _ranking_survival_json(one.anywhere),
+        "by_weight": [_weighted_part_json(part, one) for part in _select_heaviest_parts(one)],
+        "not_listed": len(one.parts) - len(_select_heaviest_parts(one)),
+        "decides": find_decisive_part(one).name,
+        "flip": _weight_flip_json(one),
+        "won": dict(zip(("share", "low", "high"), map(round_for_json, one.won), strict=True)),
+        "gap": _lead_gap_json(one),
+        "noise": describe_lead_noise(one),
+        "share_with_noise": round_for_json(one.with_noise),
+        "share_turned": round_for_json(one.turned),
+        "samples": one.samples,
+        "left_out": one.left_out,
+        "exact": one.linear,
+        "note": one.note,
+    }
+
+
+def _select_heaviest_parts(one: WeightRanking) -> list[WeightedPart]:
+    if len(one.parts) <= MOST_PARTS:
+        return list(one.parts)
+    heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
+    return [part for part in one.parts if part in heaviest]
+
+
+def _ranking_survival_json(found: RankingSurvival) -> Json:
+    return {
+        "share_same_winner": round_for_json(found.same_winner),
+        "share_same_order": round_for_json(found.same_order),
+        "wins": {name: round_for_json(share) for name, share in found.wins.items()},
+    }
+
+
+def _weighted_part_json(part: WeightedPart, one: WeightRanking) -> Json:
+    return {
+        "criterion": part.name,
+        "weight": round_for_json(part.weight),
+        "gap": round_for_json(part.gap),
+        "contribution": round_for_json(part.contribution),
+        "flip_at": round_for_json(part.flip_at),
+        "winner_without": part.without[0] if part.without else None,
+        "same_order_without": part.without == one.order,
+    }
+
+
+def _weight_flip_json(one: WeightRanking) -> Json | None:
+    if one.flip is None:
+        return None
+    weights = dict(zip((part.name for part in one.parts), map(round_for_json, one.flip.weights), strict=True))
+    kept = {part.name for part in _select_heaviest_parts(one)}
+    return {
+        "distance": round_for_json(one.flip.distance),
+        "exact": one.flip.exact,
+        "weights": {name: weight for name, weight in weights.items() if name in kept},
+    }
+
+
+def _lead_gap_json(one: WeightRanking) -> Json | None:
+    if one.gap is None:
+        return None
+    return {
+        "estimate": round_for_json(one.gap.estimate),
+        "low": round_for_json(one.gap.low),
+        "high": round_for_json(one.gap.high),
+        "level": one.gap.level,
+        "p": float(f"{one.gap.p:.4g}"),
+        "method": one.gap.method,
+        "n": one.gap.n,
+    }

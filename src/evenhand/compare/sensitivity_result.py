@@ -1,0 +1,162 @@
+"""What was found about a ranking under other weights, and how it is told: headline, decisive criterion, next step;
+no NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evenhand.compare.decision import describe_difference_interval
+from evenhand.wording import format_percent_below_whole, join_names
+
+if TYPE_CHECKING:
+    from evenhand.compare.weight_changes import WeightFlip
+    from evenhand.stats._difference import Difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingSurvival:
+    """How much of the ranking stays under random weights; `wins` is each variant's share of first places."""
+
+    draws: int
+    same_winner: float
+    same_order: float
+    wins: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedPart:
+    """One criterion or layer: its weight, how far the first is ahead in it, what that gives, and where it would flip.
+
+    `flip_at` is the weight at which the first two are level, the others keeping their proportions; `without` is the
+    order of the variants when it is left out.
+    """
+
+    name: str
+    weight: float
+    gap: float
+    contribution: float
+    flip_at: float | None
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightRanking:
+    """The ranking by criteria or by layers, under the weights it has and under others.
+
+    `near` draws weights around them, `anywhere` all weights alike. `won` is the share of samples that the first wins
+    and between what it lies under 95 of 100 near weightings. `with_noise` is the chance that the first stays first
+    under near weights and another set of samples; `turned` is the share of near weightings under which the second is
+    ahead of the first by more than the noise of the samples.
+    """
+
+    of: str
+    variants: tuple[str, ...]
+    means: Mapping[str, float]
+    order: tuple[str, ...]
+    parts: tuple[WeightedPart, ...]
+    near: RankingSurvival
+    anywhere: RankingSurvival
+    won: tuple[float, float, float]
+    flip: WeightFlip | None
+    gap: Difference | None
+    with_noise: float
+    turned: float
+    samples: int
+    left_out: int
+    linear: bool
+    note: str
+
+    @property
+    def tied(self) -> bool:
+        """Whether the first two are level under the weights as they are."""
+        return abs(self.means[self.order[0]] - self.means[self.order[1]]) <= 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """What becomes of a ranking under other weights, and what to do about it."""
+
+    run: str
+    headline: str
+    next_step: str
+    draws: int
+    seed: int
+    spread: float
+    rankings: tuple[WeightRanking, ...]
+    without_judge: Mapping[str, tuple[str, ...]]
+
+
+_SURVIVES_SHARE, _MOSTLY_SURVIVES_SHARE = 0.95, 0.80
+
+
+def describe_sensitivity(
+    rankings: Sequence[WeightRanking], without_judge: Mapping[str, tuple[str, ...]]
+) -> tuple[str, str]:
+    """The headline and the next step; the ranking that gives way most easily speaks for all."""
+    weakest = min(rankings, key=lambda one: one.near.same_winner)
+    first, second = weakest.order[:2]
+    if weakest.tied:
+        headline = f"{first} and {second} are level: no weights are needed to turn them around."
+        return headline, "Add samples, or decide by something else than this score."
+    share = format_percent_below_whole(weakest.near.same_winner)
+    what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
+    word = (
+        "survives"
+        if weakest.near.same_winner >= _SURVIVES_SHARE
+        else "mostly survives"
+        if _mostly_survives_weights(weakest)
+        else "hangs on"
+    )
+    headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
+    if word == "hangs on":
+        headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
+    return headline, _advise_on_weights(weakest, without_judge)
+
+
+def find_decisive_part(ranking: WeightRanking) -> WeightedPart:
+    """The criterion or layer that gives the first most of its lead."""
+    return max(ranking.parts, key=lambda one: one.contribution)
+
+
+def describe_lead_noise(ranking: WeightRanking) -> str:
+    """How the lead compares with the noise of the samples."""
+    first, second = ranking.order[:2]
+    if ranking.gap is None:
+        return f"One sample cannot say whether {first} is ahead of {second} by more than noise."
+    if ranking.tied:
+        return f"{first} and {second} are level, {describe_difference_interval(ranking.gap)}."
+    within = ranking.gap.p >= 0.05
+    says = "no more than the noise of the samples" if within else "more than the noise of the samples"
+    return (
+        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, "
+        f"{describe_difference_interval(ranking.gap)}: {says}."
+    )
+
+
+def describe_order_without_part(ranking: WeightRanking, without: tuple[str, ...]) -> str:
+    """What becomes of the order when something is left out."""
+    if not without:
+        return "nothing left to rank by"
+    if without == ranking.order:
+        return "the same order"
+    return f"{without[0]} is first" if without[0] != ranking.order[0] else "the same first, another order"
+
+
+def _mostly_survives_weights(ranking: WeightRanking) -> bool:
+    return ranking.near.same_winner >= _MOSTLY_SURVIVES_SHARE
+
+
+def _advise_on_weights(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
+    first, part = ranking.order[0], find_decisive_part(ranking)
+    if ranking.gap is not None and ranking.gap.p >= 0.05:
+        return "Add samples first: the lead is no more than noise, whatever the weights."
+    if not _mostly_survives_weights(ranking) or ranking.near.same_winner < _SURVIVES_SHARE:
+        return f"Agree on the weight of {part.name}, which gives {first} most of its lead, before deciding."
+    lost = [judge for judge, order in without_judge.items() if order[0] != first]
+    if lost:
+        it = "it" if len(lost) == 1 else "one of them"
+        return f"Look at what {join_names(lost)} said: without {it} {first} is not first."
+    return "Nothing: the weights do not decide this."

@@ -1,0 +1,163 @@
+"""What makes the scores of two runs incomparable, named part by part: judges, prompts, criteria, steps,
+assertions.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+SetupData = Mapping[str, Any]
+_CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
+LONGEST_SHOWN_TEXT, SHARED_TEXT_SHOWN = (
+    40,
+    12,
+)  # Characters that are shown of a text, and of what two texts share before they differ.
+_FRACTION_TEXT = re.compile(r"-?\d+/[1-9]\d*")
+_FIELDS_WITHOUT_EFFECT = ("name", "about", "tags", "environment", "criteria")  # Names change no score.
+
+
+def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
+    """What differs in the setups of two runs, of all that decides a score; empty where nothing was kept of it."""
+    return [
+        *_compare_judges(first["judges"], second["judges"]),
+        *_compare_prompts(first["prompts"], second["prompts"]),
+        *_compare_rubrics(first, second),
+        *_compare_assertions(first, second),
+        *_describe_changed_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
+    ]
+
+
+def _compare_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> Iterator[str]:
+    ours, theirs = ({one["name"]: one for one in judges} for judges in (first, second))
+    if list(ours) != list(theirs):
+        word = "judge" if len(ours) == len(theirs) == 1 else "judges"
+        yield f"{word}: {', '.join(ours) or 'none'} → {', '.join(theirs) or 'none'}"
+    for name in ours.keys() & theirs.keys():
+        yield from _describe_changed_fields(f"judge {name}", ours[name], theirs[name])
+
+
+def _compare_prompts(first: SetupData, second: SetupData) -> Iterator[str]:
+    for name in sorted(first.keys() | second.keys()):
+        if first.get(name) != second.get(name):
+            word = "changed" if name in first and name in second else "removed" if name in first else "added"
+            yield f"prompt {name}: {word}"
+
+
+def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
+    ours, theirs = (_rubrics_by_tag(setup) for setup in (first, second))
+    for tag in ours.keys() | theirs.keys():
+        of = f"rubric for {tag}" if tag else "rubric"
+        if tag not in ours or tag not in theirs:
+            yield f"{of}: {'removed' if tag in ours else 'added'}"
+            continue
+        (shown, whole), (new_shown, new_whole) = ours[tag], theirs[tag]
+        if shown["method"] != new_shown["method"]:
+            yield f"method: {shown['method']} → {new_shown['method']}"
+        yield from _compare_criteria(shown, whole, new_shown, new_whole)
+        yield from _compare_rubric_rest(of, whole, new_whole)
+
+
+def _rubrics_by_tag(setup: SetupData) -> dict[str, tuple[SetupData, SetupData]]:
+    """Each rubric as it was scored by and as judges were asked by it: one that was scored anew has two."""
+    shown = {one["tags"][0] if one["tags"] else "": one for one in setup["frame"]["rubrics"]}
+    return {tag: (one, setup["rubrics"].get(tag, {})) for tag, one in shown.items()}
+
+
+def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
+    ours, theirs = ({one["id"]: one for one in rubric["criteria"]} for rubric in (shown, new_shown))
+    asked, new_asked = ({one["id"]: one for one in _setup_criteria(rubric)} for rubric in (whole, new_whole))
+    for id in {**ours, **theirs}:
+        if id not in ours or id not in theirs:
+            yield f"criterion {id}: {'removed' if id in ours else 'added'}"
+            continue
+        told = [name for name in _CRITERION_FIELDS if name != "id"]
+        yield from _describe_changed_fields(
+            f"criterion {id}", {name: ours[id][name] for name in told}, {name: theirs[id][name] for name in told}
+        )
+        one, other = asked.get(id), new_asked.get(id)
+        if one is not None and other is not None:
+            yield from _describe_changed_fields(
+                f"criterion {id}", _setup_without(one, _CRITERION_FIELDS), _setup_without(other, _CRITERION_FIELDS)
+            )
+
+
+def _setup_criteria(rubric: SetupData) -> Iterator[SetupData]:
+    for one in rubric.get("criteria") or ():
+        yield one
+        yield from _setup_criteria(one)
+
+
+def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Iterator[str]:
+    """What a rubric has beside its criteria, and the steps of its method."""
+    for part, one, other in (
+        (of, _setup_without(whole, ("method", "gates")), _setup_without(new_whole, ("method", "gates"))),
+        ("method", whole.get("method") or {}, new_whole.get("method") or {}),
+    ):
+        yield from _describe_changed_fields(
+            part, _setup_without(one, _FIELDS_WITHOUT_EFFECT), _setup_without(other, _FIELDS_WITHOUT_EFFECT)
+        )
+    gates = [sorted(json.dumps(gate, sort_keys=True) for gate in one.get("gates") or ()) for one in (whole, new_whole)]
+    if gates[0] != gates[1]:
+        yield f"{of}: gates changed"
+
+
+def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
+    ours, theirs = (
+        {
+            json.dumps(one, sort_keys=True): title
+            for one, title in zip(setup["assertions"], _assertion_titles(setup), strict=True)
+        }
+        for setup in (first, second)
+    )
+    yield from (f"assertion removed: {title}" for key, title in ours.items() if key not in theirs)
+    yield from (f"assertion added: {title}" for key, title in theirs.items() if key not in ours)
+
+
+def _assertion_titles(setup: SetupData) -> list[str]:
+    titles = list(setup["frame"]["assertions"])
+    return titles if len(titles) == len(setup["assertions"]) else ["?"] * len(setup["assertions"])
+
+
+def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:
+    for name in {**one, **other}:
+        before, after = one.get(name), other.get(name)
+        if before != after:
+            short = _shorten_both_values(before, after)
+            yield f"{part}: {name} {short[0]} → {short[1]}" if all(short) else f"{part}: {name} changed"
+
+
+def _shorten_both_values(before: object, after: object) -> tuple[str, str]:
+    """Two values as they fit into a sentence, from where they differ; empty where one is more than a text."""
+    one, other = _setup_value_text(before), _setup_value_text(after)
+    if not one or not other:
+        return "", ""
+    pairs = enumerate(zip(one, other, strict=False))
+    same = next((place for place, (ours, theirs) in pairs if ours != theirs), min(len(one), len(other)))
+    start = max(0, same - SHARED_TEXT_SHOWN) if max(len(one), len(other)) > LONGEST_SHOWN_TEXT else 0
+    return _cut_setup_text(one, start), _cut_setup_text(other, start)
+
+
+def _setup_value_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, str) and _FRACTION_TEXT.fullmatch(value):
+        return f"{float(Fraction(value)):.6g}"
+    if isinstance(value, str):
+        return " ".join(value.split())
+    return "none" if value is None else str(value) if isinstance(value, int) else ""
+
+
+def _cut_setup_text(text: str, start: int) -> str:
+    end = start + LONGEST_SHOWN_TEXT
+    cut = ("…" if start else "") + text[start:end] + ("…" if len(text) > end else "")
+    return f'"{cut}"' if " " in text else cut
+
+
+def _setup_without(data: SetupData, names: Iterable[str]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in set(names)}

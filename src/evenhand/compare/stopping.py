@@ -1,0 +1,132 @@
+"""When a run has asked enough: the sequential stopping rule, fed with scores as they arrive, looking when planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL
+from evenhand.compare.measure import adjust_lost_outputs_for_looks
+from evenhand.compare.rules import LOST_OUTPUTS_LEVEL
+from evenhand.stats._difference import unit_differences
+from evenhand.stats._power import LEAST_NEEDED
+from evenhand.stats._rates import mcnemar_worse
+from evenhand.stats._sequential import Looks, near_rejection, sequential_difference
+from evenhand.stats._several import holm
+from evenhand.wording import join_names
+
+Floats = NDArray[np.float64]
+CompositesByVariant = Mapping[str, float | None]  # Composites by variant; None where there is none.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyStop:
+    """At which look a run was settled, and why."""
+
+    looks: Looks
+    why: str
+
+    @property
+    def samples_used(self) -> int:
+        """The samples that it was settled on."""
+        return self.looks.taken[-1]
+
+
+class StoppingRule:
+    """Says at each planned look whether every treatment is settled; the first look that says so is the last.
+
+    `order` holds the positions of all samples in the order in which they are asked about, `looks` after how many of
+    them it looks, last at the end. Scores may come in any
+    order: a look waits for the first so many of them, so that what happens to be quick counts no more than the rest.
+    """
+
+    def __init__(
+        self,
+        *,
+        order: Sequence[int],
+        looks: Sequence[int],
+        variants: Sequence[str],
+        control: str,
+        repeats: int,
+        seed: int,
+    ) -> None:
+        self._order = order
+        self._planned = tuple(looks)
+        self._treatments = [name for name in variants if name != control]
+        self._control = control
+        self._repeats = repeats
+        self._seed = seed
+        self._pending_scores: dict[
+            int, dict[int, tuple[CompositesByVariant, int | str]]
+        ] = {}  # By position and repeat.
+        self._rows: list[tuple[CompositesByVariant, int | str]] = []  # Of the first so many samples, in their order.
+        self._complete_samples = 0
+        self._looks_taken = 0
+        self.settled: EarlyStop | None = None
+
+    def take(self, position: int, repeat: int, scores: CompositesByVariant, cluster: str | None = None) -> str:
+        """Take in what one sample and repeat came to, and say why it is settled, or "" to go on.
+
+        Samples of one cluster are not independent.
+        """
+        self._pending_scores.setdefault(position, {})[repeat] = scores, position if cluster is None else cluster
+        while self.settled is None and self._next_is_complete():
+            pieces = self._pending_scores.pop(self._order[self._complete_samples])
+            self._rows += [pieces[one] for one in sorted(pieces)]
+            self._complete_samples += 1
+            if self._complete_samples == self._planned[self._looks_taken]:
+                self._looks_taken += 1
+                self.settled = self._look_for_decision(self.looks)
+        return self.settled.why if self.settled else ""
+
+    @property
+    def looks(self) -> Looks:
+        """The looks that were taken so far."""
+        return Looks(taken=self._planned[: self._looks_taken], planned=len(self._order))
+
+    def _next_is_complete(self) -> bool:
+        if self._complete_samples == len(self._order):
+            return False
+        return len(self._pending_scores.get(self._order[self._complete_samples], ())) == self._repeats
+
+    def _look_for_decision(self, looks: Looks) -> EarlyStop | None:
+        lost = [self._has_lost_outputs(name, looks) for name in self._treatments]
+        differences = [self._pair_differences(name) for name in self._treatments]
+        for gone, found in zip(lost, differences, strict=True):
+            if len(found) < LEAST_NEEDED or not (gone or near_rejection(found, looks=looks)):
+                return None
+        tested = [
+            sequential_difference(found, looks=looks, rng=np.random.default_rng(self._seed)) for found in differences
+        ]
+        adjusted = holm([one.p for one in tested]).p
+        if not all(gone or p < SIGNIFICANCE_LEVEL for gone, p in zip(lost, adjusted, strict=True)):
+            return None
+        words = [
+            f"{name} {'lost outputs' if gone else 'is better' if one.estimate > 0 else 'is worse'}"
+            for name, gone, one in zip(self._treatments, lost, tested, strict=True)
+        ]
+        return EarlyStop(looks=looks, why=join_names(words))
+
+    def _pair_differences(self, treatment: str) -> Floats:
+        """Treatment minus control, one for each independent unit that has both."""
+        units: dict[int | str, int] = {}
+        own, other, clusters = [], [], []
+        for scores, cluster in self._rows:
+            ours, theirs = scores.get(treatment), scores.get(self._control)
+            if ours is not None and theirs is not None:
+                own.append(ours)
+                other.append(theirs)
+                clusters.append(units.setdefault(cluster, len(units)))
+        return unit_differences(own, other, clusters)
+
+    def _has_lost_outputs(self, treatment: str, looks: Looks) -> bool:
+        """Whether the treatment lost significantly more outputs, counted by sample as the decision counts them."""
+        balance: dict[int | str, int] = {}
+        for scores, cluster in self._rows:
+            ours, theirs = scores.get(treatment) is None, scores.get(self._control) is None
+            balance[cluster] = balance.get(cluster, 0) + ours - theirs
+        lost = mcnemar_worse(sum(one > 0 for one in balance.values()), sum(one < 0 for one in balance.values()))
+        return adjust_lost_outputs_for_looks(lost, looks).p < LOST_OUTPUTS_LEVEL

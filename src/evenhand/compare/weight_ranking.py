@@ -1,0 +1,159 @@
+"""One ranking of variants under drawn weights, without each of its parts, and without each judge."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evenhand.compare.sensitivity_result import RankingSurvival, WeightedPart, WeightRanking
+from evenhand.compare.weight_changes import (
+    WeightFlip,
+    draw_weights_anywhere,
+    draw_weights_near,
+    find_flip_weight,
+    find_smallest_weight_flip,
+    lead_errors_under_weights,
+    means_and_wins_under_weights,
+    pairwise_order_signs,
+    share_first_places,
+    variant_means_under_weights,
+)
+from evenhand.compare.weighted_scores import Floats, WeightedScores
+from evenhand.runs.columns import RunTable
+from evenhand.stats._difference import Difference, difference_of, unit_differences
+
+MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
+
+
+def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: float) -> WeightRanking:
+    """What becomes of one ranking under drawn weights."""
+    own = variant_means_under_weights(weighed, weighed.weights[None])
+    order = _order_variants_by_mean(own[0], weighed.variants)
+    lead = (weighed.variants.index(order[0]), weighed.variants.index(order[1]))
+    rng = np.random.default_rng(seed)
+    drawn = draw_weights_near(weighed.weights, spread, draws, rng)
+    near, won = means_and_wins_under_weights(weighed, drawn)
+    far = variant_means_under_weights(weighed, draw_weights_anywhere(len(weighed.parts), draws, rng))
+    gaps, rest = _measure_part_gaps(weighed, lead)
+    parts = tuple(_measure_weighted_part(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
+    stays, turned = _measure_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
+    return WeightRanking(
+        of=weighed.of,
+        variants=weighed.variants,
+        means={name: float(own[0, place]) for place, name in enumerate(weighed.variants)},
+        order=order,
+        parts=parts,
+        near=_measure_ranking_survival(near, own, weighed),
+        anywhere=_measure_ranking_survival(far, own, weighed),
+        won=_measure_samples_won(weighed, won[:, lead[0]], lead[0]),
+        flip=find_smallest_weight_flip(weighed.weights, gaps, rest)
+        if weighed.linear
+        else _find_nearest_drawn_flip(weighed, drawn, near, lead),
+        gap=_test_lead_gap(weighed, lead, seed),
+        with_noise=stays,
+        turned=turned,
+        samples=len(np.unique(weighed.cluster)),
+        left_out=weighed.left_out,
+        linear=weighed.linear,
+        note=weighed.note,
+    )
+
+
+def rank_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
+    """The order of the variants by the mean of the other judges' scores, without each judge."""
+    judges = [name for name, column in table.reviews.items() if not np.isnan(column).all()]
+    if len(judges) < 2:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for judge in judges:
+        rest = np.stack([table.reviews[name] for name in judges if name != judge])
+        means = _mean_reviews_by_variant(rest, table)
+        if means is not None:
+            found[judge] = _order_variants_by_mean(means, table.variants)
+    return found
+
+
+def _order_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[str, ...]:
+    """Highest first; those that are level by name, so that the order of the file decides nothing."""
+    return tuple(sorted(variants, key=lambda name: (-round(float(means[variants.index(name)]), 9), name)))
+
+
+def _measure_ranking_survival(means: Floats, own: Floats, weighed: WeightedScores) -> RankingSurvival:
+    places, before = share_first_places(means, weighed.span), share_first_places(own, weighed.span)
+    order = (pairwise_order_signs(means, weighed.span) == pairwise_order_signs(own, weighed.span)).all(axis=1)
+    return RankingSurvival(
+        draws=len(means),
+        same_winner=float((places == before).all(axis=1).mean()),
+        same_order=float(order.mean()),
+        wins={name: float(places[:, place].mean()) for place, name in enumerate(weighed.variants)},
+    )
+
+
+def _measure_part_gaps(weighed: WeightedScores, lead: tuple[int, int]) -> tuple[Floats, float]:
+    """How far the first is ahead of the second in every part, and in what is no matter of weights."""
+    shares = weighed.shares
+    gaps: Floats = shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
+    return gaps, float(shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
+
+
+def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, rest: float) -> WeightedPart:
+    weights = weighed.weights
+    without = weights * (np.arange(len(weights)) != place)
+    left = variant_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
+    return WeightedPart(
+        name=weighed.parts[place],
+        weight=float(weights[place]),
+        gap=float(gaps[place]),
+        contribution=float(weights[place] * gaps[place]),
+        flip_at=find_flip_weight(weights, gaps, place, rest) if weighed.linear else None,
+        without=() if left is None else _order_variants_by_mean(left, weighed.variants),
+    )
+
+
+def _measure_samples_won(weighed: WeightedScores, near: Floats, first: int) -> tuple[float, float, float]:
+    _, own = means_and_wins_under_weights(weighed, weighed.weights[None])
+    low, high = np.quantile(near, [0.025, 0.975])
+    return float(own[0, first]), float(low), float(high)
+
+
+def _measure_lead_sureness(
+    weighed: WeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
+) -> tuple[float, float]:
+    """By the normal approximation of the mean: with the noise of samples, and turned beyond it."""
+    ahead, error = means[:, lead[0]] - means[:, lead[1]], lead_errors_under_weights(weighed, drawn, lead)
+    z = np.divide(ahead, error, out=np.sign(ahead) * 40.0, where=error > 0)
+    stays = math.fsum(0.5 * math.erfc(-one / math.sqrt(2)) for one in z.tolist()) / len(z)
+    return stays, float((z < -1.96).mean())
+
+
+def _find_nearest_drawn_flip(
+    weighed: WeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
+) -> WeightFlip | None:
+    """The nearest of the drawn weights under which the second is not behind."""
+    flipped = near[:, lead[0]] <= near[:, lead[1]]
+    if not flipped.any():
+        return None
+    distances = np.abs(drawn - weighed.weights).sum(axis=1)
+    place = int(np.argmin(np.where(flipped, distances, np.inf)))
+    return WeightFlip(distance=float(distances[place]), weights=tuple(map(float, drawn[place])), exact=False)
+
+
+def _test_lead_gap(weighed: WeightedScores, lead: tuple[int, int], seed: int) -> Difference | None:
+    """The paired difference of the first two under the weights as they are."""
+    first, second = weighed.scores[:, lead[0]], weighed.scores[:, lead[1]]
+    gaps = unit_differences(first, second, weighed.cluster.tolist())
+    return difference_of(gaps, rng=np.random.default_rng(seed)) if len(gaps) > 1 else None
+
+
+def _mean_reviews_by_variant(reviews: Floats, table: RunTable) -> Floats | None:
+    """Over the outputs that each has a score of some judge for; None where a variant has none."""
+    given = ~np.isnan(reviews)
+    heard = given.any(axis=0)
+    scores = np.where(given, reviews, 0.0).sum(axis=0)[heard] / given.sum(axis=0)[heard]
+    variant = table.variant[heard]
+    count = np.bincount(variant, minlength=len(table.variants))
+    if not count.all():
+        return None
+    means: Floats = np.bincount(variant, weights=scores, minlength=len(table.variants)) / count
+    return means

@@ -1,0 +1,203 @@
+"""The criteria behind the scores of a run, or the layers behind its composites, as one array that weights
+multiply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.runs.columns import RunTable
+
+RubricData = Mapping[str, Any]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+_REST_TOLERANCE = 1e-9  # Sums of binary fractions end beside each other.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedScores:
+    """Parts of a score under weights that sum to 1.
+
+    `values` holds rows × variants × parts, each part on the common span. A row is a sample and repeat that every
+    variant has whole; rows of one `cluster` are not independent. Under other weights a score is
+    `min(values · weights, ceiling) · factor + rest`: what is no matter of weights stays as it was.
+    """
+
+    of: str
+    parts: tuple[str, ...]
+    weights: Floats
+    variants: tuple[str, ...]
+    values: Floats
+    cluster: Integers
+    ceiling: Floats
+    factor: Floats
+    rest: Floats
+    left_out: int
+    span: float
+    note: str = ""
+
+    @property
+    def linear(self) -> bool:
+        """Whether a score is the weighted sum and nothing else."""
+        return bool(np.isinf(self.ceiling).all() and (self.factor == 1).all())
+
+    @property
+    def scores(self) -> Floats:
+        """The scores under the weights as they are: rows × variants."""
+        scores: Floats = np.minimum(self.values @ self.weights, self.ceiling) * self.factor + self.rest
+        return scores
+
+    @property
+    def shares(self) -> Floats:
+        """What each row counts in a mean: clusters count alike."""
+        _, unit, size = np.unique(self.cluster, return_inverse=True, return_counts=True)
+        shares: Floats = 1 / (size[unit] * len(size))
+        return shares
+
+
+def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:
+    """The criteria of the rubric that most outputs were scored by; None where it has fewer than two."""
+    judged = {tag: _collect_weighted_criteria(rubric) for tag, rubric in rubrics.items()}
+    kept = {
+        tag: names
+        for tag, leaves in judged.items()
+        if len(names := [name for name in leaves if name in table.criteria]) > 1
+    }
+    if not kept:
+        return None
+    tag = max(kept, key=lambda one: _count_fully_scored_rows(table, kept[one]))
+    leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
+    rows, held = _find_common_rows(table, [table.criteria[name] for name in leaves] + [table.score])
+    # Means may be missing a sample of another rubric; this is said, since those samples count in no figure.
+    note = f"Only samples under the rubric {rubric['name']!r} are looked at." if len(rubrics) > 1 else ""
+    raw = np.stack([table.criteria[name][rows] for name in leaves], axis=-1)
+    weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
+    values = np.stack([leaf.scale_scores(raw[..., place]) for place, leaf in enumerate(leaves.values())], axis=-1)
+    factor, ceiling = _apply_ceilings_and_shortfalls(rubric, list(leaves), raw)
+    scale = rubric["method"]["scale"]
+    made = WeightedScores(
+        of="criteria",
+        parts=tuple(leaves),
+        weights=weights / weights.sum(),
+        variants=table.variants,
+        values=values,
+        cluster=table.cluster[rows[:, 0]],
+        ceiling=ceiling,
+        factor=factor,
+        rest=np.zeros(values.shape[:2]),
+        left_out=held,
+        span=float(Fraction(scale["max"]) - Fraction(scale["min"])),
+        note=note,
+    )
+    return _keep_unweighted_rest(made, table.score[rows])
+
+
+def weigh_layers(table: RunTable) -> WeightedScores | None:
+    """The layers of the composite, which weigh alike; None where there are fewer than two."""
+    names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
+    if len(names) < 2:
+        return None
+    rows, held = _find_common_rows(table, [table.layers[name] for name in names])
+    values = np.stack([table.layers[name][rows] for name in names], axis=-1)
+    flat = values.shape[:2]
+    return WeightedScores(
+        of="layers",
+        parts=tuple(names),
+        weights=np.full(len(names), 1 / len(names)),
+        variants=table.variants,
+        values=values,
+        cluster=table.cluster[rows[:, 0]],
+        ceiling=np.full(flat, np.inf),
+        factor=np.ones(flat),
+        rest=np.zeros(flat),
+        left_out=held,
+        span=4.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _WeightedCriterion:
+    """A criterion as its score takes part: its weight among all, below 0 for points that are taken off."""
+
+    weight: float
+    low: float
+    high: float
+    onto: tuple[float, float] | None
+    stretch: float = 1.0  # Of points: all of them over the positive ones, of which a score is the share.
+
+    def scale_scores(self, column: Floats) -> Floats:
+        put = column
+        if self.onto is not None:
+            put = self.onto[0] + (column - self.low) / (self.high - self.low) * (self.onto[1] - self.onto[0])
+        return put * self.stretch if self.weight > 0 else -put * self.stretch
+
+
+def _collect_weighted_criteria(rubric: RubricData) -> dict[str, _WeightedCriterion]:
+    """The leaves by id with what each weighs in the whole; a run keeps rubrics as plain data."""
+    onto = rubric["method"]["steps"][0].get("onto")
+    span = (float(Fraction(onto["min"])), float(Fraction(onto["max"]))) if onto else None
+    points = [float(Fraction(one["points"])) for one in rubric["criteria"] if one["points"] is not None]
+    stretch = sum(map(abs, points)) / sum(one for one in points if one > 0) if points else 1.0
+    return {
+        leaf["id"]: _WeightedCriterion(
+            weight,
+            float(Fraction(leaf["scale"]["min"])),
+            float(Fraction(leaf["scale"]["max"])),
+            (0.0, 1.0) if leaf["points"] is not None else span,
+            stretch,
+        )
+        for leaf, weight in _iterate_criterion_weights(rubric["criteria"], 1.0)
+    }
+
+
+def _iterate_criterion_weights(criteria: Sequence[RubricData], above: float) -> Iterator[tuple[RubricData, float]]:
+    own = [float(Fraction(one["weight"] if one["points"] is None else one["points"])) for one in criteria]
+    total = sum(map(abs, own))
+    for one, weight in zip(criteria, own, strict=True):
+        share = above * weight / total
+        if one["children"]:
+            yield from _iterate_criterion_weights(one["children"], share)
+        else:
+            yield one, share
+
+
+def _count_fully_scored_rows(table: RunTable, names: Sequence[str]) -> int:
+    return int(np.all([~np.isnan(table.criteria[name]) for name in names], axis=0).sum())
+
+
+def _find_common_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integers, int]:
+    """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not."""
+    whole = np.all([~np.isnan(column) for column in columns], axis=0)
+    places = table.sample * (int(table.repeat.max(initial=0)) + 1) + table.repeat
+    every = np.unique(places)
+    lines = np.full((len(every), len(table.variants)), -1, dtype=np.int64)
+    lines[np.searchsorted(every, places[whole]), table.variant[whole]] = np.flatnonzero(whole)
+    kept = (lines >= 0).all(axis=1)
+    return lines[kept], int((~kept).sum())
+
+
+def _apply_ceilings_and_shortfalls(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
+    """What ceilings and shortfalls do to each row: they ask about criteria, never about weights."""
+    factor, ceiling = np.ones(raw.shape[:2]), np.full(raw.shape[:2], np.inf)
+    fixed = [one["id"] for one in rubric["criteria"] if one.get("fixed")]
+    for step in rubric["method"]["steps"]:
+        if "criterion" in step and step["criterion"] in names:
+            low = raw[..., names.index(step["criterion"])] < float(Fraction(step["below"]))
+            ceiling = np.where(low, np.minimum(ceiling, float(Fraction(step["at"]))), ceiling)
+        elif set(step) == {"below"}:
+            below = float(Fraction(step["below"]))
+            for name in set(fixed) & set(names):
+                factor *= np.minimum(raw[..., names.index(name)] / below, 1)
+    return factor, ceiling
+
+
+def _keep_unweighted_rest(made: WeightedScores, scored: Floats) -> WeightedScores:
+    """With what the method did beyond (flags, bonuses, caps, how a panel was joined) kept as it was."""
+    rest = scored - made.scores
+    return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))

@@ -1,1 +1,0 @@
-"""The ranking of variants under other weights: drawn ones, each one left out, and the smallest change that turns it."""

@@ -1,0 +1,221 @@
+"""What happens in a contest (events) and what it wants done (effects): data only, what follows is decided by the
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, ClassVar, Literal, get_args
+
+from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_moment
+from evenhand.guards.output_guards import guard_text
+from evenhand.judging.results import AcceptanceCheck, Suggestion
+from evenhand.model.sample import GuardFinding
+from evenhand.model.scorecard import Judgment
+
+DeadlineKind = Literal["submissions", "challenges"]
+EventKind = Literal[
+    "created", "submitted", "gate_checked", "scored", "deadline_reached", "ranked", "challenged", "resolved"
+]
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestCreated:
+    """A contest begins; its dimensions are locked."""
+
+    kind: ClassVar[EventKind] = "created"
+    at: datetime
+    task: Task
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionReceived:
+    """A submission came, with what a guard found in it: passages that speak to its judge."""
+
+    kind: ClassVar[EventKind] = "submitted"
+    submission: Submission
+    findings: tuple[GuardFinding, ...] = ()
+
+    @property
+    def at(self) -> datetime:
+        """When it came."""
+        return self.submission.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateChecked:
+    """What the judges say of the acceptance criteria."""
+
+    kind: ClassVar[EventKind] = "gate_checked"
+    at: datetime
+    submission: str
+    checks: tuple[AcceptanceCheck, ...]
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionScored:
+    """What the judges say of a submission on its own, dimension by dimension, and their advice."""
+
+    kind: ClassVar[EventKind] = "scored"
+    at: datetime
+    submission: str
+    judgments: tuple[Judgment, ...]
+    suggestions: tuple[Suggestion, ...] = ()
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadlineReached:
+    """The time for submissions, or for challenges, is over."""
+
+    kind: ClassVar[EventKind] = "deadline_reached"
+    at: datetime
+    deadline: DeadlineKind
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalistsRanked:
+    """What the judges say of the best submissions side by side; `shown` has, by judge, who was A, B and C."""
+
+    kind: ClassVar[EventKind] = "ranked"
+    at: datetime
+    judgments: tuple[Judgment, ...]
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingChallenged:
+    """An author doubts the ranking."""
+
+    kind: ClassVar[EventKind] = "challenged"
+    challenge: Challenge
+
+    @property
+    def at(self) -> datetime:
+        """When it was said."""
+        return self.challenge.at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChallengeResolved:
+    """What judges who had not judged before say: of the finalists side by side, or of the only one alone."""
+
+    kind: ClassVar[EventKind] = "resolved"
+    at: datetime
+    judgments: tuple[Judgment, ...]
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _normalize_event_moment(self)
+
+
+def _normalize_event_moment(
+    event: ContestCreated | GateChecked | SubmissionScored | DeadlineReached | FinalistsRanked | ChallengeResolved,
+) -> None:
+    object.__setattr__(event, "at", normalize_contest_moment(event.at, "at"))
+
+
+ContestEvent = (
+    ContestCreated
+    | SubmissionReceived
+    | GateChecked
+    | SubmissionScored
+    | DeadlineReached
+    | FinalistsRanked
+    | RankingChallenged
+    | ChallengeResolved
+)
+
+
+def receive_submission(submission: Submission) -> SubmissionReceived:
+    """The event that a submission came, looked at by the guard before any judge is."""
+    return SubmissionReceived(submission=submission, findings=guard_text(submission.text, ("injection",)))
+
+
+PanelKind = Literal["judges", "challenge_judges"]
+EffectKind = Literal["ask_gate", "ask_individual", "ask_horizontal", "tell_submitter", "release_payment", "close"]
+EFFECT_KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskGate:
+    """Have the judges check the acceptance criteria."""
+
+    kind: ClassVar[EffectKind] = "ask_gate"
+    submission: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskIndividual:
+    """Have a panel score a submission on its own."""
+
+    kind: ClassVar[EffectKind] = "ask_individual"
+    submission: str
+    panel: PanelKind = "judges"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskHorizontal:
+    """Have a panel score the finalists side by side, anonymous, one request per dimension, all at once."""
+
+    kind: ClassVar[EffectKind] = "ask_horizontal"
+    submissions: tuple[str, ...]
+    panel: PanelKind = "judges"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifySubmitter:
+    """Tell an author how a submission stands: what may be seen of it now, and nothing more."""
+
+    kind: ClassVar[EffectKind] = "tell_submitter"
+    submission: str
+    author: str
+    status: str
+    feedback: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasePayment:
+    """Pay the winner. It is wanted once in the life of a contest."""
+
+    kind: ClassVar[EffectKind] = "release_payment"
+    submission: str
+    author: str
+    reward: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseContest:
+    """The contest is over."""
+
+    kind: ClassVar[EffectKind] = "close"
+    winner: str | None
+    why: str
+
+
+ContestEffect = AskGate | AskIndividual | AskHorizontal | NotifySubmitter | ReleasePayment | CloseContest
+
+
+def contest_effect_json(effect: ContestEffect) -> Json:
+    """An effect as plain data."""
+    given: Json = {field.name: getattr(effect, field.name) for field in fields(effect)}
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    return {"effect": effect.kind, **plain}

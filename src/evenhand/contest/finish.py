@@ -1,0 +1,170 @@
+"""How a contest ends: finalists, ranking, challenge period, review, payment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from evenhand.contest.events import AskHorizontal, AskIndividual, CloseContest, ContestEffect, ReleasePayment
+from evenhand.contest.feedback import notify_submitter
+from evenhand.contest.ranking import (
+    MOST_FINALISTS,
+    find_dimensions_below_threshold,
+    list_entries_above_threshold,
+    list_ranked_entries,
+    rank_submissions,
+    score_submission_alone,
+)
+from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, SubmissionStatus
+from evenhand.contest.task import LAST_YEAR
+from evenhand.errors import ContestError, Fault
+
+ContestTransition = tuple[ContestState, tuple[ContestEffect, ...]]
+NO_SUBMISSION_JUDGED = "no submission could be judged"
+
+
+def close_with_first_to_pass(state: ContestState, id: str) -> ContestTransition:
+    """The first that passes wins, at once; whoever still waits is not judged any more."""
+    won = replace(state.entries[id], status="won", rank=1)
+    why = f"closed before it was judged: {id} had passed"
+    left = [replace(one, status="unjudged", why=why) for one in state.entries_awaiting_judges() if one.id != id]
+    state = replace(state, winner=id, finalists=(id,)).with_entries(won, *left)
+    state, effects = _close_and_pay_winner(state, f"{id} is the first to pass")
+    return state, (*_notify_submitters(state, [id, *(one.id for one in left)]), *effects)
+
+
+def close_without_pass(state: ContestState) -> ContestTransition:
+    """The deadline is over, everything is judged, and nothing passed."""
+    unjudged = sum(one.status == "unjudged" for one in state.entries.values())
+    if unjudged and unjudged == len(state.entries):
+        return _close_contest(state, NO_SUBMISSION_JUDGED)
+    return _close_contest(state, _mention_unjudged_submissions("no submission passed before the deadline", unjudged))
+
+
+def start_final(state: ContestState) -> ContestTransition:
+    """The best go into the final: three or two are compared, one has won, and without one there is no winner."""
+    best = list_entries_above_threshold(state)[:MOST_FINALISTS]
+    state = replace(state, finalists=tuple(one.id for one in best))
+    if len(best) > 1:
+        state = replace(state, phase="ranking")
+        return state, (ask_final_panel(state),)
+    if best:
+        return reveal_ranking(state)
+    state, effects = _close_contest(_assign_contest_places(state), _explain_no_winner(state))
+    return state, (*_notify_submitters(state, [one.id for one in list_ranked_entries(state)]), *effects)
+
+
+def ask_final_panel(state: ContestState) -> ContestEffect:
+    """Who has to be asked for the ranking."""
+    return AskHorizontal(submissions=_order_finalists_by_arrival(state))
+
+
+def ask_challenge_panel(state: ContestState) -> ContestEffect:
+    """Who has to be asked on a challenge: the finalists anew, or the only one there was."""
+    if len(state.finalists) == 1:
+        return AskIndividual(submission=state.finalists[0], panel="challenge_judges")
+    return AskHorizontal(submissions=_order_finalists_by_arrival(state), panel="challenge_judges")
+
+
+def reveal_ranking(state: ContestState) -> ContestTransition:
+    """Ranking is done: everybody learns where they stand, and may doubt it for a while."""
+    ends = _challenge_period_end(state)
+    state = _assign_contest_places(replace(state, phase="challenge_period", period_ends=ends))
+    return state, _notify_submitters(state, [one.id for one in list_ranked_entries(state)])
+
+
+def apply_challenge_review(state: ContestState) -> ContestTransition:
+    """A panel that had not judged before has spoken: the ranking is made anew from what it said."""
+    state = replace(state, phase="challenge_period")
+    if len(state.finalists) == 1 and _is_only_finalist_rejected(state):
+        only = replace(state.entries[state.finalists[0]], status="below_threshold", rank=None)
+        only = replace(only, why="by the panel that looked at the challenge")
+        state = replace(state, winner=None).with_entries(only)
+        state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
+        return state, (*_notify_submitters(state, [only.id]), *effects)
+    state = _assign_contest_places(state)
+    return state, _notify_submitters(state, state.finalists)
+
+
+def end_challenge_period(state: ContestState) -> ContestTransition:
+    """The challenge period is closed: the winner stands and is paid."""
+    assert state.winner is not None
+    return _close_and_pay_winner(state, f"{state.winner} won, and the challenge period is over")
+
+
+def _challenge_period_end(state: ContestState) -> datetime:
+    assert state.at is not None
+    ends = state.at + state.required_task.challenge_period
+    if ends.year > LAST_YEAR:  # No event could say that it is over.
+        raise ContestError(Fault(f"the challenge period would end after {LAST_YEAR}", "an earlier moment is taken"))
+    return ends
+
+
+def _order_finalists_by_arrival(state: ContestState) -> tuple[str, ...]:
+    """The finalists in an order that tells nothing: who was the best alone is still hidden."""
+    return tuple(id for id in state.entries if id in state.finalists)
+
+
+def _assign_contest_places(state: ContestState) -> ContestState:
+    """Statuses, ranks and the winner, as the ranking has them."""
+    places = {place.id: place.rank for place in rank_submissions(state)}
+    winner = next(iter(places), None)
+    entries = [
+        _place_contest_entry(state, one, places.get(one.id), won=one.id == winner) for one in list_ranked_entries(state)
+    ]
+    return replace(state, winner=winner).with_entries(*entries)
+
+
+def _place_contest_entry(state: ContestState, entry: ContestEntry, rank: int | None, *, won: bool) -> ContestEntry:
+    if rank is None:
+        low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, entry))
+        return replace(entry, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}")
+    status: SubmissionStatus = "won" if won else "scored"
+    return replace(entry, status=status, rank=rank)
+
+
+def _is_only_finalist_rejected(state: ContestState) -> bool:
+    """Whether the panel that looked at a challenge puts the only finalist below the threshold."""
+    review = state.review or FinalJudgments()
+    only = replace(state.entries[state.finalists[0]], judgments=review.judgments)
+    card = score_submission_alone(state, only)
+    return card.exact is not None and bool(find_dimensions_below_threshold(state.dimensions, card))
+
+
+def _explain_no_winner(state: ContestState) -> str:
+    if not state.entries:
+        return "nothing was handed in before the deadline"
+    unjudged = [one for one in state.entries.values() if one.status == "unjudged"]
+    unscored = [one for one in unjudged if one.scored]
+    if list_ranked_entries(state):
+        which = "that could be scored" if unscored else "that passed the gate"
+        return _mention_unjudged_submissions(f"every submission {which} has a dimension below band C", len(unjudged))
+    if len(unjudged) == len(state.entries) and not unscored:
+        return NO_SUBMISSION_JUDGED
+    if unscored:
+        return _mention_unjudged_submissions(
+            "no submission that passed the gate could be scored", len(unjudged) - len(unscored)
+        )
+    return _mention_unjudged_submissions("no submission passed the gate before the deadline", len(unjudged))
+
+
+def _mention_unjudged_submissions(why: str, unjudged: int) -> str:
+    """What judges failed at is no fault of a submission: it is told apart."""
+    return f"{why}, and {unjudged} could not be judged" if unjudged else why
+
+
+def _close_and_pay_winner(state: ContestState, why: str) -> ContestTransition:
+    winner = state.entries[state.winner or ""]
+    payment = ReleasePayment(submission=winner.id, author=winner.submission.author, reward=state.required_task.reward)
+    state, effects = _close_contest(replace(state, paid=True), why)
+    return state, (payment, *effects)
+
+
+def _close_contest(state: ContestState, why: str) -> ContestTransition:
+    state = replace(state, phase="closed", why=why)
+    return state, (CloseContest(winner=state.winner, why=why),)
+
+
+def _notify_submitters(state: ContestState, ids: Iterable[str]) -> tuple[ContestEffect, ...]:
+    return tuple(notify_submitter(state, id) for id in ids)

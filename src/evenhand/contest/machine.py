@@ -1,0 +1,330 @@
+"""The state machine of a contest: a state and an event give the next state and effects, or a refusal; no clock, no
+I/O.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import product
+from typing import Any
+
+from evenhand.contest.events import (
+    AskGate,
+    AskIndividual,
+    ChallengeResolved,
+    ContestCreated,
+    ContestEffect,
+    ContestEvent,
+    DeadlineReached,
+    FinalistsRanked,
+    GateChecked,
+    RankingChallenged,
+    SubmissionReceived,
+    SubmissionScored,
+)
+from evenhand.contest.feedback import notify_submitter
+from evenhand.contest.finish import (
+    ContestTransition,
+    apply_challenge_review,
+    ask_challenge_panel,
+    ask_final_panel,
+    close_with_first_to_pass,
+    close_without_pass,
+    end_challenge_period,
+    reveal_ranking,
+    start_final,
+)
+from evenhand.contest.ranking import (
+    PASSING_SCORE,
+    acceptance_criterion_ids,
+    check_acceptance_criteria,
+    is_gate_passed,
+    score_submission_alone,
+)
+from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_events
+from evenhand.contest.task import Challenge, Submission, is_blank_submission
+from evenhand.errors import ContestError, Fault
+from evenhand.model.scale import YES_NO, Scale, Scored
+from evenhand.model.scorecard import Judgment
+from evenhand.wording import format_fraction
+
+ContestEffects = tuple[ContestEffect, ...]
+
+
+def apply_contest_event(state: ContestState, event: ContestEvent) -> ContestTransition:
+    """The next state and what is wanted now. An event that cannot happen is an error that says what can."""
+    kinds = list_allowed_events(state.task.mode if state.task else None, state.phase)
+    if event.kind not in kinds:
+        phase = "not created" if state.phase == "new" else state.phase
+        hint = f"allowed now: {', '.join(kinds)}" if kinds else f"nothing is allowed any more: {state.why}"
+        raise ContestError(Fault(f"{event.kind} cannot happen: the contest is {phase}", hint))
+    if state.at is not None and event.at < state.at:
+        what = f"{event.kind} at {event.at.isoformat()} is earlier than the last event"
+        raise ContestError(Fault(what, f"at {state.at.isoformat()} or later"))
+    return _EVENT_HANDLERS[type(event)](replace(state, at=event.at), event)
+
+
+def rebuild_contest_state(events: Iterable[ContestEvent]) -> ContestState:
+    """The state that a log of events leads to."""
+    state = ContestState()
+    for event in events:
+        state, _ = apply_contest_event(state, event)
+    return state
+
+
+def list_pending_effects(state: ContestState) -> ContestEffects:
+    """What was asked for and has not been answered: where whoever runs a contest goes on after a crash."""
+    if state.phase == "ranking":
+        return (ask_final_panel(state),)
+    if state.phase == "challenged":
+        return (ask_challenge_panel(state),)
+    waiting = list(state.entries_awaiting_judges())
+    if state.task is not None and state.task.mode == "fastest_first":
+        waiting = waiting[:1]
+    return tuple(_ask_about_entry(entry) for entry in waiting)
+
+
+def _apply_contest_created(state: ContestState, event: ContestCreated) -> ContestTransition:
+    if event.task.dimensions is None:
+        raise ContestError(Fault("a contest begins with its dimensions locked", "generate them first"))
+    if not event.task.judges:
+        raise ContestError(Fault("a contest needs a judge", "name one under judges"))
+    return replace(state, phase="open", task=event.task), ()
+
+
+def _apply_submission_received(state: ContestState, event: SubmissionReceived) -> ContestTransition:
+    refuse_submission(state, event.submission)
+    entry = ContestEntry(submission=event.submission, findings=event.findings)
+    if event.findings:
+        found = event.findings[0]
+        entry = replace(entry, status="policy_violation", why=f"it {found.says}: “{found.text}”")
+        state = state.with_entries(entry)
+        return state, (notify_submitter(state, entry.id),)
+    before = list_pending_effects(state)
+    state = state.with_entries(entry)
+    return state, tuple(one for one in list_pending_effects(state) if one not in before)
+
+
+def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTransition:
+    entry = _require_awaited_entry(state, event.submission, "ask_gate")
+    refuse_gate_checks(state, event)
+    criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
+    passed = is_gate_passed(criteria)
+    entry = replace(entry, checks=event.checks)
+    if passed:
+        state = state.with_entries(replace(entry, status="gate_passed"))
+        return state, (notify_submitter(state, entry.id), AskIndividual(submission=entry.id))
+    if passed is None:
+        unknown = [f"{one.asks}: {one.why_unknown}" for one in criteria if one.met is None]
+        entry = replace(entry, status="unjudged", why=f"not every criterion could be checked: {'; '.join(unknown)}")
+    else:
+        entry = replace(entry, status="gate_failed")
+    return _advance_after_submission(state.with_entries(entry), entry.id)
+
+
+def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
+    entry = _require_awaited_entry(state, event.submission, "ask_individual")
+    refuse_submission_scores(state, event)
+    entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions)
+    card = score_submission_alone(state, entry)
+    if card.exact is None:
+        missing = "; ".join(f"{one.criterion}: {one.why}" for one in card.missing)
+        entry = replace(entry, status="unjudged", why=f"no score: {missing}")
+    elif state.required_task.mode == "fastest_first":
+        entry = replace(entry, status="scored")
+        if card.exact >= PASSING_SCORE:
+            return close_with_first_to_pass(state.with_entries(entry), entry.id)
+    state = _supersede_earlier_submissions(state.with_entries(entry), entry.submission.author)
+    return _advance_after_submission(state, entry.id)
+
+
+def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> ContestTransition:
+    refuse_early_deadline(state, event)
+    if event.deadline == "challenges":
+        return end_challenge_period(state)
+    state = replace(state, phase="judging")
+    return (state, ()) if list_pending_effects(state) else _advance_after_all_submissions(state)
+
+
+def _apply_finalists_ranked(state: ContestState, event: FinalistsRanked) -> ContestTransition:
+    refuse_finalist_scores(state, event)
+    final = FinalJudgments(judgments=event.judgments, shown=event.shown)
+    return reveal_ranking(replace(state, final=final))
+
+
+def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
+    refuse_challenge(state, event.challenge)
+    state = replace(state, phase="challenged", challenge=event.challenge)
+    return state, (ask_challenge_panel(state),)
+
+
+def _apply_challenge_resolved(state: ContestState, event: ChallengeResolved) -> ContestTransition:
+    refuse_finalist_scores(state, event)
+    return apply_challenge_review(replace(state, review=FinalJudgments(judgments=event.judgments, shown=event.shown)))
+
+
+def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
+    """What follows when judges have said all they will of a submission: the next one, or the end."""
+    told = notify_submitter(state, id)
+    waiting = list_pending_effects(state)
+    if state.phase == "judging" and not waiting:
+        state, effects = _advance_after_all_submissions(state)
+        return state, (told, *effects)
+    return state, (told, *(waiting if state.required_task.mode == "fastest_first" else ()))
+
+
+def _advance_after_all_submissions(state: ContestState) -> ContestTransition:
+    """The deadline is over, and nothing waits for a judge any more."""
+    return close_without_pass(state) if state.required_task.mode == "fastest_first" else start_final(state)
+
+
+def _supersede_earlier_submissions(state: ContestState, author: str) -> ContestState:
+    """Of an author the latest submission that passed and was scored counts: those before it are superseded."""
+    passed = [one for one in state.entries_by_author(author) if one.status == "gate_passed" and one.scored]
+    why = f"{passed[-1].id} counts instead" if passed else ""
+    return state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
+
+
+def _require_awaited_entry(state: ContestState, id: str, kind: str) -> ContestEntry:
+    """The entry that this event answers a question about."""
+    asked = {
+        one.submission: one.kind for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)
+    }
+    if asked.get(id) != kind:
+        waiting = ", ".join(f"{name} ({what})" for name, what in asked.items()) or "nothing"
+        raise ContestError(Fault(f"{id!r} does not wait for an answer to {kind}", f"waiting: {waiting}"))
+    return state.entries[id]
+
+
+def _ask_about_entry(entry: ContestEntry) -> ContestEffect:
+    return AskGate(submission=entry.id) if entry.status == "submitted" else AskIndividual(submission=entry.id)
+
+
+def refuse_submission(state: ContestState, given: Submission) -> None:
+    """One that is late, empty, there already, revises what it may not, or is one too many."""
+    task, own = state.required_task, state.entries_by_author(given.author)
+    if given.id in state.entries:
+        raise ContestError(Fault(f"there is a submission {given.id!r} already", "give it an id of its own"))
+    if task.deadline is not None and given.at > task.deadline:
+        raise ContestError(Fault(f"{given.id!r} is late", f"the deadline was {task.deadline.isoformat()}"))
+    if is_blank_submission(given.text):
+        raise ContestError(Fault(f"there is nothing in {given.id!r}", "a submission is a text"))
+    if given.revises is not None and given.revises not in [one.id for one in own]:
+        known = ", ".join(one.id for one in own) or "nothing yet"
+        what = f"{given.id!r} revises {given.revises!r}, which is not of {given.author}"
+        raise ContestError(Fault(what, f"handed in by {given.author}: {known}"))
+    if own and given.revises is None and task.mode == "quality_first":
+        what = f"{given.author} has handed in {own[-1].id!r}, and {given.id!r} does not revise it"
+        raise ContestError(Fault(what, f"as in revises: {own[-1].id}"))
+    judged = [one for one in own if one.status != "unjudged"]  # What judges failed at is nobody's revision.
+    if task.revisions is not None and len(judged) > task.revisions:
+        raise ContestError(Fault(f"{given.id!r} is one too many", f"the limit is {task.revisions} revisions"))
+
+
+def refuse_gate_checks(state: ContestState, event: GateChecked) -> None:
+    """Checks that are not one for each criterion and judge, a yes or a no."""
+    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
+    said = [one.judgment for one in event.checks]
+    _refuse_faulty_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
+
+
+def refuse_submission_scores(state: ContestState, event: SubmissionScored) -> None:
+    """Scores that are not one for each dimension and judge, on the scale."""
+    _refuse_faulty_judgments(
+        event.judgments, judges=state.required_task.judges, scales=_dimension_scales(state), ids=(event.submission,)
+    )
+
+
+def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
+    """A deadline that is not reached yet, or that is not the one that is waited for."""
+    waited = "challenges" if state.phase == "challenge_period" else "submissions"
+    if event.deadline != waited:
+        raise ContestError(Fault(f"the deadline for {event.deadline} is not waited for", f"that for {waited} is"))
+    ends = state.required_task.deadline if waited == "submissions" else state.period_ends
+    if ends is None:
+        raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
+    _refuse_before_deadline(event.at, ends, f"the deadline for {waited}")
+
+
+def refuse_challenge(state: ContestState, given: Challenge) -> None:
+    """One that comes too late, from nobody who took part, for a second time, or with nobody to look at it."""
+    assert state.period_ends is not None
+    if given.at > state.period_ends:
+        raise ContestError(Fault("the challenge is late", f"the period ended at {state.period_ends.isoformat()}"))
+    if not state.entries_by_author(given.by):
+        authors = ", ".join(dict.fromkeys(one.submission.author for one in state.entries.values()))
+        raise ContestError(Fault(f"{given.by!r} took no part in the contest", f"authors: {authors}"))
+    if state.challenge is not None:
+        by = state.challenge.by
+        raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
+    if not state.required_task.challenge_judges:
+        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
+
+
+def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> None:
+    """Not one for each dimension, judge and finalist; or, on a challenge, by a judge who had judged before."""
+    strangers = [one.output for one in event.judgments if one.output not in state.finalists]
+    if strangers:
+        raise ContestError(Fault(f"{strangers[0]!r} is no finalist", f"finalists: {', '.join(state.finalists)}"))
+    before = state.judges() & {one.judge for one in event.judgments}
+    if event.kind == "resolved" and before:
+        what = f"{min(before)} judged before: a challenge is for a panel that did not"
+        raise ContestError(Fault(what, f"as in {', '.join(state.required_task.challenge_judges)}"))
+    judges = state.required_task.judges if event.kind == "ranked" else state.required_task.challenge_judges
+    _refuse_faulty_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=state.finalists)
+
+
+def _dimension_scales(state: ContestState) -> dict[str, Scale]:
+    return {one.id: one.scale for one in state.dimensions.criteria}
+
+
+def _refuse_faulty_judgments(
+    said: Sequence[Judgment], *, judges: Sequence[str], scales: Mapping[str, Scale], ids: Sequence[str]
+) -> None:
+    """Every judge speaks once of everything it was asked: what it failed at is there too, as unscored."""
+    fault = next(_find_judgment_faults(said, set(product(judges, scales, ids)), scales), None)
+    if fault is not None:
+        hint = f"one answer, or why there is none, of {', '.join(judges)} on {', '.join(scales)} for {', '.join(ids)}"
+        raise ContestError(Fault(fault, hint))
+
+
+def _find_judgment_faults(
+    said: Sequence[Judgment], asked: set[tuple[str, str, str]], scales: Mapping[str, Scale]
+) -> Iterator[str]:
+    given = Counter((one.judge, one.criterion, one.output) for one in said)
+    for judge, criterion, id in given:
+        if (judge, criterion, id) not in asked:
+            yield f"{judge!r} was not asked about {criterion!r} of {id!r}"
+        if given[judge, criterion, id] > 1:
+            yield f"{judge!r} answers twice on {criterion!r} of {id!r}"
+    for judge, criterion, id in sorted(asked - given.keys()):
+        yield f"{judge!r} says nothing on {criterion!r} of {id!r}"
+    for one in said:
+        if isinstance(one.score, Scored) and not _is_score_on_scale(scales[one.criterion], one.score):
+            value = format_fraction(one.score.value)
+            yield f"{one.judge!r} gives {value} on {one.criterion!r}, asked for {scales[one.criterion]}"
+
+
+def _is_score_on_scale(scale: Scale, score: Scored) -> bool:
+    """A mean of several replies lies between the whole numbers; between yes and no lies nothing."""
+    return score.value in (scale.min, scale.max) if scale.yes_no else scale.min <= score.value <= scale.max
+
+
+def _refuse_before_deadline(at: datetime, ends: datetime, what: str) -> None:
+    if at < ends:
+        raise ContestError(Fault(f"{what} is not reached at {at.isoformat()}", f"it is {ends.isoformat()}"))
+
+
+_EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]] = {
+    ContestCreated: _apply_contest_created,
+    SubmissionReceived: _apply_submission_received,
+    GateChecked: _apply_gate_checked,
+    SubmissionScored: _apply_submission_scored,
+    DeadlineReached: _apply_deadline_reached,
+    FinalistsRanked: _apply_finalists_ranked,
+    RankingChallenged: _apply_ranking_challenged,
+    ChallengeResolved: _apply_challenge_resolved,
+}

@@ -1,0 +1,177 @@
+"""The panels of a contest: what the machine wants asked becomes requests to judges, and their replies become an
+event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from evenhand.contest.events import (
+    AskGate,
+    AskHorizontal,
+    AskIndividual,
+    ChallengeResolved,
+    ContestEvent,
+    FinalistsRanked,
+    GateChecked,
+    SubmissionScored,
+)
+from evenhand.contest.state import ContestState
+from evenhand.errors import EvenhandError, ModelError, RefusedError
+from evenhand.judging.dialogues.contest_dialogues import (
+    AnchoredSubmission,
+    ask_gate_check,
+    ask_horizontal_scores,
+    shuffle_submissions,
+)
+from evenhand.judging.driver import DialogueDriver, await_in_order
+from evenhand.judging.judge import judge_sample
+from evenhand.judging.prompts import JudgeSetup
+from evenhand.judging.results import JudgeCall
+from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
+from evenhand.model.sample import Sample
+from evenhand.model.scorecard import Judgment
+from evenhand.models.requests import Model, Reply, Request, read_model_version
+
+PanelQuestion = AskGate | AskIndividual | AskHorizontal
+
+
+class UnansweredError(EvenhandError):
+    """A judge cannot be asked: nothing follows from that, and the contest waits where it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PanelAnswer:
+    """An event with the calls that it rests on."""
+
+    event: ContestEvent
+    calls: tuple[JudgeCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContestPanels:
+    """The judges of a contest and those for a challenge, and how they are asked."""
+
+    judges: Sequence[Model]
+    challenge_judges: Sequence[Model]
+    how: JudgeOptions
+
+    async def answer(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
+        """Ask, and say what happened. Where a judge cannot be asked, that is no answer but an UnansweredError."""
+        chosen = self.judges if isinstance(ask, AskGate) or ask.panel == "judges" else self.challenge_judges
+        ears = [_ContestJudge(model) for model in chosen]
+        if isinstance(ask, AskGate):
+            answered = await self._ask_gate(state, ask, ears, at)
+        elif isinstance(ask, AskIndividual):
+            answered = await self._ask_individual(state, ask, ears, at)
+        else:
+            answered = await self._ask_horizontal(state, ask, ears, at)
+        _refuse_unreachable_judge(ask, ears)
+        return answered
+
+    async def _ask_gate(
+        self, state: ContestState, ask: AskGate, ears: Sequence[_ContestJudge], at: datetime
+    ) -> PanelAnswer:
+        task, submission = state.required_task, state.entries[ask.submission].submission
+        drivers = [DialogueDriver(ear, self.how.deadline) for ear in ears]
+        checks = await await_in_order(
+            [
+                one.run(
+                    ask_gate_check(
+                        task.description, task.acceptance, (submission.id, submission.text), self._manner(one.model)
+                    )
+                )
+                for one in drivers
+            ]
+        )
+        event = GateChecked(
+            at=at, submission=submission.id, checks=tuple(check for one in checks for check in one.checks)
+        )
+        return PanelAnswer(event, _collect_panel_calls(drivers))
+
+    async def _ask_individual(
+        self, state: ContestState, ask: AskIndividual, ears: Sequence[_ContestJudge], at: datetime
+    ) -> PanelAnswer:
+        submission = state.entries[ask.submission].submission
+        sample = Sample(input=state.required_task.description, outputs={submission.id: submission.text})
+        judged = await judge_sample(state.dimensions, sample, ears, self.how)
+        if ask.panel == "challenge_judges":
+            return PanelAnswer(ChallengeResolved(at=at, judgments=judged.judgments), judged.calls)
+        event = SubmissionScored(
+            at=at,
+            submission=submission.id,
+            judgments=judged.judgments,
+            suggestions=judged.suggestions.get(submission.id, ()),
+        )
+        return PanelAnswer(event, judged.calls)
+
+    async def _ask_horizontal(
+        self, state: ContestState, ask: AskHorizontal, ears: Sequence[_ContestJudge], at: datetime
+    ) -> PanelAnswer:
+        """Judges see where each stood alone in their own eyes; those who look at a challenge see no earlier word."""
+        drivers = [DialogueDriver(ear, self.how.deadline) for ear in ears]
+        told = await await_in_order(
+            [
+                one.run(
+                    ask_horizontal_scores(
+                        state.dimensions,
+                        state.required_task.description,
+                        [_anchor_finalist(state, id, one.model.name) for id in ask.submissions],
+                        self._manner(one.model),
+                    )
+                )
+                for one in drivers
+            ]
+        )
+        judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
+        shown = {
+            one.model.name: tuple(shuffle_submissions(ask.submissions, self._manner(one.model))) for one in drivers
+        }
+        kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
+        return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
+
+    def _manner(self, model: Model) -> JudgeSetup:
+        return make_judge_setup(model, self.how)
+
+
+def _refuse_unreachable_judge(ask: PanelQuestion, ears: Sequence[_ContestJudge]) -> None:
+    """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
+    gone = next((ear for ear in ears if ear.failure), None)
+    if gone is not None:
+        about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
+        raise UnansweredError(f"{gone.name} could not be asked about {about}: {gone.failure}")
+
+
+class _ContestJudge:
+    """A model that remembers why it could not be asked, where another try, or another set-up, may help."""
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.failure = ""
+        self._model = model
+
+    @property
+    def version(self) -> str:
+        """That of the model behind it."""
+        return read_model_version(self._model)
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply of the model behind it."""
+        try:
+            return await self._model.ask(request)
+        except ModelError as error:
+            if not isinstance(error, RefusedError) or error.always:
+                self.failure = str(error)
+            raise
+
+
+def _anchor_finalist(state: ContestState, id: str, judge: str) -> AnchoredSubmission:
+    entry = state.entries[id]
+    own: dict[str, Judgment] = {one.criterion: one for one in entry.judgments if one.judge == judge}
+    return AnchoredSubmission(id=id, text=entry.submission.text, judgments=own)
+
+
+def _collect_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:
+    return tuple(call for driver in drivers for call in driver.calls)

@@ -1,0 +1,285 @@
+"""What judgments come to: the ranking with its tie-breaks, the scorecards behind it, and the gate before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from evenhand.contest.state import ContestEntry, ContestState
+from evenhand.judging.results import AcceptanceCheck
+from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scale, Scored, Unscored
+from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
+from evenhand.scoring.scores import score_outputs, score_reviews
+
+MOST_FINALISTS = 3
+RANKED_STATUSES = ("gate_passed", "scored", "below_threshold", "won")
+RankingKey = tuple[Fraction, Fraction, datetime, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingPlace:
+    """A place in the ranking, and what set it apart from the one above where their scores are equal."""
+
+    id: str
+    rank: int
+    tie_broken_by: str | None = None
+
+
+def list_ranked_entries(state: ContestState) -> list[ContestEntry]:
+    """Of each author the latest submission that passed the gate and could be scored; those before are superseded."""
+    return [entry for entry in state.entries.values() if entry.status in RANKED_STATUSES and entry.scored]
+
+
+def list_entries_above_threshold(state: ContestState) -> list[ContestEntry]:
+    """Those of the counted ones in whom no dimension lies too low, the best alone first."""
+    cards = {entry.id: score_submission_alone(state, entry) for entry in list_ranked_entries(state)}
+    kept = [
+        state.entries[id] for id, card in cards.items() if not find_dimensions_below_threshold(state.dimensions, card)
+    ]
+    return sorted(kept, key=lambda entry: _submission_sort_key(state, entry.id, cards, cards))
+
+
+def score_finalists(state: ContestState) -> FinalistScores | None:
+    """What decides between the finalists: the panel that looked at a challenge, else the judges; None is each alone."""
+    return _FINALIST_SCORES_CACHE.get((state,), lambda: _compute_finalist_scores(state))
+
+
+def rank_submissions(state: ContestState) -> tuple[RankingPlace, ...]:
+    """The finalists by their scores side by side, the other survivors after them by their own; best first."""
+    return _RANKING_CACHE.get((state,), lambda: _compute_contest_ranking(state))
+
+
+# Everybody is told from one state: worked out for each, a ranking of hundreds would take minutes.
+_FINALIST_SCORES_CACHE: IdentityCache[FinalistScores | None] = IdentityCache(most=8)
+_RANKING_CACHE: IdentityCache[tuple[RankingPlace, ...]] = IdentityCache(most=8)
+
+
+def _compute_finalist_scores(state: ContestState) -> FinalistScores | None:
+    if len(state.finalists) < 2:
+        return None
+    told = [score_finalists_together(state, part.judgments) for part in (state.review, state.final) if part is not None]
+    return next((one for one in told if one is not None), None)
+
+
+def _compute_contest_ranking(state: ContestState) -> tuple[RankingPlace, ...]:
+    alone = {entry.id: score_submission_alone(state, entry) for entry in state.entries.values() if entry.scored}
+    compared = score_finalists(state)
+    cards = alone if compared is None else compared.cards
+    first = sorted(state.finalists, key=lambda id: _submission_sort_key(state, id, cards, alone))
+    rest = [entry.id for entry in list_entries_above_threshold(state) if entry.id not in first]
+    keys = [_submission_sort_key(state, id, cards, alone) for id in first] + [
+        _submission_sort_key(state, id, alone, alone) for id in rest
+    ]
+    ids = [*first, *rest]
+    return tuple(
+        RankingPlace(id=id, rank=place + 1, tie_broken_by=_explain_tie_break(keys, place, place == len(first)))
+        for place, id in enumerate(ids)
+    )
+
+
+def _submission_sort_key(
+    state: ContestState, id: str, cards: Mapping[str, Scorecard], alone: Mapping[str, Scorecard]
+) -> RankingKey:
+    """Higher first, by score and by score alone; then the earlier submission, then the order of arrival."""
+    score, own = cards[id].exact, alone[id].exact
+    assert score is not None
+    assert own is not None
+    return -score, -own, state.entries[id].submission.at, list(state.entries).index(id)
+
+
+def _explain_tie_break(keys: Sequence[RankingKey], place: int, another_kind: bool) -> str | None:
+    """Scores side by side and scores alone are not compared with each other."""
+    if place == 0 or another_kind or keys[place][0] != keys[place - 1][0]:
+        return None
+    here, above = keys[place], keys[place - 1]
+    names = ("score alone", "time of submission", "order of arrival")
+    return next(name for name, one, other in zip(names, here[1:], above[1:], strict=True) if one != other)
+
+
+LEAST_RANKED_BAND = "C"  # A dimension below it keeps a submission from the ranking.
+PASSING_SCORE = Fraction(60)  # What wins where the first to pass does.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalistScores:
+    """The finalists' scorecards from one panel, the answers that count in them, and what took the place of what."""
+
+    cards: Mapping[str, Scorecard]
+    judgments: tuple[Judgment, ...]
+    notes: tuple[str, ...] = ()
+
+
+def score_submission_alone(state: ContestState, entry: ContestEntry) -> Scorecard:
+    """The scorecard of a submission on its own; incomplete where judges gave no readable answer."""
+    return _build_submission_scorecards(state, [entry], _group_judgments_by_judge(entry.judgments))[entry.id]
+
+
+def score_finalists_together(state: ContestState, judgments: Sequence[Judgment]) -> FinalistScores | None:
+    """The finalists side by side; None where not more than half of the judges could be read.
+
+    A judge counts with the same kind of answer for every finalist: on a dimension where one answer is missing, those
+    that this judge gave on each alone take the place of all. A judge who has none of those, or who could be read on no
+    dimension side by side, is left out.
+    """
+    finalists = [state.entries[id] for id in state.finalists]
+    alone = _group_judgments_by_judge([one for entry in finalists for one in entry.judgments])
+    counted: dict[str, list[Judgment]] = {}
+    notes = []
+    panel = _group_judgments_by_judge(judgments)
+    for judge, given in panel.items():
+        kept, remarks = _fill_missing_finalist_answers(state, given, alone.get(judge, []))
+        notes += [f"{judge}: {one}" for one in remarks]
+        if kept is not None:
+            counted[judge] = kept
+    if 2 * len(counted) <= len(panel):
+        return None
+    said = tuple(one for judgments in counted.values() for one in judgments)
+    return FinalistScores(
+        cards=_build_submission_scorecards(state, finalists, counted), judgments=said, notes=tuple(notes)
+    )
+
+
+def find_dimensions_below_threshold(rubric: Rubric, card: Scorecard) -> list[str]:
+    """The dimensions whose band is below the least that is ranked."""
+    return [
+        one.id
+        for one in rubric.criteria
+        if _dimension_score(card, one.id) < _band_minimum(one.scale, LEAST_RANKED_BAND)
+    ]
+
+
+def find_dimension_band(scale: Scale, value: Fraction) -> str:
+    """The band in which a score lies; a mean that falls between two bands lies in the lower one."""
+    below = [band for band in scale.bands if band.min <= value]
+    return max(below, key=lambda band: band.min).id
+
+
+def _fill_missing_finalist_answers(
+    state: ContestState, said: Sequence[Judgment], alone: Sequence[Judgment]
+) -> tuple[list[Judgment] | None, list[str]]:
+    """What counts of one judge's answers, or None; and what took the place of what."""
+    kept: list[Judgment] = []
+    notes = []
+    for dimension in state.dimensions.criteria:
+        side_by_side = _select_complete_answers(said, dimension.id, state.finalists)
+        if side_by_side:
+            kept += side_by_side
+            continue
+        each_alone = _select_complete_answers(alone, dimension.id, state.finalists)
+        if not each_alone:
+            return None, [f"not counted: {dimension.id} was not answered for every finalist"]
+        kept += each_alone
+        notes.append(f"{dimension.id} could not be read side by side: the scores of each alone count")
+    if len(notes) == len(state.dimensions.criteria):
+        return None, ["not counted: nothing could be read side by side"]
+    return kept, notes
+
+
+def _select_complete_answers(judgments: Iterable[Judgment], dimension: str, ids: Sequence[str]) -> list[Judgment]:
+    """The answers on one dimension for all of some submissions, or none of them."""
+    found = {one.output: one for one in judgments if one.criterion == dimension and isinstance(one.score, Scored)}
+    return [found[id] for id in ids] if found.keys() >= set(ids) else []
+
+
+def _build_submission_scorecards(
+    state: ContestState, entries: Sequence[ContestEntry], said: Mapping[str, Sequence[Judgment]]
+) -> dict[str, Scorecard]:
+    """Authors stay out of it: one who takes the name of a strict judge would otherwise be spared that judge."""
+    ids = [entry.id for entry in entries]
+    reviews = [
+        Review(
+            judge=judge,
+            outputs=_collect_submission_answers(judgments, ids),
+            weight=state.required_task.weights.get(judge, Fraction(1)),
+        )
+        for judge, judgments in said.items()
+    ]
+    rubric = state.dimensions
+    scores = (
+        score_outputs(rubric, reviews[0].outputs)
+        if len(reviews) == 1
+        else score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
+    )
+    return {card.id: card for card in scores.scorecards}
+
+
+def _collect_submission_answers(judgments: Iterable[Judgment], ids: Iterable[str]) -> tuple[Answers, ...]:
+    by_output: dict[str, dict[str, Judgment]] = {id: {} for id in ids}
+    for one in judgments:
+        by_output[one.output][one.criterion] = one
+    return tuple(
+        Answers(id=id, scores={name: one.score for name, one in said.items()}) for id, said in by_output.items() if said
+    )
+
+
+def _group_judgments_by_judge(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
+    said: dict[str, list[Judgment]] = {}
+    for one in judgments:
+        said.setdefault(one.judge, []).append(one)
+    return said
+
+
+def _dimension_score(card: Scorecard, dimension: str) -> Fraction:
+    score = card.criteria[dimension]
+    assert isinstance(score, Scored)
+    return score.value
+
+
+def _band_minimum(scale: Scale, band: str) -> Fraction:
+    return next(one.min for one in scale.bands if one.id == band)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceCriterion:
+    """One acceptance criterion as the judges together see it; `met` is None where too few of them could tell."""
+
+    asks: str
+    met: bool | None
+    checks: tuple[AcceptanceCheck, ...]
+
+    @property
+    def hints(self) -> list[str]:
+        """What to mend, from those who found it not met."""
+        hints = [one.revision_hint for one in self.checks if _read_gate_vote(one) is False and one.revision_hint]
+        return list(dict.fromkeys(hints))
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it could not be found out."""
+        silent = [one.judgment for one in self.checks if isinstance(one.judgment.score, Unscored)]
+        return "; ".join(f"{one.judge}: {one.score.why}" for one in silent if isinstance(one.score, Unscored))
+
+
+def check_acceptance_criteria(
+    acceptance: Sequence[str], checks: Sequence[AcceptanceCheck]
+) -> tuple[AcceptanceCriterion, ...]:
+    """Every acceptance criterion with what the judges say of it. More than half must answer, and a split fails."""
+    judges = {one.judgment.judge for one in checks}
+    found = []
+    for id, asks in zip(acceptance_criterion_ids(acceptance), acceptance, strict=True):
+        own = tuple(one for one in checks if one.judgment.criterion == id)
+        votes = [vote for one in own if (vote := _read_gate_vote(one)) is not None]
+        met = None if 2 * len(votes) <= len(judges) else 2 * sum(votes) > len(votes)
+        found.append(AcceptanceCriterion(asks=asks, met=met, checks=own))
+    return tuple(found)
+
+
+def acceptance_criterion_ids(acceptance: Sequence[str]) -> tuple[str, ...]:
+    """What judges call the acceptance criteria."""
+    return tuple(f"criterion-{number}" for number in range(1, len(acceptance) + 1))
+
+
+def is_gate_passed(criteria: Sequence[AcceptanceCriterion]) -> bool | None:
+    """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
+    if any(one.met is False for one in criteria):
+        return False
+    return None if any(one.met is None for one in criteria) else True
+
+
+def _read_gate_vote(check: AcceptanceCheck) -> bool | None:
+    score = check.judgment.score
+    return bool(score.value) if isinstance(score, Scored) else None

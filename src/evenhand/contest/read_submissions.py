@@ -1,0 +1,275 @@
+"""Reading submissions and challenges from folders, text, JSON and JSONL files, in order of arrival."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+from evenhand.contest.front_matter import split_front_matter
+from evenhand.contest.task import (
+    Challenge,
+    Submission,
+    find_author_name_fault,
+    is_blank_submission,
+    normalize_author_name,
+    parse_contest_moment,
+)
+from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath
+from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
+from evenhand.evals.output_data import refuse_unknown_fields
+from evenhand.files.parsing import parse_json_tree, read_text_file
+from evenhand.files.tree import find_node_line
+from evenhand.wording import describe_json_type
+
+
+def load_submissions(path: Path) -> tuple[Submission, ...]:
+    """Those of a folder or a JSONL file, the earliest first; of those at one moment, by file name and line."""
+    faults: list[Fault] = []
+    try:
+        found = _load_submission_files(path, faults)
+    except OSError as problem:
+        why = (problem.strerror or str(problem)).lower()
+        raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
+    faults += _find_repeated_submission_ids(found)
+    if not faults and not found:
+        hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
+        faults.append(Fault("there are no submissions in it", hint, where=str(path)))
+    if faults:
+        raise ContestError(*faults)
+    return tuple(sorted((submission for _, submission in found), key=lambda submission: submission.at))
+
+
+def load_submission(path: Path) -> Submission:
+    """The one in a text file, handed in when the file was last changed, unless its front matter says otherwise."""
+    if path.suffix.lower() not in SUBMISSION_TEXT_ENDINGS:
+        hint = f"in a file that ends in {' or '.join(SUBMISSION_TEXT_ENDINGS)}"
+        raise ContestError(Fault("one submission is a text", hint, where=str(path)))
+    faults: list[Fault] = []
+    found = read_submission_file(path, faults)
+    if faults:
+        raise ContestError(*faults)
+    return found[0][1]
+
+
+def _load_submission_files(path: Path, faults: list[Fault]) -> list[LocatedSubmission]:
+    found: list[LocatedSubmission] = []
+    for file in _list_submission_files(path, faults):
+        try:
+            found += read_submission_file(file, faults)
+        except ContestError as error:
+            faults += error.faults
+    return found
+
+
+def _list_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
+    """The files to read, in the order of their names; nothing is left out without a word but what is hidden."""
+    if not path.is_dir():
+        yield path
+        return
+    # By stem first, so that heron.md comes before heron-2.md.
+    entries = sorted(path.iterdir(), key=lambda entry: (entry.stem, entry.name))
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            # Who hands in a link could have any file of this machine read to judges and quoted back.
+            faults.append(Fault("is a link", "put the file itself here", where=str(entry)))
+        elif entry.is_dir():
+            hint = "submissions are read from one folder, not from those in it"
+            faults.append(Fault("is a folder", hint, where=str(entry)))
+        elif not entry.is_file():
+            faults.append(Fault("is not a regular file", "", where=str(entry)))
+        else:
+            yield entry
+
+
+def _find_repeated_submission_ids(found: list[LocatedSubmission]) -> Iterator[Fault]:
+    first: dict[str, str] = {}
+    for where, submission in found:
+        if submission.id in first:
+            what = f"the id {submission.id[:60]!r} is used twice, first in {first[submission.id]}"
+            yield Fault(what, "each id is unique", where=where)
+        first.setdefault(submission.id, where)
+
+
+FRONT_MATTER_FIELDS = ("id", "author", "at", "revises")
+SUBMISSION_FIELDS = frozenset((*FRONT_MATTER_FIELDS, "text"))
+SUBMISSION_EXAMPLE = '{"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"}'
+SUBMISSION_TEXT_ENDINGS = (".md", ".txt")
+SUBMISSION_ENDINGS = (*SUBMISSION_TEXT_ENDINGS, ".json", ".jsonl")
+# Finding a line takes memory that grows much faster than the text.
+LONGEST_LOCATED = 200_000
+
+LocatedSubmission = tuple[str, Submission]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
+    """Every submission of a file that is right, with its place; what is wrong with the others is noted."""
+    ending = file.suffix.lower()
+    if ending in SUBMISSION_TEXT_ENDINGS:
+        return _read_text_submission(file, faults)
+    if ending == ".json":
+        return _read_json_submission(file, faults)
+    if ending == ".jsonl":
+        return [
+            one
+            for where, given in read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
+            for one in _locate_submission(given, where, faults)
+        ]
+    if file.exists():
+        faults.append(
+            Fault("its name does not say what it holds", f"end it in {' '.join(SUBMISSION_ENDINGS)}", where=str(file))
+        )
+    else:
+        faults.append(Fault("cannot be read: no such file or directory", where=str(file)))
+    return []
+
+
+def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
+    parts = split_front_matter(read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS)
+    faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
+    said = {name: value for name, value in parts.values(FRONT_MATTER_FIELDS).items() if value is not None}
+    id = said.get("id", file.stem)
+    given = {"author": id, **said, "id": id, "text": parts.text}
+    if why := explain_unstorable_value(given):
+        raise ContestError(Fault(f"it holds {why}", where=str(file)))
+    if "at" not in given:
+        given["at"] = _submission_file_time(file)
+    return _locate_submission(given, str(file), faults, parts.line)
+
+
+def _submission_file_time(file: Path) -> str:
+    """When a file was last changed, to the microsecond, as front matter would say it."""
+    try:
+        return (_EPOCH + timedelta(microseconds=file.stat().st_mtime_ns // 1000)).isoformat()
+    except (OSError, OverflowError):
+        what = "when it was last changed cannot be told"
+        raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
+
+
+def _read_json_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
+    text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
+    given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
+    return [] if given is None else _locate_submission(given, str(file), faults, partial(_line_of_json_path, text))
+
+
+def _line_of_json_path(text: str, path: FaultPath) -> int:
+    tree = parse_json_tree(text, lenient=True) if len(text) <= LONGEST_LOCATED else None
+    return find_node_line(tree, path) if tree else 1
+
+
+def _locate_submission(
+    given: dict[str, object], where: str, faults: list[Fault], line: Callable[[FaultPath], int] | None = None
+) -> list[LocatedSubmission]:
+    """The submission in an object; faults get their place, and the line where that alone does not tell it."""
+    told = len(faults)
+    submission = _build_submission(SubmissionFields(given, SUBMISSION_FIELDS, faults))
+    faults[told:] = [replace(one, where=f"{where}:{line(one.path)}" if line else where) for one in faults[told:]]
+    return [] if submission is None else [(where, submission)]
+
+
+def _build_submission(values: SubmissionFields) -> Submission | None:
+    id, author, at = values.name("id"), values.name("author"), values.moment("at")
+    text, revises = values.text("text"), values.name_or_none("revises")
+    if id is None or author is None or at is None or text is None:
+        return None
+    return Submission(id=id, author=author, at=at, text=text, revises=revises)
+
+
+CHALLENGE_FIELDS = frozenset(("by", "at", "reason"))
+CHALLENGE_EXAMPLE = '{"by": "heron", "at": "2026-12-02T09:00:00Z", "reason": "…"}'
+
+
+def load_challenges(path: Path) -> tuple[Challenge, ...]:
+    """The challenges in a JSONL file, the earliest first; of those at one moment, as they stand in the file."""
+    faults: list[Fault] = []
+    found = []
+    for where, given in read_submission_objects(path, CHALLENGE_EXAMPLE, faults):
+        told = len(faults)
+        challenge = _build_challenge(SubmissionFields(given, CHALLENGE_FIELDS, faults))
+        faults[told:] = [replace(fault, where=where) for fault in faults[told:]]
+        if challenge is not None:
+            found.append(challenge)
+    if faults:
+        raise ContestError(*faults)
+    return tuple(sorted(found, key=lambda challenge: challenge.at))
+
+
+def _build_challenge(values: SubmissionFields) -> Challenge | None:
+    by, at, reason = values.name("by"), values.moment("at"), values.text("reason")
+    if reason is not None and is_blank_submission(reason):
+        values.faults.append(Fault("reason cannot be empty", "say what is doubted", ("reason",)))
+    return None if by is None or at is None or reason is None else Challenge(by=by, at=at, reason=reason)
+
+
+class SubmissionFields:
+    """One object of a file, read field by field. What is absent or wrong comes back as None."""
+
+    def __init__(self, given: Mapping[str, object], known: frozenset[str], faults: list[Fault]) -> None:
+        self.faults = faults
+        self._given = given
+        refuse_unknown_fields(given, known, (), faults)
+
+    def text(self, name: str) -> str | None:
+        """A text that must be there; it may be empty."""
+        value = self._given.get(name)
+        if isinstance(value, str):
+            return value
+        if value is None:
+            self.faults.append(Fault(f"{name} is missing", "", (name,)))
+        else:
+            hint = "put it in quotes" if isinstance(value, (int, float)) else ""
+            self.faults.append(Fault(f"{name} must be text, got {describe_json_type(value)}", hint, (name,)))
+        return None
+
+    def name(self, name: str) -> str | None:
+        """A text that says who or what, as it is compared: without what cannot be seen at its ends."""
+        text = self.text(name)
+        if text is None:
+            return None
+        if why := find_author_name_fault(text):
+            self.faults.append(Fault(f"{name} {why}", "", (name,)))
+            return None
+        return normalize_author_name(text)
+
+    def name_or_none(self, name: str) -> str | None:
+        """The same, where it may be left out."""
+        return None if self._given.get(name) is None else self.name(name)
+
+    def moment(self, name: str) -> datetime | None:
+        """A moment with its time zone."""
+        text = self.text(name)
+        return None if text is None else parse_contest_moment(text, name, self.faults)
+
+
+LARGEST_SUBMISSION_FILE = 5_000_000
+
+
+def read_submission_objects(path: Path, example: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, object]]]:
+    """One object a line, with its place; empty lines are passed over. Ends where more is wrong than can be told."""
+    text = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
+    # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(faults) > MOST_FAULTS_SHOWN:
+            return
+        if line.strip():
+            found = parse_submission_object(line, f"{path}:{number}", example, faults)
+            if found is not None:
+                yield f"{path}:{number}", found
+
+
+def parse_submission_object(text: str, where: str, example: str, faults: list[Fault]) -> dict[str, object] | None:
+    """The object in a JSON text; None where there is none."""
+    value = parse_sample_json(text)
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, Fault):
+        faults.append(replace(value, where=where))
+    else:
+        faults.append(Fault(f"expected an object, got {describe_json_type(value)}", f"as in {example}", where=where))
+    return None

@@ -1,0 +1,275 @@
+"""Reading task files with their dimensions: every fault at once, each with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping as AnyMapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from evenhand.contest.read_task_judges import read_challenge_judges, read_contest_judges
+from evenhand.contest.task import (
+    CONTEST_METHOD,
+    CONTEST_MODES,
+    Task,
+    find_dimension_count_faults,
+    parse_contest_duration,
+    parse_contest_moment,
+)
+from evenhand.errors import ContestError, Fault, FaultPath, RubricError
+from evenhand.evals.json_lines import explain_unstorable_text
+from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
+from evenhand.files.methods import apply_rubric_environment, load_method
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
+from evenhand.files.rubrics import read_rubric
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, find_node_line
+from evenhand.model.criterion import Criterion
+from evenhand.model.rubric import Rubric
+
+TASK_FILE_FIELDS = (
+    "name", "description", "acceptance", "acceptance_criteria", "mode", "deadline", "revisions", "revision_limit",
+    "challenge_period", "reward", "dimensions", "judges", "challenge_judges",
+)  # fmt: skip
+TASK_FIELD_ALIASES = {"acceptance": "acceptance_criteria", "revisions": "revision_limit"}
+TASK_FIELDS_BY_ALIAS = {also: name for name, also in TASK_FIELD_ALIASES.items()}
+TASK_HINTS = {
+    "evenhand rubric init writes a starter": "a task needs description, acceptance and mode",
+    "one file holds one rubric: remove '---'": "one file holds one task: remove '---'",
+}
+
+
+def load_task(path: Path, environ: AnyMapping[str, str]) -> tuple[Task, str]:
+    """The task in a YAML or JSON file, and the file's text. Settings in the environment override its dimensions."""
+    source = read_text_file(path, LARGEST_RUBRIC_FILE, ContestError)
+    try:
+        tree = parse_tree(path, source)
+    except RubricError as error:
+        raise ContestError(
+            *(replace(fault, hint=TASK_HINTS.get(fault.hint, fault.hint)) for fault in error.faults)
+        ) from None
+    if not isinstance(tree, MappingNode):
+        what = f"a task file is a mapping, got {describe_node(tree)}"
+        raise ContestError(Fault(what, "as in description: …", where=f"{path}:{tree.line}"))
+    if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_texts(tree)]:
+        raise ContestError(*unkept)
+    return _TaskReader(tree, path, environ).task(), source
+
+
+def _find_unstorable_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
+    """The lines of texts that no file or database can hold, and why."""
+    waiting: list[TreeNode] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, SequenceNode):
+            waiting += reversed(node.items)
+        elif isinstance(node, MappingNode):
+            waiting += [part for pair in reversed(node.items) for part in reversed(pair)]
+        elif why := explain_unstorable_text(node.text):
+            yield node.line, why
+
+
+def _new_task_fault(fault: Fault) -> str:
+    """What a fault of the whole task adds to those of its field; empty where it only says that the field is missed."""
+    return fault.what if fault.path[0] in ("judges", "challenge_judges") else ""
+
+
+class _TaskReader:
+    """Reads one task file and collects its faults."""
+
+    def __init__(self, tree: MappingNode, path: Path, environ: AnyMapping[str, str]) -> None:
+        self.faults: list[Fault] = []
+        self.tree = tree
+        self.fields = FieldReader(tree, TASK_FILE_FIELDS, self.faults)
+        self.path = path
+        self.environ = environ
+
+    def task(self) -> Task:
+        """The task, or an error with all that is wrong."""
+        parts = self._read_parts()
+        told = {
+            (TASK_FIELDS_BY_ALIAS.get(str(name), name), what)
+            for one in self.faults
+            for name in one.path[:1]
+            for what in ("", one.what)
+        }
+        try:
+            task = Task(**parts)
+        except ContestError as error:
+            # What was refused already is left out of the task, which would only say that it misses it.
+            self.faults += [one for one in error.faults if (one.path[0], _new_task_fault(one)) not in told]
+        if self.faults:
+            raise ContestError(*sorted(self.faults, key=self._fault_order)).with_locations(self._locate_path)
+        return task
+
+    def _read_parts(self) -> dict[str, Any]:
+        self._refuse_both_aliases()
+        name = self.fields.text("name") or self.path.stem
+        judges, weights = read_contest_judges(self.fields, self.tree, self.path)
+        return {
+            "name": name,
+            "description": self.fields.text("description") or "",
+            "acceptance": self._read_acceptance(),
+            "mode": self._read_mode(),
+            "deadline": self._read_deadline(),
+            "revisions": self.fields.integer(self._written_field_name("revisions")),
+            "challenge_period": self._read_challenge_period(),
+            "reward": self.fields.text("reward") or "",
+            "dimensions": self._read_dimensions(name),
+            "judges": judges,
+            "weights": weights,
+            "challenge_judges": read_challenge_judges(self.fields),
+        }
+
+    def _refuse_both_aliases(self) -> None:
+        """A fault for a field that is given under both its names."""
+        for name, also in TASK_FIELD_ALIASES.items():
+            self.fields.node(name, also)
+
+    def _read_acceptance(self) -> tuple[str, ...]:
+        name = self._written_field_name("acceptance")
+        node = self.fields.node(name)
+        if node is not None and not isinstance(node, SequenceNode):
+            hint = "write a list, one entry for each criterion, even for one"
+            self.fields.fault(f"{name} must be a list, got {describe_node(node)}", hint, name)
+            return ()
+        found: dict[str, int] = {}
+        for entry, path in self.fields.items(name):
+            text = entry.text.strip() if isinstance(entry, ScalarNode) and not is_null_node(entry) else None
+            if text is None:
+                hint = "a text with a colon in it needs quotes" if isinstance(entry, MappingNode) else ""
+                self.faults.append(Fault(f"an acceptance criterion is a text, got {describe_node(entry)}", hint, path))
+            elif not text:
+                self.faults.append(Fault("an acceptance criterion cannot be empty", "write what must be met", path))
+            elif text in found:
+                first = find_node_line(self.tree, (name, found[text]))
+                self.faults.append(Fault(f"the same criterion as in line {first}", "keep one of them", path))
+            else:
+                found[text] = int(path[-1])
+        return tuple(found)
+
+    def _read_mode(self) -> str:
+        if "mode" not in self.fields:
+            self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
+        return self.fields.choice("mode", CONTEST_MODES) or ""
+
+    def _read_deadline(self) -> datetime | None:
+        text = self.fields.text("deadline")
+        return None if text is None else parse_contest_moment(text, "deadline", self.faults)
+
+    def _read_challenge_period(self) -> timedelta:
+        text = self.fields.text("challenge_period")
+        length = None if text is None else parse_contest_duration(text, "challenge_period", self.faults)
+        return timedelta() if length is None else length
+
+    def _read_dimensions(self, name: str) -> Rubric | None:
+        node = self.fields.node("dimensions")
+        return (
+            None if node is None else read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ)
+        )
+
+    def _written_field_name(self, name: str) -> str:
+        """The name under which a field is given, of the two that it may have."""
+        return TASK_FIELD_ALIASES[name] if TASK_FIELD_ALIASES[name] in self.fields and name not in self.fields else name
+
+    def _locate_path(self, path: FaultPath) -> str:
+        return f"{self.path}:{self._line_of_path(path)}"
+
+    def _line_of_path(self, path: FaultPath) -> int:
+        name = str(path[0]) if path else ""
+        return find_node_line(
+            self.tree, (self._written_field_name(name), *path[1:]) if name in TASK_FIELD_ALIASES else path
+        )
+
+    def _fault_order(self, fault: Fault) -> tuple[bool, int]:
+        """By line; what is wrong in another file comes after what is wrong in this one."""
+        return bool(fault.where), self._line_of_path(fault.path)
+
+
+# No scale and no gates: every dimension is answered by a band and a number, and it is the acceptance that gates.
+DIMENSION_FIELDS = ("id", "asks", "expected_outcome", "description", "weight", "fixed", "type")
+DIMENSION_TYPES = ("fixed", "dynamic")
+
+
+def read_contest_dimensions(
+    node: TreeNode, name: str, faults: list[Fault], folder: Path, environ: AnyMapping[str, str]
+) -> Rubric | None:
+    """The rubric that a list under `dimensions` makes; None where it has a fault."""
+    if not isinstance(node, SequenceNode) or not node.items:
+        got = "an empty list" if isinstance(node, SequenceNode) else describe_node(node)
+        hint = "as in {id: credibility, asks: …, weight: 0.25, fixed: true}; left out, they are generated"
+        faults.append(Fault(f"dimensions must be a list, got {got}", hint, ("dimensions",)))
+        return None
+    before = len(faults)
+    entries = SequenceNode(
+        node.line, [_dimension_as_criterion(entry, faults, at) for at, entry in enumerate(node.items)]
+    )
+    wrong = len(faults) > before
+    if all(isinstance(entry, MappingNode) for entry in entries.items):
+        method, criteria = ScalarNode("method", node.line), ScalarNode("criteria", node.line)
+        tree = MappingNode(node.line, [(method, ScalarNode(CONTEST_METHOD, node.line)), (criteria, entries)])
+        try:
+            rubric = apply_rubric_environment(read_rubric(tree, name, folder), environ)
+        except RubricError as error:
+            # What is said of the list as a whole is found below, as far as it is true although an entry is wrong.
+            faults += [_move_fault_to_dimensions(one) for one in error.faults if one.where or one.path != ("criteria",)]
+        else:
+            if not wrong:
+                return rubric
+    faults += _find_dimension_list_faults(node.items, unweighted=None if wrong else Fraction(1))
+    return None
+
+
+def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | None) -> Iterator[Fault]:
+    """What is wrong with how many there are and with what they sum to, each where it can be told."""
+    fixed = [_is_dimension_fixed(entry) for entry in entries]
+    known = [one for one in fixed if one is not None]
+    if len(known) == len(fixed):
+        yield from find_dimension_count_faults(known)
+    weights = [_read_dimension_weight(entry, unweighted) for entry in entries]
+    numbers = [one for one in weights if one is not None]
+    if len(numbers) == len(weights):
+        plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]
+        try:
+            Rubric(name="", method=load_method(CONTEST_METHOD), criteria=tuple(plain))
+        except RubricError as error:
+            yield from (_move_fault_to_dimensions(one) for one in error.faults if one.path == ("criteria",))
+
+
+def _read_dimension_weight(entry: TreeNode, unweighted: Fraction | None) -> Fraction | None:
+    """None where it cannot be told."""
+    node = entry.get("weight") if isinstance(entry, MappingNode) else None
+    weight = unweighted if node is None else read_node_number(node)
+    return weight if isinstance(weight, Fraction) and weight > 0 else None
+
+
+def _is_dimension_fixed(entry: TreeNode) -> bool | None:
+    """None where it cannot be told."""
+    fields = FieldReader(entry, DIMENSION_FIELDS, [])
+    fixed, kind = fields.boolean("fixed"), fields.choice("type", DIMENSION_TYPES)
+    if fields.faults or ("fixed" in fields and "type" in fields):
+        return None
+    return kind == "fixed" if fixed is None else fixed
+
+
+def _dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> TreeNode:
+    """An entry as a criterion has it, without what was told to be wrong with it already."""
+    fields = FieldReader(node, DIMENSION_FIELDS, faults, ("dimensions", at))
+    if not isinstance(node, MappingNode):
+        return node
+    if "id" not in fields:
+        fields.fault("a dimension needs an id", "as in id: credibility")
+    if "fixed" in fields and "type" in fields:
+        fields.fault("'fixed' and 'type' are the same field", "keep one of them", "type")
+    kind = fields.choice("type", DIMENSION_TYPES)
+    kept = [(key, value) for key, value in node.items if key.text in fields and key.text != "type"]
+    if kind is not None and "fixed" not in fields:
+        kept.append((ScalarNode("fixed", node.line), ScalarNode("true" if kind == "fixed" else "false", node.line)))
+    return MappingNode(node.line, kept)
+
+
+def _move_fault_to_dimensions(fault: Fault) -> Fault:
+    below = fault.path[1:] if fault.path[:1] == ("criteria",) else fault.path
+    return replace(fault, path=("dimensions", *below))

@@ -1,0 +1,259 @@
+"""The stable JSON of a contest, safe to publish at any moment, and its decision in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+from evenhand.contest.event_log import contest_event_json
+from evenhand.contest.events import AskHorizontal, ContestEffect, ContestEvent, contest_effect_json
+from evenhand.contest.feedback import view_submission
+from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.ranking import (
+    PASSING_SCORE,
+    rank_submissions,
+    score_finalists,
+    score_finalists_together,
+    score_submission_alone,
+)
+from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments
+from evenhand.errors import ContestError, Fault
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Scorecard
+from evenhand.wording import format_fraction, number_for_json
+
+Json = dict[str, Any]
+HIDDEN_EVENT_FIELDS = ("judgments", "suggestions")  # What of an event would tell scores, or advice to others.
+
+
+def contest_json(events: Sequence[ContestEvent]) -> Json:
+    """A contest as its log has it: where it stands, every submission, what happened and what was wanted."""
+    state = ContestState()
+    effects: list[tuple[ContestEffect, int, ContestEvent]] = []
+    for number, event in enumerate(events):
+        state, wanted = apply_contest_event(state, event)
+        effects += [(one, number, event) for one in wanted]
+    if state.task is None:
+        raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
+    task = state.task
+    return {
+        "task": task.name,
+        "mode": task.mode,
+        "state": state.phase,
+        "winner": state.winner,
+        "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
+        "decision": _contest_decision_json(explain_contest_decision(state)),
+        "dimensions": [
+            {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
+            for one in state.dimensions.criteria
+        ],
+        "submissions": [_submission_record_json(state, id) for id in state.entries],
+        "events": [_event_record_json(state, number, event) for number, event in enumerate(events)],
+        "effects": [_effect_record_json(state, *one) for one in effects],
+    }
+
+
+def _submission_record_json(state: ContestState, id: str) -> Json:
+    entry = state.entries[id]
+    more = {
+        "at": entry.submission.at.isoformat(),
+        "revises": entry.submission.revises,
+        "why": _visible_status_reason(state, entry),
+    }
+    return {**view_submission(state, id), **more}
+
+
+def _visible_status_reason(state: ContestState, entry: ContestEntry) -> str | None:
+    """While scores are hidden, not what a judge wrote instead of one: a number off the scale is in it."""
+    hidden = entry.status == "unjudged" and entry.scored and not state.revealed
+    return "it could not be scored" if hidden else entry.why or None
+
+
+def _event_record_json(state: ContestState, number: int, event: ContestEvent) -> Json:
+    data = contest_event_json(event)
+    if not state.revealed:
+        data = {name: value for name, value in data.items() if name not in HIDDEN_EVENT_FIELDS}
+    return {"number": number, **data}
+
+
+def _effect_record_json(state: ContestState, effect: ContestEffect, number: int, event: ContestEvent) -> Json:
+    """Who is in the final is hidden as long as the scores that put them there."""
+    data = contest_effect_json(effect)
+    if not state.revealed and isinstance(effect, AskHorizontal):
+        del data["submissions"]
+    return {"after": number, "at": event.at.isoformat(), **data}
+
+
+def _contest_decision_json(one: ContestDecision | None) -> Json | None:
+    return None if one is None else {"winner": one.winner, "why": list(one.why), "how_sure": list(one.how_sure)}
+
+
+JUDGE_ERROR_UNKNOWN = "how often this judge errs is not known here: evenhand calibrate measures a judge against people"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestDecision:
+    """What was decided, what it rests on, and how sure that is."""
+
+    winner: str | None
+    why: tuple[str, ...]
+    how_sure: tuple[str, ...] = ()
+
+
+def explain_contest_decision(state: ContestState) -> ContestDecision | None:
+    """The decision of a contest that has been ranked or closed; None before."""
+    if not state.revealed or (state.phase == "open" and state.winner is None) or state.phase in ("new", "judging"):
+        return None
+    if state.winner is None:
+        return ContestDecision(winner=None, why=(f"{state.why[0].upper()}{state.why[1:]}.",))
+    if state.required_task.mode == "fastest_first":
+        return _explain_first_to_pass(state, state.winner)
+    if len(state.finalists) == 1:
+        return _explain_only_finalist(state, state.winner)
+    return _explain_compared_finalists(state, state.winner)
+
+
+def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
+    card = score_submission_alone(state, state.entries[winner])
+    earlier = list(state.entries.values())[: list(state.entries).index(winner)]
+    judged = sum(entry.status not in ("unjudged", "policy_violation") for entry in earlier)
+    unjudged = sum(entry.status == "unjudged" for entry in earlier)
+    before = f" Of {judged} judged before it none did." if judged else ""
+    before += f" {unjudged} before it could not be judged." if unjudged else ""
+    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_format_submission_score(card)}.{before}"
+    passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
+    return ContestDecision(
+        winner=winner, why=(why,), how_sure=(_describe_panel_majority(passing, "put it at 60 or more"),)
+    )
+
+
+def _explain_only_finalist(state: ContestState, winner: str) -> ContestDecision:
+    card = score_submission_alone(state, state.entries[winner])
+    why = [
+        (
+            f"{winner} is the only one with every dimension at band C or above: {_format_submission_score(card)}, "
+            f"not compared."
+        )
+    ]
+    why += _describe_challenge_outcome(state)
+    return ContestDecision(winner=winner, why=tuple(why), how_sure=("nobody was compared with it",))
+
+
+def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDecision:
+    places = rank_submissions(state)
+    second = places[1].id
+    compared = score_finalists(state)
+    alone = {id: score_submission_alone(state, state.entries[id]) for id in state.finalists}
+    cards = alone if compared is None else compared.cards
+    how = "by their scores alone: nobody could be read side by side" if compared is None else "side by side"
+    why = [
+        f"{winner} came first of {len(state.finalists)} compared {how}: {_describe_winner_lead(cards, winner, second)}."
+    ]
+    tie = places[1].tie_broken_by
+    why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
+    why += _describe_challenge_outcome(state)
+    why += [f"{note}." for note in (compared.notes if compared else ())]
+    sure = [_compare_finalists_by_dimension(state, cards, winner, second), _compare_with_scores_alone(alone, winner)]
+    sure.append(_describe_panel_majority(_winner_leads_by_judge(cards, winner, second), f"put it ahead of {second}"))
+    return ContestDecision(winner=winner, why=tuple(why), how_sure=tuple(sure))
+
+
+def _describe_winner_lead(cards: Mapping[str, Scorecard], winner: str, second: str) -> str:
+    first, next_ = cards[winner].exact, cards[second].exact
+    assert first is not None
+    assert next_ is not None
+    lead = first - next_
+    shown = "less than 0.01" if 0 < lead < Fraction(1, 200) else format_fraction(lead, 2)
+    return f"{_format_submission_score(cards[winner])}, {shown} ahead of {second}"
+
+
+def _describe_challenge_outcome(state: ContestState) -> list[str]:
+    """Who doubted the ranking, and what came of it."""
+    if state.challenge is None:
+        return []
+    by = state.challenge.by
+    if state.review is None:
+        return [f"{by} has challenged it; nobody has looked at that yet."]
+    if not _is_challenge_review_readable(state, state.review):
+        return [f"{by} challenged it; those who looked again could not be read, and the winner stands."]
+    return [
+        f"{by} challenged it; judges who had not judged before looked again, and {_describe_ranking_change(state)}."
+    ]
+
+
+def _describe_ranking_change(state: ContestState) -> str:
+    """What a review did to the ranking that the judges had made."""
+    before = [place.id for place in rank_submissions(replace(state, review=None))]
+    now = [place.id for place in rank_submissions(state)]
+    if before[0] != now[0]:
+        return f"the ranking changed: {before[0]} had come first"
+    return "the winner stands" if before == now else "the winner stands; places behind it changed"
+
+
+def _is_challenge_review_readable(state: ContestState, review: FinalJudgments) -> bool:
+    """Whether what was said on a challenge makes scores."""
+    if len(state.finalists) > 1:
+        return score_finalists_together(state, review.judgments) is not None
+    only = replace(state.entries[state.finalists[0]], judgments=review.judgments)
+    return score_submission_alone(state, only).exact is not None
+
+
+def _compare_finalists_by_dimension(
+    state: ContestState, cards: Mapping[str, Scorecard], winner: str, second: str
+) -> str:
+    gaps = {}
+    for one in state.dimensions.criteria:
+        mine, other = cards[winner].criteria[one.id], cards[second].criteria[one.id]
+        assert isinstance(mine, Scored)
+        assert isinstance(other, Scored)
+        gaps[one.id] = mine.value - other.value
+    ahead = sum(gap > 0 for gap in gaps.values())
+    lost = [f"{id} by {format_fraction(-gap, 2)}" for id, gap in gaps.items() if gap < 0]
+    than = f"; {second} is ahead on {', '.join(lost)}" if lost else ""
+    return f"ahead of {second} on {ahead} of {len(gaps)} dimensions{than}"
+
+
+def _compare_with_scores_alone(alone: Mapping[str, Scorecard], winner: str) -> str:
+    """Whether the finalists stood in the same order alone."""
+    scores = {id: card.exact for id, card in alone.items() if card.exact is not None}
+    others = {id: score for id, score in scores.items() if id != winner}
+    best = max(others, key=lambda id: others[id])
+    if others[best] < scores[winner]:
+        return f"alone it was the best of the finalists too: {_format_submission_score(alone[winner])}"
+    if others[best] == scores[winner]:
+        return f"alone it was equal to {best}: {_format_submission_score(alone[winner])}"
+    return (
+        f"alone {best} was better: {_format_submission_score(alone[best])} to {_format_submission_score(alone[winner])}"
+    )
+
+
+def _winner_leads_by_judge(cards: Mapping[str, Scorecard], winner: str, second: str) -> list[Fraction]:
+    """By how much each judge who counts puts the winner ahead of the second."""
+    said = [{one.judge: one.exact for one in cards[id].reviews or ()} for id in (winner, second)]
+    pairs = [(mine, said[1].get(judge)) for judge, mine in said[0].items()]
+    return [mine - other for mine, other in pairs if mine is not None and other is not None]
+
+
+def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
+    """How many judges agree, and how often so clear a majority would come up between equals."""
+    if not leads:
+        return JUDGE_ERROR_UNKNOWN
+    for_it, against = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    equal = len(leads) - for_it - against
+    told = f"{for_it} of {len(leads)} judges {what}" + (f", {equal} saw no difference" if equal else "")
+    if for_it <= against:
+        return f"{told}: the mean of their scores decided, not a majority"
+    n = for_it + against
+    chance = min(Fraction(1), 2 * Fraction(sum(comb(n, k) for k in range(for_it, n + 1)), 2**n))
+    return f"{told}; between equals a majority so clear comes up in {_format_contest_percent(chance)} of contests"
+
+
+def _format_contest_percent(share: Fraction) -> str:
+    return f"{format_fraction(share * 100, 0)} %"
+
+
+def _format_submission_score(card: Scorecard) -> str:
+    return "–" if card.exact is None else format_fraction(card.exact, card.decimals)

@@ -1,0 +1,169 @@
+"""How a contest stands, and which event is allowed in which phase: the whole machine on a page, with its diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal, get_args
+
+from evenhand.contest.events import EventKind
+from evenhand.contest.task import Challenge, ContestMode, Submission, Task
+from evenhand.judging.results import AcceptanceCheck, Suggestion
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import GuardFinding
+from evenhand.model.scorecard import Judgment
+
+ContestPhase = Literal["new", "open", "judging", "ranking", "challenge_period", "challenged", "closed"]
+CONTEST_PHASES: tuple[ContestPhase, ...] = get_args(ContestPhase)
+SubmissionStatus = Literal[
+    "submitted", "policy_violation", "gate_failed", "gate_passed", "scored", "below_threshold", "superseded",
+    "unjudged", "won",
+]  # fmt: skip
+SUBMISSION_STATUSES: tuple[SubmissionStatus, ...] = get_args(SubmissionStatus)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestEntry:
+    """A submission with what has been said of it so far."""
+
+    submission: Submission
+    status: SubmissionStatus = "submitted"
+    why: str = ""  # What the status alone does not tell.
+    findings: tuple[GuardFinding, ...] = ()
+    checks: tuple[AcceptanceCheck, ...] = ()
+    judgments: tuple[Judgment, ...] = ()  # Of the submission alone.
+    suggestions: tuple[Suggestion, ...] = ()
+    rank: int | None = None
+
+    @property
+    def id(self) -> str:
+        """That of the submission."""
+        return self.submission.id
+
+    @property
+    def scored(self) -> bool:
+        """Whether judges have spoken of it on its own."""
+        return bool(self.judgments)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalJudgments:
+    """What a panel said of the finalists, and what the machine had to do without."""
+
+    judgments: tuple[Judgment, ...] = ()
+    shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestState:
+    """A contest at one moment. The first one, before anything happened, is `State()`."""
+
+    phase: ContestPhase = "new"
+    task: Task | None = None
+    entries: Mapping[str, ContestEntry] = field(default_factory=dict)  # By id, in order of arrival.
+    finalists: tuple[str, ...] = ()  # Those who were, or are to be, compared side by side; the best first.
+    final: FinalJudgments | None = None  # By the judges of the contest.
+    review: FinalJudgments | None = None  # By those who looked at a challenge.
+    winner: str | None = None
+    challenge: Challenge | None = None
+    period_ends: datetime | None = None  # Of the challenge period.
+    paid: bool = False
+    why: str = ""  # Why it is closed, where it is.
+    at: datetime | None = None  # Of the last event.
+
+    @property
+    def required_task(self) -> Task:
+        """The task; there is none before the contest was created."""
+        assert self.task is not None
+        return self.task
+
+    @property
+    def dimensions(self) -> Rubric:
+        """The locked dimensions."""
+        assert self.required_task.dimensions is not None
+        return self.required_task.dimensions
+
+    @property
+    def revealed(self) -> bool:
+        """Whether scores may be shown: at once where the first to pass wins, else when ranking is done."""
+        fastest = self.task is not None and self.task.mode == "fastest_first"
+        return fastest or self.phase in ("challenge_period", "challenged", "closed")
+
+    def entries_by_author(self, author: str) -> list[ContestEntry]:
+        """What an author has handed in, in order."""
+        return [entry for entry in self.entries.values() if entry.submission.author == author]
+
+    def with_entries(self, *entries: ContestEntry) -> ContestState:
+        """The same state with some entries added or replaced."""
+        return replace(self, entries={**self.entries, **{entry.id: entry for entry in entries}})
+
+    def entries_awaiting_judges(self) -> Iterator[ContestEntry]:
+        """Submissions on which judges still have to speak, in order of arrival."""
+        for entry in self.entries.values():
+            if entry.status == "submitted" or (entry.status == "gate_passed" and not entry.scored):
+                yield entry
+
+    def judges(self) -> set[str]:
+        """Everybody who has judged in this contest."""
+        said = [one.judgment for entry in self.entries.values() for one in entry.checks]
+        said += [one for entry in self.entries.values() for one in entry.judgments]
+        said += [one for part in (self.final, self.review) if part for one in part.judgments]
+        return {one.judge for one in said}
+
+
+PhaseMoves = Mapping[ContestPhase, Mapping[EventKind, tuple[ContestPhase, ...]]]
+
+BEGIN_MOVES: PhaseMoves = {"new": {"created": ("open",)}}
+FASTEST_FIRST_MOVES: PhaseMoves = {
+    **BEGIN_MOVES,
+    "open": {
+        "submitted": ("open",),
+        "gate_checked": ("open",),
+        "scored": ("open", "closed"),
+        "deadline_reached": ("judging", "closed"),
+    },
+    "judging": {"gate_checked": ("judging", "closed"), "scored": ("judging", "closed")},
+    "closed": {},
+}
+_AFTER_JUDGING: tuple[ContestPhase, ...] = ("judging", "ranking", "challenge_period", "closed")
+QUALITY_FIRST_MOVES: PhaseMoves = {
+    **BEGIN_MOVES,
+    "open": {
+        "submitted": ("open",),
+        "gate_checked": ("open",),
+        "scored": ("open",),
+        "deadline_reached": _AFTER_JUDGING,
+    },
+    "judging": {"gate_checked": _AFTER_JUDGING, "scored": _AFTER_JUDGING},
+    "ranking": {"ranked": ("challenge_period",)},
+    "challenge_period": {"challenged": ("challenged",), "deadline_reached": ("closed",)},
+    "challenged": {"resolved": ("challenge_period", "closed")},
+    "closed": {},
+}
+MOVES_BY_MODE: Mapping[ContestMode, PhaseMoves] = {
+    "fastest_first": FASTEST_FIRST_MOVES,
+    "quality_first": QUALITY_FIRST_MOVES,
+}
+
+
+def list_allowed_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[EventKind, ...]:
+    """The kinds of event that can happen now; before a contest is created, that it is."""
+    moves = BEGIN_MOVES if mode is None else MOVES_BY_MODE[mode]
+    return tuple(moves.get(phase, {}))
+
+
+def draw_contest_diagram(mode: ContestMode) -> str:
+    """The machine of a mode as a Mermaid state diagram, an arrow for each pair of phases."""
+    return "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _draw_phase_arrows(MOVES_BY_MODE[mode]))]) + "\n"
+
+
+def _draw_phase_arrows(moves: PhaseMoves) -> Iterator[str]:
+    for phase in CONTEST_PHASES:
+        kinds = moves.get(phase)
+        if kinds == {}:
+            yield f"{phase} --> [*]"
+        targets = dict.fromkeys(target for found in (kinds or {}).values() for target in found)
+        for target in targets:
+            names = ", ".join(kind for kind, found in (kinds or {}).items() if target in found)
+            yield f"{'[*]' if phase == 'new' else phase} --> {target}: {names}"

@@ -1,0 +1,1 @@
+"""What is evaluated: the eval file, its samples, and the variants that make outputs."""

@@ -1,0 +1,155 @@
+"""An eval as a value: samples, variants, rubrics and gates; and the check of all samples before anything is paid
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
+from evenhand.assertions.custom import explain_unrunnable_custom
+from evenhand.assertions.reading import read_plain_assertions
+from evenhand.errors import EvalError, Fault
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
+from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
+from evenhand.evals.variants.variant import RecordedVariant, Variant
+from evenhand.guards.output_guards import GUARDS
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.model.rubric import Rubric
+from evenhand.models.budget import Budget
+from evenhand.models.limits import Limits
+from evenhand.models.requests import EMBEDDED
+
+KeepReplies = Literal["raw", "masked", "none"]
+KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
+DEFAULT_TAG = ""
+LAYERS = ("fact", "behavior", "judge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eval:
+    """All that a run is told. `rubrics` go by tag; the one under DEFAULT_TAG is for samples with no such tag."""
+
+    name: str
+    samples: SampleSource
+    variants: Mapping[str, Variant]
+    control: str
+    rubrics: Mapping[str, Rubric] = field(default_factory=dict)
+    assertions: tuple[AnyAssertion, ...] = ()
+    judges: tuple[str, ...] = (EMBEDDED,)
+    judge_places: tuple[str, ...] = ()  # Where each stands in the file, for messages.
+    how: JudgeOptions = field(default_factory=JudgeOptions)
+    guards: tuple[str, ...] = tuple(GUARDS)
+    repeats: int = 1
+    gates: Mapping[str, Fraction] = field(default_factory=dict)
+    smallest_effect: Fraction = Fraction(1, 2)
+    budget: Budget | None = None
+    limits: Limits = field(default_factory=Limits)
+    prices: Path | None = None
+    keep: KeepReplies = "raw"
+    folder: Path = Path()
+    source: str = ""  # The text of the file, as it was.
+
+    def __post_init__(self) -> None:
+        faults = []
+        if not self.variants:
+            faults.append(
+                Fault("an eval needs a variant", "as in variants: {new: {outputs: new.jsonl}}", ("variants",))
+            )
+        elif self.control not in self.variants:
+            known = ", ".join(self.variants)
+            faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
+        if self.repeats < 1:
+            faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        if faults:
+            raise EvalError(*faults)
+
+    def rubric_for(self, tags: tuple[str, ...]) -> Rubric | None:
+        """The rubric of the first tag that has one, else the one for all."""
+        tagged = next((self.rubrics[tag] for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
+        return tagged or self.rubrics.get(DEFAULT_TAG)
+
+
+def check_eval_samples(eval: Eval) -> SampleCounts:
+    """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
+    own = [Fault(why, where="assertions") for why in _find_unknown_checks(eval.assertions, eval.folder)]
+    if own:
+        raise EvalError(*own)
+    seen = _SampleFindings()
+    counted = count_samples(eval.samples, lambda sample, faults: _check_sample_assertions(eval, sample, faults, seen))
+    _refuse_missing_variant_outputs(eval, counted)
+    return replace(counted, questions=tuple(sorted(seen.questions)), mixed=_describe_mixed_layers(seen.layers))
+
+
+@dataclass(slots=True)
+class _SampleFindings:
+    """What the samples bring: questions for judges, and sets of layers, each with the first sample that has it."""
+
+    questions: set[str] = field(default_factory=set)
+    layers: dict[frozenset[str], str] = field(default_factory=dict)
+
+
+def _describe_mixed_layers(layers: Mapping[frozenset[str], str]) -> str:
+    if len(layers) < 2:
+        return ""
+    told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(layers.items())[:2]]
+    return f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
+
+
+def _check_sample_assertions(eval: Eval, sample: EvalSample, faults: list[Fault], seen: _SampleFindings) -> None:
+    own: tuple[AnyAssertion, ...] = ()
+    if sample.assertions is not None:
+        told = len(faults)
+        own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
+        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_checks(own, eval.folder)]
+        seen.questions |= {leaf.kind for leaf in list_outside_assertions(own) if leaf.kind in JUDGE_QUESTIONS}
+        if len(faults) > told:
+            return
+    layers = {one.layer for one in (*eval.assertions, *own)} | ({"judge"} if eval.rubric_for(sample.tags) else set())
+    if not layers:
+        faults.append(_unscorable_sample_fault(eval))
+    seen.layers.setdefault(frozenset(layers), sample.id)
+
+
+def _unscorable_sample_fault(eval: Eval) -> Fault:
+    if not eval.rubrics:
+        return Fault("nothing to score this sample by", "give it assertions, or the eval a rubric", ("assertions",))
+    tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
+    return Fault(
+        "no rubric fits this sample", f"give it one of the tags {tags}, or the eval a rubric for all", ("tags",)
+    )
+
+
+def _find_unknown_checks(assertions: Sequence[AnyAssertion], folder: Path) -> list[str]:
+    """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
+    return [
+        why
+        for leaf in list_outside_assertions(assertions)
+        if leaf.kind == "custom" and (why := _explain_unknown_check(leaf, folder))
+    ]
+
+
+@cache
+def _explain_unknown_check(leaf: Assertion, folder: Path) -> str:
+    return explain_unrunnable_custom(leaf, folder)
+
+
+def _refuse_missing_variant_outputs(eval: Eval, counted: SampleCounts) -> None:
+    """A recorded variant that no sample has an output of is a misspelling."""
+    faults = [
+        Fault(
+            f"no sample has an output of {name!r}",
+            f"outputs in the samples: {', '.join(counted.variants) or 'none'}",
+            where=eval.samples.where,
+        )
+        for name, variant in eval.variants.items()
+        if isinstance(variant, RecordedVariant) and variant.outputs is None and name not in counted.variants
+    ]
+    if faults:
+        raise EvalError(*faults)

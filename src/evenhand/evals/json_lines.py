@@ -1,0 +1,219 @@
+"""JSON lines and JSON lists of a file, read with bounded length, and values refused that no store can hold."""
+
+from __future__ import annotations
+
+import json
+import math
+import stat
+from collections.abc import Iterator, Mapping
+from functools import cache
+from io import BufferedReader
+from pathlib import Path
+from typing import NoReturn
+
+from evenhand.errors import EvalError, Fault, RubricError
+from evenhand.files.parsing import parse_json_tree, read_text_file
+from evenhand.files.tree import find_node_line
+
+LARGEST_JSON_LIST = 50_000_000
+LARGEST_LOCATED_JSON = 5_000_000
+
+
+class JsonLines:
+    """The objects of a JSONL file with their lines; empty lines are passed over."""
+
+    def __init__(self, path: Path) -> None:
+        self.where = str(path)
+        self._path = path
+
+    def __iter__(self) -> Iterator[tuple[int, object]]:
+        for number, line in read_file_lines(self._path):
+            if line is None:
+                yield number, Fault(LINE_TOO_LONG)
+            elif not line.isspace():
+                yield number, parse_json_line(line)
+
+    def locate(self, number: int) -> str:
+        """Where an entry stands."""
+        return f"{self.where}:{number}"
+
+
+class JsonList:
+    """The entries of a small JSON file with a list in it."""
+
+    def __init__(self, path: Path) -> None:
+        self.where = str(path)
+        self._path = path
+        self._line = cache(self._find_entry_line)
+
+    def __iter__(self) -> Iterator[tuple[int, object]]:
+        open_sample_file(self._path).close()
+        text = read_text_file(self._path, LARGEST_JSON_LIST, EvalError)
+        value = parse_sample_json(text)
+        if isinstance(value, Fault):
+            several = value.what.endswith("Extra data")
+            hint = "one object per line is JSONL: write format: jsonl" if several else value.hint
+            raise EvalError(Fault(value.what, hint, where=self.where))
+        if not isinstance(value, list):
+            raise EvalError(Fault("expected a list of samples", 'as in [{"input": …}, …]', where=self.where))
+        yield from enumerate(value)
+
+    def locate(self, number: int) -> str:
+        """Where an entry stands."""
+        return f"{self.where}:{self._line(number)}"
+
+    def _find_entry_line(self, number: int) -> int:
+        # Only a file with a fault is read once more for its lines.
+        try:
+            tree = parse_json_tree(
+                read_text_file(self._path, LARGEST_JSON_LIST, EvalError), LARGEST_LOCATED_JSON, lenient=True
+            )
+        except RubricError:
+            return 1
+        return find_node_line(tree, (number,)) if tree else 1
+
+
+def parse_json_line(line: bytes) -> object:
+    """The value in a line of JSONL, or the Fault why there is none."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return NOT_UTF8_FAULT
+    return parse_sample_json(text)
+
+
+def parse_sample_json(text: str) -> object:
+    """The value in a JSON text, or the Fault why there is none that can be kept."""
+    try:
+        value = _decode_json(text)
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, " if "\n" in text.rstrip() else ""
+        return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", f"{line}column {error.colno}")
+    except RecursionError:
+        return Fault(f"nested more than {DEEPEST_SAMPLE_NESTING} deep")
+    except ValueError as error:
+        return Fault(str(error).split(";")[0])
+    # Looking at every value takes longer than reading it, and few lines can hold anything odd.
+    if ("\\" in text and "\\u" in text) or text.count("{") + text.count("[") > DEEPEST_SAMPLE_NESTING:
+        why = explain_unstorable_value(value)
+        return Fault(why) if why else value
+    return value
+
+
+def _parse_finite_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"the number {text[:20]} is too large")
+    return value
+
+
+def _refuse_json_constant(word: str) -> NoReturn:
+    raise ValueError(f"not valid JSON: {word} is not a number in JSON")
+
+
+def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice[:60]!r} is given twice")
+    return found
+
+
+_decode_json = json.JSONDecoder(
+    parse_float=_parse_finite_float, parse_constant=_refuse_json_constant, object_pairs_hook=_refuse_duplicate_keys
+).decode
+
+LONGEST_LINE = 10_000_000
+LINE_TOO_LONG = f"longer than the {LONGEST_LINE:,} bytes allowed for one sample"
+NOT_UTF8_FAULT = Fault("not UTF-8 text", "save the file as UTF-8")
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_file_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """Each line with its number and its line break; None in place of one that is too long."""
+    with open_sample_file(path) as file:
+        number = 1
+        line: bytes | None = _read_bounded_line(file)
+        if line and line.startswith(_BOM):
+            line = line[len(_BOM) :]
+        while line is None or line:
+            yield number, line
+            number += 1
+            line = _read_bounded_line(file)
+
+
+def open_sample_file(path: Path) -> BufferedReader:
+    """The file, open for reading from its start, or an error that says why it is none."""
+    why = explain_unreadable_file(path)
+    if why is not None:
+        raise EvalError(Fault(why.what, why.hint, where=str(path)))
+    try:
+        return path.open("rb")
+    except OSError as problem:
+        raise EvalError(
+            Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=str(path))
+        ) from None
+
+
+def explain_unreadable_file(path: Path) -> Fault | None:
+    """Why a path cannot be read over and over, where that is so."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError) as problem:
+        return Fault(f"cannot be read: {(getattr(problem, 'strerror', None) or str(problem)).lower()}")
+    if stat.S_ISDIR(mode):
+        return Fault("is a folder", "name a file in it")
+    if not stat.S_ISREG(mode):
+        return Fault("is not a regular file", "it is read more than once: save what it gives to a file")
+    return None
+
+
+def _read_bounded_line(file: BufferedReader) -> bytes | None:
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) <= LONGEST_LINE:
+        return line
+    while line and not line.endswith(b"\n"):
+        line = file.readline(LONGEST_LINE)
+    return None
+
+
+DEEPEST_SAMPLE_NESTING = 60
+
+LONE_SURROGATE = "half a character (a lone surrogate), which no file can hold"
+NUL_CHARACTER = "a NUL character, which no database can hold"
+
+
+def explain_unstorable_value(value: object) -> str:
+    """Why plain data cannot be kept; empty where it can."""
+    waiting: list[tuple[object, int]] = [(value, 0)]
+    while waiting:
+        value, depth = waiting.pop()
+        if isinstance(value, str):
+            if why := explain_unstorable_text(value):
+                return why
+        elif isinstance(value, float) and not math.isfinite(value):
+            return f"the number {value}, which JSON does not know"
+        elif isinstance(value, (Mapping, list, tuple)):
+            if depth >= DEEPEST_SAMPLE_NESTING:
+                return f"nested more than {DEEPEST_SAMPLE_NESTING} deep"
+            waiting += [(part, depth + 1) for part in value]
+            if isinstance(value, Mapping):
+                if not all(isinstance(key, str) for key in value):
+                    return "a key that is not text"
+                waiting += [(part, depth + 1) for part in value.values()]
+        elif value is not None and not isinstance(value, (bool, int, float)):
+            return f"a value of the type {type(value).__name__}, which JSON does not know"
+    return ""
+
+
+def explain_unstorable_text(text: str) -> str:
+    """Why a text cannot be kept; empty where it can."""
+    if "\0" in text:
+        return NUL_CHARACTER
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return LONE_SURROGATE
+    return ""

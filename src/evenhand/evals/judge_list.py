@@ -1,0 +1,82 @@
+"""The judges of an eval file or task: names, names with weights, or a file that holds either, such as `evenhand
+calibrate --write` writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+
+from evenhand.errors import EvalError, Fault, InputError
+from evenhand.files.fields import FieldReader, describe_node, read_node_number
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
+from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
+from evenhand.models.requests import EMBEDDED
+
+JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalJudges:
+    """The judges of an eval, where each stands for messages, and what each counts for, where that is said."""
+
+    names: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    weights: dict[str, Fraction] = field(default_factory=dict)
+
+
+def read_judges(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJudges:
+    """Those under `judges` in the file at `path`, or in the file that is named there; else the embedded one."""
+    node = fields.node("judges")
+    if isinstance(node, ScalarNode) and node.text.endswith(JUDGE_FILE_ENDINGS):
+        return _read_judges_file(path.parent / node.text, fields.faults)
+    return _read_judges_field(fields, tree, path)
+
+
+def _read_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
+    """The judges of a file with lines of its own."""
+    try:
+        tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
+    except InputError as error:
+        faults += [replace(fault, hint="evenhand calibrate --write writes such a file") for fault in error.faults]
+        return EvalJudges(names=())
+    fields = FieldReader(tree, ("judges",), [])
+    if "judges" not in fields and not fields.faults:
+        fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
+    found = _read_judges_field(fields, tree, path)
+    faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
+    return found
+
+
+def _read_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJudges:
+    node = fields.node("judges")
+    if node is None:
+        return EvalJudges(names=(EMBEDDED,))
+    names, weights = _read_judge_names(fields, node)
+    keys = names if isinstance(node, MappingNode) else range(len(names))
+    places = tuple(f"{path}:{find_node_line(tree, ('judges', key))}" for key in keys)
+    return EvalJudges(names=names or (EMBEDDED,), places=places, weights=weights)
+
+
+def _read_judge_names(fields: FieldReader, node: TreeNode) -> tuple[tuple[str, ...], dict[str, Fraction]]:
+    if isinstance(node, ScalarNode):
+        return (node.text,), {}
+    if isinstance(node, MappingNode):
+        weights = {name: _read_judge_weight(fields, name, entry) for name, entry, _ in fields.pairs("judges")}
+        return tuple(weights), weights
+    names = []
+    for entry, place in fields.items("judges"):
+        if isinstance(entry, ScalarNode) and entry.text.strip():
+            names.append(entry.text)
+        else:
+            fields.faults.append(Fault(f"a judge is a name, got {describe_node(entry)}", "as in openai/NAME", place))
+    return tuple(names), {}
+
+
+def _read_judge_weight(fields: FieldReader, name: str, node: TreeNode) -> Fraction:
+    value = read_node_number(node)
+    if isinstance(value, str):
+        fields.fault(f"the weight of {name} {value}", "", "judges", name)
+        return Fraction(1)
+    return value

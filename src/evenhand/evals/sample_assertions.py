@@ -1,0 +1,93 @@
+"""The assertions that a sample brings with it, and those that judges or word vectors have to answer."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+from evenhand.assertions.assertion import AnyAssertion, Assertion
+from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.reading import read_plain_assertions
+from evenhand.errors import EvalError, Fault
+from evenhand.evals.sample import EvalSample
+from evenhand.files.rubrics import load_rubric
+from evenhand.judging.results import JudgedSample
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+
+
+def read_sample_assertions(sample: EvalSample, folder: Path) -> tuple[AnyAssertion, ...]:
+    """They were checked with all samples before the run began; whoever changes the file meanwhile is told."""
+    if sample.assertions is None:
+        return ()
+    faults: list[Fault] = []
+    found = read_plain_assertions(sample.assertions, folder, faults, ("assertions",))
+    if faults:
+        raise EvalError(*(fault.within(sample.id) for fault in faults))
+    return found
+
+
+JUDGE_QUESTIONS = {
+    "faithfulness": {
+        0: "Nothing the output states follows from the context, or it contradicts the context.",
+        3: "Some of what the output states follows from the context.",
+        7: "Most of what the output states follows from the context.",
+        10: "Everything the output states follows from the context.",
+    },
+    "answer_relevancy": {
+        0: "The output does not answer the question.",
+        3: "Some of the output answers the question.",
+        7: "Most of the output answers the question.",
+        10: "All of the output answers the question, and nothing in it is beside the point.",
+    },
+    "context_recall": {
+        0: "Nothing the output states is found in the context.",
+        3: "Some of what the output states is found in the context.",
+        7: "Most of what the output states is found in the context.",
+        10: "Everything the output states is found in the context.",
+    },
+}  # fmt: skip
+
+
+@cache
+def assertion_rubric(kind: str) -> Rubric:
+    """The rubric that asks one such question."""
+    levels = {str(start): text for start, text in JUDGE_QUESTIONS[kind].items()}
+    return load_rubric({"name": kind, "criteria": [{"id": kind, "score_ranges": levels}]})
+
+
+def assertion_material(assertion: Assertion, facts: AssertionFacts) -> Sample | str:
+    """What the judges are shown, or why they cannot be asked. Recall asks for the reference, found in the context."""
+    needs = {"faithfulness": "context", "answer_relevancy": "input", "context_recall": "context"}[assertion.kind]
+    shown = facts.reference if assertion.kind == "context_recall" else facts.made.text
+    if not getattr(facts, needs).strip():
+        return f"the sample has no {needs}"
+    if not shown.strip():
+        return "the sample has no reference" if assertion.kind == "context_recall" else "the output is empty"
+    context = facts.context if needs == "context" else ""
+    return Sample(outputs={"output": shown}, input=facts.input, context=context)
+
+
+def measure_judged_assertion(judged: JudgedSample) -> AssertionMeasurement:
+    """What the judges' answer comes to, as a share."""
+    card = judged.scores.scorecards[0]
+    reasons = [one.reason for one in judged.judgments if one.reason]
+    if card.exact is None:
+        return AssertionMeasurement(why="; ".join(dict.fromkeys(entry.why for entry in card.missing)) or "no score")
+    return AssertionMeasurement(value=card.exact, found=reasons[0] if reasons else "")
+
+
+def measure_similarity(assertion: Assertion, facts: AssertionFacts) -> AssertionMeasurement:
+    """How near the output is in meaning to the reference, or to the text that the assertion names."""
+    from evenhand.judging.embedded._vectors import similarity  # word vectors take half a second to load.
+
+    other = str(dict(assertion.arguments).get("to") or facts.reference)
+    if not other.strip():
+        return AssertionMeasurement(why="the sample has no reference")
+    if not facts.made.text.strip():
+        return AssertionMeasurement(why="the output is empty")
+    value = similarity(facts.made.text, other)
+    if value is None:
+        return AssertionMeasurement(why="it needs word vectors: pip install 'evenhand[embedded]'")
+    return AssertionMeasurement(value=Fraction(value).limit_denominator(10_000))

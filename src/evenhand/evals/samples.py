@@ -1,0 +1,271 @@
+"""Samples of an eval, wherever they are: read as a stream, over and over, and checked before anything is paid for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from evenhand.errors import (
+    MOST_FAULTS_SHOWN,
+    EvalError,
+    Fault,
+    FaultPath,
+    InputError,
+    format_fault_path,
+    suggest_known_word,
+)
+from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.sample_entry import SAMPLE_FIELDS, read_inline_samples, read_sample_entry
+from evenhand.evals.sample_tables import CsvRows, ParquetRows, rename_entry_fields, require_parquet, sample_field_path
+from evenhand.files.fields import FieldReader, describe_node, is_null_node
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+
+SAMPLE_FORMATS = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",
+    ".pq": "parquet",
+}  # fmt: skip
+
+SampleCheck = Callable[[EvalSample, list[Fault]], None]
+
+
+class SampleSource(Protocol):
+    """Samples in their order; every iteration starts over, and a wrong one raises an InputError."""
+
+    @property
+    def where(self) -> str:
+        """Where they come from, for messages."""
+
+    def __iter__(self) -> Iterator[EvalSample]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts:
+    """What a pass over all samples found: how many, how many have each tag and each output, and a name for them all."""
+
+    samples: int
+    tags: Mapping[str, int]
+    variants: Mapping[str, int]
+    digest: str
+    questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
+    mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
+
+
+def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
+    """Samples from a list, a file, or {file, format, fields}; a file is opened at the first iteration."""
+    if isinstance(node, SequenceNode):
+        return InlineSamples(read_inline_samples(node, faults, path), format_fault_path(path))
+    if isinstance(node, ScalarNode) and node.text.strip() and not is_null_node(node):
+        return _open_sample_file(folder / node.text, None, {}, faults, path)
+    if not isinstance(node, MappingNode):
+        hint = "as in samples: samples.jsonl"
+        faults.append(Fault(f"samples are a list or a file, got {describe_node(node)}", hint, path))
+        return InlineSamples((), format_fault_path(path))
+    fields = FieldReader(node, ("file", "format", "fields"), faults, path)
+    file = fields.text("file")
+    if file is None:
+        if "file" not in fields:
+            fields.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
+        return InlineSamples((), format_fault_path(path))
+    format = fields.choice("format", sorted(set(SAMPLE_FORMATS.values())))
+    return _open_sample_file(folder / file, format, _read_field_names(fields), faults, (*path, "file"))
+
+
+def count_samples(source: SampleSource, also: SampleCheck | None = None) -> SampleCounts:
+    """One pass over all samples: an InputError with every fault, or what there is. `also` looks for further faults."""
+    faults: list[Fault] = []
+    tags: Counter[str] = Counter()
+    variants: Counter[str] = Counter()
+    whole = SamplesDigest()
+    seen: set[int] = set()
+    twice: set[int] = set()
+    for place, sample in _iter_numbered_samples(source, faults):
+        mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
+        (twice if mark in seen else seen).add(mark)
+        whole.add(sample)
+        for tag in sample.tags:
+            tags[tag] += 1
+        for variant in sample.outputs:
+            variants[variant] += 1
+        if also is not None:
+            _apply_sample_check(source, place, sample, also, faults)
+            if len(faults) >= MOST_FAULTS_SHOWN:
+                break
+    if twice and len(faults) < MOST_FAULTS_SHOWN:
+        faults += _find_duplicate_ids(source, twice)
+    if not whole.count and not faults:
+        faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
+    if faults:
+        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=_sample_fault_line))
+    return SampleCounts(samples=whole.count, tags=dict(tags), variants=dict(variants), digest=whole.digest)
+
+
+class SamplesDigest:
+    """How many samples went by, and a name for them all in their order."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._whole = hashlib.sha256()
+
+    def add(self, sample: EvalSample) -> None:
+        """Count one more."""
+        self.count += 1
+        self._whole.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
+
+    @property
+    def digest(self) -> str:
+        """The name of those that went by so far."""
+        return self._whole.hexdigest()
+
+
+class RecheckedSamples:
+    """Samples that were counted before; `changed` says at the end that they are not what they were."""
+
+    def __init__(self, source: SampleSource, counted: SampleCounts) -> None:
+        self._source = source
+        self._counted = counted
+        self.changed = False
+
+    def __iter__(self) -> Iterator[EvalSample]:
+        mark = SamplesDigest()
+        try:
+            for sample in self._source:
+                mark.add(sample)
+                if mark.count > self._counted.samples:
+                    break
+                yield sample
+        except InputError:  # They were right, and are not any more.
+            self.changed = True
+        self.changed = self.changed or mark.digest != self._counted.digest
+
+
+class SampleRows(Protocol):
+    """Entries of a file, each with a number that its place is found by. An entry may be the Fault why it is none."""
+
+    where: str
+
+    def __iter__(self) -> Iterator[tuple[int, object]]: ...
+
+    def locate(self, number: int) -> str:
+        """Where an entry stands."""
+
+
+class FileSamples:
+    """Samples in a file."""
+
+    def __init__(self, rows: SampleRows, fields: Mapping[str, str]) -> None:
+        self.where = rows.where
+        self.rows = rows
+        self._fields = fields
+
+    def __iter__(self) -> Iterator[EvalSample]:
+        faults: list[Fault] = []
+        for _, sample in self.iter_numbered(faults):
+            if faults:
+                break
+            yield sample
+        if faults:
+            raise EvalError(*faults)
+
+    def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
+        """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
+        ordinal = 0
+        try:
+            for number, entry in self.rows:
+                ordinal += 1
+                told = len(faults)
+                entry = rename_entry_fields(entry, self._fields) if self._fields else entry  # noqa: PLW2901
+                if isinstance(entry, Fault):
+                    faults.append(entry)
+                elif (sample := read_sample_entry(entry, ordinal, faults)) is not None:
+                    yield number, sample
+                if len(faults) > told:
+                    faults[told:] = [replace(fault, where=self.rows.locate(number)) for fault in faults[told:]]
+                    if len(faults) >= MOST_FAULTS_SHOWN:
+                        return
+        except InputError as error:
+            faults += error.faults
+
+
+class InlineSamples:
+    """Samples that stand in the eval file: few, read once, and already known to be right."""
+
+    def __init__(self, samples: tuple[EvalSample, ...], where: str) -> None:
+        self.where = where
+        self._samples = samples
+
+    def __iter__(self) -> Iterator[EvalSample]:
+        return iter(self._samples)
+
+
+def _iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
+    return source.iter_numbered(faults) if isinstance(source, FileSamples) else enumerate(source)
+
+
+def _locate_sample(source: SampleSource, number: int) -> str:
+    return source.rows.locate(number) if isinstance(source, FileSamples) else f"{source.where}[{number}]"
+
+
+def _apply_sample_check(
+    source: SampleSource, number: int, sample: EvalSample, also: SampleCheck, faults: list[Fault]
+) -> None:
+    told = len(faults)
+    also(sample, faults)
+    faults[told:] = [replace(fault, where=_locate_sample(source, number)) for fault in faults[told:]]
+
+
+def _find_duplicate_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
+    """A second pass over a file in which ids seem to come twice, to name both places."""
+    first: dict[str, int] = {}
+    for number, sample in _iter_numbered_samples(source, []):
+        if hash(sample.id) in marks and first.setdefault(sample.id, number) != number:
+            what = f"the id {sample.id[:60]!r} is used twice, first in {_locate_sample(source, first[sample.id])}"
+            yield Fault(what, "each id is unique", where=_locate_sample(source, number))
+
+
+def _sample_fault_line(fault: Fault) -> int:
+    """The line or row that a fault is in."""
+    return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
+
+
+def _open_sample_file(
+    file: Path, format: str | None, fields: Mapping[str, str], faults: list[Fault], path: FaultPath
+) -> SampleSource:
+    format = format or SAMPLE_FORMATS.get(file.suffix.lower())
+    why = explain_unreadable_file(file)
+    if why is not None:
+        faults.append(Fault(f"{file}: {why.what}", why.hint, path))
+    elif format is None:
+        hint = "write {file: …, format: jsonl}, or json, csv, parquet"
+        faults.append(Fault(f"{file}: the format cannot be told from the name", hint, path))
+    if why is not None or format is None:
+        return InlineSamples((), str(file))
+    if format == "parquet":
+        try:
+            require_parquet(str(file))
+        except EvalError as error:
+            faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
+        return FileSamples(ParquetRows(file, fields), {})
+    if format == "csv":
+        return FileSamples(CsvRows(file, fields), {})
+    return FileSamples(JsonList(file) if format == "json" else JsonLines(file), fields)
+
+
+def _read_field_names(fields: FieldReader) -> dict[str, str]:
+    """Names of ours to names of theirs."""
+    renaming: dict[str, str] = {}
+    for ours, node, path in fields.pairs("fields"):
+        if sample_field_path(ours) is None:
+            hint = suggest_known_word(ours[:40], [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"])
+            fields.faults.append(Fault(f"a sample has no field {ours[:60]!r}", hint, path))
+        elif not isinstance(node, ScalarNode) or not node.text:
+            fields.faults.append(Fault(f"expected the name of a column, got {describe_node(node)}", "", path))
+        elif node.text in renaming.values():
+            fields.faults.append(Fault(f"{node.text!r} is given for two fields", "", path))
+        else:
+            renaming[ours] = node.text
+    return renaming

@@ -1,0 +1,247 @@
+"""Makers for all variants of an eval, opened and closed together: recorded outputs, and models with a prompt."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from evenhand.errors import MOST_FAULTS_SHOWN, BudgetError, EvalError, Fault, InputError, ModelError, OutputError
+from evenhand.evals.json_lines import LINE_TOO_LONG, LONGEST_LINE, open_sample_file, parse_json_line, read_file_lines
+from evenhand.evals.output_data import clean_variant_text, read_output_value
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.variants.programs import CommandOutputs, FunctionOutputs
+from evenhand.evals.variants.variant import (
+    CommandVariant,
+    EndpointVariant,
+    FunctionVariant,
+    IsStopping,
+    ModelVariant,
+    OutputMaker,
+    OutputSlots,
+    RecordedVariant,
+    Variant,
+)
+from evenhand.model.sample import VariantOutput
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Clock
+from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.models.requests import Request
+from evenhand.wording import describe_json_type
+
+
+@asynccontextmanager
+async def open_output_makers(
+    variants: Mapping[str, Variant],
+    connections: Connections,
+    environ: Mapping[str, str],
+    concurrency: int,
+    clock: Clock | None = None,
+    *,
+    stopping: IsStopping = lambda: False,
+) -> AsyncIterator[Mapping[str, OutputMaker]]:
+    """A maker for every variant; an InputError names all that cannot be opened, before anything is made."""
+    makers: dict[str, OutputMaker] = {}
+    faults: list[Fault] = []
+    async with AsyncExitStack() as stack:
+        opener = _MakerOpener(stack, connections, environ, lambda: OutputSlots(concurrency, stopping), clock or Clock())
+        for name, variant in variants.items():
+            try:
+                makers[name] = opener.open_maker(name, variant)
+            except InputError as error:
+                place = f"variant {name!r}"
+                faults += [replace(one, where=f"{place}: {one.where}" if one.where else place) for one in error.faults]
+        if faults:
+            raise EvalError(*faults)
+        yield makers
+
+
+class _MakerOpener:
+    """Opens one variant after the other; what they share is opened once."""
+
+    def __init__(
+        self,
+        stack: AsyncExitStack,
+        connections: Connections,
+        environ: Mapping[str, str],
+        places: Callable[[], OutputSlots],
+        clock: Clock,
+    ) -> None:
+        self._stack = stack
+        self._connections = connections
+        self._environ = environ
+        self._places = places
+        self._clock = clock
+
+    def open_maker(self, name: str, variant: Variant) -> OutputMaker:
+        """The maker of a variant."""
+        if isinstance(variant, RecordedVariant):
+            return SampleOutputs(name) if variant.outputs is None else self._open_outputs_file(variant)
+        if isinstance(variant, CommandVariant):
+            return CommandOutputs(variant, self._environ, self._places())
+        if isinstance(variant, FunctionVariant):
+            secrets = Secrets(self._environ.get(variable, "") for variable in KEY_VARIABLES)
+            return FunctionOutputs(variant, secrets, self._places())
+        if isinstance(variant, ModelVariant):
+            return ModelOutputs(variant, self._connections)
+        return self._open_endpoint(variant)
+
+    def _open_outputs_file(self, variant: RecordedVariant) -> RecordedOutputsFile:
+        assert variant.outputs is not None
+        file = RecordedOutputsFile(variant.outputs)
+        self._stack.callback(file.close)
+        return file
+
+    def _open_endpoint(self, variant: EndpointVariant) -> OutputMaker:
+        from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
+        from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
+
+        http = HttpClient(LARGEST_ENDPOINT_ANSWER)
+        self._stack.push_async_callback(http.close)
+        return EndpointOutputs(variant, self._environ, http, self._places(), self._clock)
+
+
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+class SampleOutputs:
+    """The outputs that the samples bring with them under the name of the variant."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
+        """The output, the same for every repeat, or an OutputError where there is none."""
+        made = sample.outputs.get(self._name)
+        if made is None:
+            raise OutputError(f"no output is recorded for {self._name!r}")
+        return made
+
+
+class RecordedOutputsFile:
+    """A JSONL file of {id, text, …}: checked as a whole when it is opened, read line by line when asked."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._marks, self._offsets = _index_outputs_file(path)
+        self._file = open_sample_file(path)
+
+    async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
+        """The output, or an OutputError where there is none."""
+        for offset in self._offsets_of_sample(sample.id):
+            self._file.seek(offset)
+            id, made = _read_output_line(self._file.readline(LONGEST_LINE + 1), [])
+            if id == sample.id and made is not None:
+                return made
+        raise OutputError(f"no output is recorded for the sample {sample.id[:60]!r} in {self._path.name}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _offsets_of_sample(self, id: str) -> Iterator[int]:
+        mark = _hash_sample_id(id)
+        at = bisect_left(self._marks, mark)
+        while at < len(self._marks) and self._marks[at] == mark:
+            yield self._offsets[at]
+            at += 1
+
+
+def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
+    """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
+    faults: list[Fault] = []
+    marks, offsets = array("q"), array("q")
+    offset = _bom_length(path)
+    for number, line in read_file_lines(path):
+        told = len(faults)
+        if line is None:
+            raise EvalError(*faults, Fault(LINE_TOO_LONG, where=f"{path}:{number}"))
+        id = None if line.isspace() else _read_output_line(line, faults)[0]
+        if id is not None:
+            marks.append(_hash_sample_id(id))
+            offsets.append(offset)
+        offset += len(line)
+        faults[told:] = [Fault(one.what, one.hint, where=f"{path}:{number}") for one in faults[told:]]
+        if len(faults) >= MOST_FAULTS_SHOWN:
+            break
+    order = sorted(range(len(marks)), key=marks.__getitem__)
+    marks, offsets = array("q", (marks[at] for at in order)), array("q", (offsets[at] for at in order))
+    faults += _find_duplicate_outputs(path, marks)
+    if faults:
+        raise EvalError(*faults)
+    return marks, offsets
+
+
+def _hash_sample_id(id: str) -> int:
+    return hash(id)
+
+
+def _bom_length(path: Path) -> int:
+    with open_sample_file(path) as file:
+        return len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
+
+
+def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
+    """The id of a line and its output, as far as they are there."""
+    value = parse_json_line(line)
+    if isinstance(value, Fault):
+        faults.append(value)
+        return None, None
+    if not isinstance(value, dict):
+        faults.append(Fault(f"expected an object with id and text, got {describe_json_type(value)}"))
+        return None, None
+    id = value.pop("id", None)
+    if isinstance(id, int) and not isinstance(id, bool):
+        id = str(id)
+    if not isinstance(id, str) or not id:
+        faults.append(Fault("an output needs the id of its sample", 'as in {"id": "a", "text": "…"}'))
+        return None, None
+    return id, read_output_value(value, (), faults)
+
+
+def _find_duplicate_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
+    """A second pass, only where two hashes are equal."""
+    equal = {mark for at, mark in enumerate(marks) if at and mark == marks[at - 1]}
+    first: dict[str, int] = {}
+    for number, line in read_file_lines(path) if equal else ():
+        id = _read_output_line(line or b"", [])[0]
+        if id is not None and _hash_sample_id(id) in equal and first.setdefault(id, number) != number:
+            what = f"a second output for the sample {id[:60]!r}, first in line {first[id]}"
+            yield Fault(what, "keep one of them", where=f"{path}:{number}")
+
+
+class ModelOutputs:
+    """Asks the model of a variant; how much at once is the business of the connections."""
+
+    def __init__(self, variant: ModelVariant, connections: Connections) -> None:
+        self._variant = variant
+        self._model = connections.open(variant.model)
+        self._price = connections.price(variant.model)
+
+    async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
+        """What the model answers, or an OutputError that says why it does not."""
+        request = Request(
+            dialogue="variant",
+            messages=self._variant.build_messages(sample),
+            settings=self._variant.settings,
+            repeat=repeat,
+        )
+        began = time.perf_counter()
+        try:
+            reply = await self._model.ask(request)
+        except BudgetError:
+            raise  # Not this sample's failure: nothing more can be asked of anybody.
+        except ModelError as error:
+            raise OutputError(str(error)) from None
+        seconds = reply.seconds or time.perf_counter() - began
+        return VariantOutput(
+            text=clean_variant_text(reply.text),
+            cost=self._price.cost(reply.usage) if self._price else None,
+            latency_ms=seconds * 1000,
+            turns=1,
+            author=self._variant.model,
+        )

@@ -1,0 +1,249 @@
+"""Programs and Python functions as variants: bounded in time and size, and every failure is an error that says
+what happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import json
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import cast
+
+from evenhand.errors import EvalError, Fault, OutputError
+from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
+from evenhand.evals.sample import EvalSample, output_file_json
+from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots
+from evenhand.model.sample import VariantOutput
+from evenhand.models.model_names import KEY_VARIABLES, Secrets
+
+LARGEST_COMMAND_OUTPUT = 10_000_000
+_STDERR_TAIL = 4_000
+_KILL_GRACE = 5.0  # Seconds for a killed process to be gone.
+
+
+class CommandOutputs:
+    """Starts the program of a variant, so many at once."""
+
+    def __init__(self, variant: CommandVariant, environ: Mapping[str, str], places: OutputSlots) -> None:
+        self._variant = variant
+        self._environ = environ
+        self._program = _find_variant_program(variant, environ)
+        self._places = places
+        self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
+
+    async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
+        """What the program writes, or an OutputError that says what became of it."""
+        sent = json.dumps(sample.variant_input(repeat)).encode()
+        async with self._places:
+            began = time.perf_counter()
+            exchange = await self._start_process()
+            try:
+                async with asyncio.timeout(self._variant.seconds):
+                    code = await exchange.send_and_wait(sent)
+            except TimeoutError:
+                raise OutputError(f"no output within {self._variant.seconds:g} s: it was stopped") from None
+            finally:
+                await exchange.kill_process()
+            took = (time.perf_counter() - began) * 1000
+        if exchange.size > LARGEST_COMMAND_OUTPUT:
+            raise OutputError(f"it wrote more than the {LARGEST_COMMAND_OUTPUT:,} bytes allowed")
+        if code:
+            raise OutputError(self._describe_failure(code, exchange.said))
+        try:
+            return read_variant_text(exchange.written.decode(), took)
+        except UnicodeDecodeError:
+            raise OutputError("it wrote something that is not UTF-8 text") from None
+
+    async def _start_process(self) -> _ProcessExchange:
+        try:
+            _, exchange = await asyncio.get_running_loop().subprocess_exec(
+                _ProcessExchange,
+                self._program,
+                *self._variant.argv[1:],
+                cwd=self._variant.folder,
+                env=dict(self._environ),
+                start_new_session=True,  # A group of its own, so that all of it can be ended.
+            )
+        except (OSError, ValueError) as problem:
+            why = getattr(problem, "strerror", None) or str(problem)
+            raise OutputError(f"{self._variant.argv[0]} cannot be started: {why.lower()}") from None
+        return exchange
+
+    def _describe_failure(self, code: int, said: bytearray) -> str:
+        """How it ended and the last line that it said, without keys."""
+        lines = said.decode("utf-8", "replace").strip().splitlines()
+        last = self._secrets.hide_keys(lines[-1]) if lines else ""
+        how = f"exit code {code}" if code > 0 else f"ended by {_process_signal_name(-code)}"
+        return f"{how}: {last}" if last else how
+
+
+def _find_variant_program(variant: CommandVariant, environ: Mapping[str, str]) -> str:
+    """The program, looked for from the folder of the eval file where its name has a path."""
+    name = variant.argv[0]
+    meant = str((variant.folder / name).absolute()) if os.sep in name else name
+    found = shutil.which(meant, path=environ.get("PATH"))
+    if found is None:
+        raise EvalError(Fault(f"no program {name!r} can be started", "is it there, and may it be executed?"))
+    return found
+
+
+class _ProcessExchange(asyncio.SubprocessProtocol):
+    """What goes to a process and comes from it; more than is allowed is counted and dropped, so that it never waits."""
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+        self.said = bytearray()
+        self.size = 0
+        self._streams = {1, 2}
+        self._exited = asyncio.Event()
+        self._finished = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop: the process has been started."""
+        self._process = cast(asyncio.SubprocessTransport, transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Called by the loop: the process has written something."""
+        if fd == 1:
+            self.size += len(data)
+            self.written += data if self.size <= LARGEST_COMMAND_OUTPUT else b""
+        else:
+            self.said += data
+            del self.said[:-_STDERR_TAIL]
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Called by the loop: nothing more comes from that side."""
+        self._streams.discard(fd)
+        self._notice_finished()
+
+    def process_exited(self) -> None:
+        """Called by the loop."""
+        self._exited.set()
+        self._notice_finished()
+
+    async def send_and_wait(self, sent: bytes) -> int:
+        """Send it all, wait for the end of everything, and give the exit code."""
+        stdin = cast(asyncio.WriteTransport, self._process.get_pipe_transport(0))
+        stdin.write(sent)
+        stdin.close()
+        await self._finished.wait()
+        return self._process.get_returncode() or 0
+
+    async def kill_process(self) -> None:
+        """Where it is not over yet, end it with all its children."""
+        if not self._finished.is_set():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.get_pid(), signal.SIGKILL)
+        self._process.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_KILL_GRACE):
+                await self._exited.wait()
+
+    def _notice_finished(self) -> None:
+        if self._exited.is_set() and not self._streams:
+            self._finished.set()
+
+
+def _process_signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+VariantCallable = Callable[[dict[str, object]], object]
+
+
+class FunctionOutputs:
+    """Calls the function of a variant, so often at once."""
+
+    def __init__(self, variant: FunctionVariant, secrets: Secrets, places: OutputSlots) -> None:
+        self._variant = variant
+        self._call = _import_variant_function(variant)
+        self._secrets = secrets
+        self._places = places
+
+    async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
+        """What the function returns, or an OutputError that says what it did in place of that."""
+        async with self._places:
+            began = time.perf_counter()
+            try:
+                async with asyncio.timeout(self._variant.seconds) as limit:
+                    value = await self._call_function(sample.variant_input(repeat))
+            except (Exception, SystemExit, asyncio.CancelledError) as problem:
+                raise self._describe_failure(problem, limit) from None
+            took = (time.perf_counter() - began) * 1000
+        return _read_function_output(value, took)
+
+    async def _call_function(self, sample: dict[str, object]) -> object:
+        waits = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__)
+        answer = self._call(sample) if waits else await _call_in_daemon_thread(self._call, sample)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def _describe_failure(self, problem: BaseException, limit: asyncio.Timeout) -> BaseException:
+        if isinstance(problem, TimeoutError) and limit.expired():
+            return OutputError(f"no output within {self._variant.seconds:g} s")
+        task = asyncio.current_task()
+        if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
+            return problem
+        return OutputError(f"the function raised {self._secrets.hide_keys(f'{type(problem).__name__}: {problem}')}")
+
+
+def _read_function_output(value: object, took: float) -> VariantOutput:
+    """What the function returned, read as strictly as what comes from a file: it is stored."""
+    if isinstance(value, str):
+        return VariantOutput(text=clean_variant_text(value), latency_ms=took)
+    if isinstance(value, VariantOutput):
+        try:
+            value = output_file_json(value)
+        except (AttributeError, TypeError):
+            raise OutputError("the function returned a Made whose trace is not made of ToolCall") from None
+    if isinstance(value, dict):
+        return read_variant_facts(value, took)
+    raise OutputError(f"the function returned {type(value).__name__}, not a text, a dict or a Made")
+
+
+async def _call_in_daemon_thread(call: VariantCallable, sample: dict[str, object]) -> object:
+    """The thread is a daemon: a function that never returns keeps no process alive."""
+    done: Future[object] = Future()
+
+    def run() -> None:
+        try:
+            result = call(sample)
+        except BaseException as problem:
+            # No coroutine can pass a StopIteration on, and whoever leaves a thread does not leave the process.
+            passes = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
+            done.set_exception(problem if passes else OutputError(f"{type(problem).__name__}: {problem}"))
+        else:
+            done.set_result(result)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await asyncio.wrap_future(done)
+
+
+def _import_variant_function(variant: FunctionVariant) -> VariantCallable:
+    """The function of that name, looked for from the folder of the eval file too."""
+    folder = str(variant.folder.absolute())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # It stays: the function may import its neighbours later.
+    module, _, function = variant.name.partition(":")
+    try:
+        thing: object = importlib.import_module(module)
+        for part in function.split("."):
+            thing = getattr(thing, part)
+    except (Exception, SystemExit) as problem:
+        what = f"python:{variant.name} cannot be loaded: {type(problem).__name__}: {problem}"
+        raise EvalError(Fault(what, "as in python: my_bot:answer, for answer() in my_bot.py")) from None
+    if not callable(thing):
+        raise EvalError(Fault(f"python:{variant.name} is not a function"))
+    return thing

@@ -1,0 +1,291 @@
+"""Reading the variants of an eval file: every fault is collected with its path, none is raised."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from evenhand.errors import EvalError, Fault, FaultPath, InputError
+from evenhand.evals.json_lines import explain_unreadable_file
+from evenhand.evals.sample import MESSAGE_ROLES
+from evenhand.evals.sample_entry import yaml_node_data
+from evenhand.evals.variants.variant import (
+    DEFAULT_VARIANT_SECONDS,
+    CommandVariant,
+    EndpointVariant,
+    FunctionVariant,
+    ModelVariant,
+    PromptTemplate,
+    RecordedVariant,
+    Variant,
+)
+from evenhand.files.fields import FieldReader, describe_node, is_null_node
+from evenhand.files.parsing import read_text_file
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.models.requests import EMBEDDED, ModelSettings
+
+VARIANT_KINDS = ("outputs", "command", "http", "python", "model")
+LARGEST_PROMPT = 1_000_000
+
+_VARIANT_FIELDS = (*VARIANT_KINDS, "about", "seconds", "prompt", "temperature", "max_tokens")
+_MODEL_ONLY_FIELDS = ("prompt", "temperature", "max_tokens")
+_TIMED_KINDS = ("command", "http", "python")
+_LONGEST_VARIANT_NAME = 100
+_SECRET_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
+_T = TypeVar("_T")
+
+
+def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> dict[str, Variant]:
+    """The variants of a mapping of names; files are looked for from `folder`."""
+    if not isinstance(node, MappingNode) or not node.items:
+        hint = "as in variants: {old: {outputs: old.jsonl}, new: {command: ./bot}}"
+        faults.append(Fault(f"variants map names to what makes the outputs, got {describe_node(node)}", hint, path))
+        return {}
+    variants: dict[str, Variant] = {}
+    for key, value in node.items:
+        if not key.text.strip() or len(key.text) > _LONGEST_VARIANT_NAME or not key.text.isprintable():
+            what = f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
+            faults.append(Fault(what, path=(*path, key.text)))
+            continue
+        variant = _VariantReader(value, folder, faults, (*path, key.text)).read_variant()
+        if variant is not None:
+            variants[key.text] = variant
+    return variants
+
+
+class _VariantReader:
+    """Reads one variant."""
+
+    def __init__(self, node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> None:
+        self.before = len(faults)
+        self.fields = FieldReader(MappingNode(node.line) if is_null_node(node) else node, _VARIANT_FIELDS, faults, path)
+        self.folder = folder
+        self.faults = faults
+        self.path = path
+
+    def read_variant(self) -> Variant | None:
+        """The variant, or None where something is wrong."""
+        kinds = [kind for kind in VARIANT_KINDS if kind in self.fields]
+        if len(kinds) > 1:
+            self.fields.fault(f"a variant is of one kind, and this one is {' and '.join(kinds)}", "keep one of them")
+            return None
+        kind = kinds[0] if kinds else "outputs"
+        self._refuse_misplaced_fields(kind)
+        if len(self.faults) > self.before:
+            return None
+        read: dict[str, Callable[[], Variant | None]] = {
+            "outputs": self._read_recorded,
+            "command": self._read_command,
+            "http": self._read_http,
+            "python": self._read_python,
+            "model": self._read_model,
+        }
+        variant = read[kind]()
+        return variant if len(self.faults) == self.before else None
+
+    def _refuse_misplaced_fields(self, kind: str) -> None:
+        for name in _MODEL_ONLY_FIELDS:
+            if name in self.fields and kind != "model":
+                self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
+        if "seconds" in self.fields and kind not in _TIMED_KINDS:
+            self.fields.fault("seconds are for a command, http or python", "", "seconds")
+
+    def _read_recorded(self) -> RecordedVariant | None:
+        about = self.fields.text("about")
+        if "outputs" not in self.fields:
+            return RecordedVariant(about=about or "recorded outputs")
+        name = self.fields.text("outputs")
+        if name is None:
+            return None
+        file = self.folder / name
+        why = explain_unreadable_file(file)
+        if why is not None:
+            self.fields.fault(f"{file}: {why.what}", why.hint, "outputs")
+        return RecordedVariant(outputs=file, about=about or f"recorded outputs in {name}")
+
+    def _read_command(self) -> CommandVariant | None:
+        node = self.fields.node("command")
+        if isinstance(node, SequenceNode):
+            words = [item.text for item in node.items if isinstance(item, ScalarNode)]
+            wrong = "a command is a list of words" if len(words) != len(node.items) else ""
+        else:
+            words, wrong = _split_command(self.fields.text("command") or "")
+        if wrong:
+            self.fields.fault(wrong, "as in command: [./bot, --fast]", "command")
+            return None
+        about = self.fields.text("about") or f"command {shlex.join(words)}"[:200]
+        argv, seconds = tuple(words), self._read_seconds()
+        return self._build_or_note_fault(
+            lambda: CommandVariant(argv=argv, folder=self.folder, seconds=seconds, about=about), "command"
+        )
+
+    def _read_python(self) -> FunctionVariant | None:
+        name = (self.fields.text("python") or "").removeprefix("python:")
+        about = self.fields.text("about") or f"python {name}"
+        seconds = self._read_seconds()
+        return self._build_or_note_fault(
+            lambda: FunctionVariant(name=name, folder=self.folder, seconds=seconds, about=about), "python"
+        )
+
+    def _read_http(self) -> EndpointVariant | None:
+        node = self.fields.node("http")
+        assert node is not None
+        if isinstance(node, ScalarNode):
+            node = MappingNode(node.line, [(ScalarNode("url", node.line), node)])
+        known = ("url", "headers", "method", "body", "field")
+        fields = FieldReader(node, known, self.faults, (*self.path, "http"))
+        url = fields.text("url") or ""
+        if why := _explain_unusable_url(url):
+            fields.fault(why, "as in url: https://example.org/answer", "url")
+        elif "@" in urlsplit(url).netloc:
+            fields.fault("a url must not hold a password", "send it as headers: {Authorization: '${NAME}'}", "url")
+        body = fields.node("body")
+        about = self.fields.text("about") or f"http {url}"
+        seconds = self._read_seconds()
+        data = None if body is None else yaml_node_data(body)
+        _check_body_templates(data, fields)
+        return self._build_or_note_fault(
+            lambda: EndpointVariant(
+                url=url,
+                headers=_read_headers(fields),
+                method=fields.choice("method", ("POST", "PUT")) or "POST",
+                body=data,
+                field=fields.text("field") or "",
+                seconds=seconds,
+                about=about,
+            ),
+            "http",
+        )
+
+    def _read_model(self) -> ModelVariant | None:
+        name = self.fields.text("model") or ""
+        if name == EMBEDDED:
+            self.fields.fault("embedded judges by rules and writes nothing", "name a model that writes", "model")
+        settings = self._read_model_settings()
+        prompt = self._read_prompt()
+        about = self.fields.text("about") or f"model {name}"
+        if not prompt or not name:
+            return None
+        return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
+
+    def _read_model_settings(self) -> ModelSettings:
+        temperature, most = self.fields.number("temperature"), self.fields.integer("max_tokens")
+        if temperature is not None and not 0 <= temperature <= 2:
+            self.fields.fault("temperature must be from 0 to 2", "", "temperature")
+        if most is not None and not 0 < most <= 10**9:
+            self.fields.fault("max_tokens must be above 0", "", "max_tokens")
+        chosen = None if temperature is None else float(temperature)
+        return ModelSettings(temperature=chosen) if most is None else ModelSettings(temperature=chosen, max_tokens=most)
+
+    def _read_prompt(self) -> tuple[tuple[str, PromptTemplate], ...]:
+        """A text, a file with one, or messages; without any, the input alone."""
+        node = self.fields.node("prompt")
+        if node is None:
+            return (("user", PromptTemplate("{input}")),)
+        if isinstance(node, MappingNode):
+            return self._read_prompt_file(node)
+        if not isinstance(node, SequenceNode):
+            text = self.fields.text("prompt")
+            template = None if text is None else self._read_template(text, ("prompt",))
+            return () if template is None else (("user", template),)
+        messages = []
+        for item, path in self.fields.items("prompt"):
+            fields = FieldReader(item, ("role", "text", "content"), self.faults, path)
+            role = fields.choice("role", MESSAGE_ROLES)
+            text = fields.text("text", "content")
+            if role is None or text is None:
+                if "role" not in fields or not ("text" in fields or "content" in fields):
+                    fields.fault("a message needs a role and a text")
+                continue
+            template = self._read_template(text, path[len(self.path) :])
+            messages += [(role, template)] if template else []
+        if not messages and not node.items:
+            self.fields.fault("a prompt needs a message", "", "prompt")
+        return tuple(messages)
+
+    def _read_prompt_file(self, node: MappingNode) -> tuple[tuple[str, PromptTemplate], ...]:
+        name = FieldReader(node, ("file",), self.faults, (*self.path, "prompt")).text("file")
+        if name is None:
+            self.fields.fault("a prompt is a text, a list of messages, or {file: prompt.md}", "", "prompt")
+            return ()
+        file = self.folder / name
+        why = explain_unreadable_file(file)
+        if why is not None:
+            self.fields.fault(f"{file}: {why.what}", why.hint, "prompt")
+            return ()
+        try:
+            template = self._read_template(read_text_file(file, LARGEST_PROMPT, EvalError), ("prompt",), f"{file}: ")
+        except InputError as error:
+            self.faults += [Fault(str(one), path=(*self.path, "prompt")) for one in error.faults]
+            return ()
+        return () if template is None else (("user", template),)
+
+    def _read_template(self, text: str, path: FaultPath, file: str = "") -> PromptTemplate | None:
+        try:
+            return PromptTemplate(text)
+        except InputError as error:
+            self.faults += [Fault(file + one.what, one.hint, (*self.path, *path)) for one in error.faults]
+            return None
+
+    def _read_seconds(self) -> float:
+        seconds = self.fields.number("seconds")
+        return DEFAULT_VARIANT_SECONDS if seconds is None else float(seconds)
+
+    def _build_or_note_fault(self, make: Callable[[], _T], field: str) -> _T | None:
+        try:
+            return make()
+        except InputError as error:
+            self.faults += [Fault(one.what, one.hint, (*self.path, field, *one.path)) for one in error.faults]
+            return None
+
+
+def _split_command(text: str) -> tuple[list[str], str]:
+    """The words of a command as a shell would split them; nothing else of a shell happens to them."""
+    try:
+        return shlex.split(text), ""
+    except ValueError as problem:
+        return [], f"the command cannot be split into words: {str(problem).lower()}"
+
+
+def _explain_unusable_url(url: str) -> str:
+    try:
+        parts = urlsplit(re.sub(r"\$\{\w+\}", "0", url))
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        _ = parts.port
+    except ValueError:
+        return "the url cannot be used"
+    if not url or not usable:
+        return "an http variant needs a url that begins with http:// or https://"
+    return ""
+
+
+def _read_headers(fields: FieldReader) -> dict[str, str]:
+    """Headers as they are written; a secret must be named by its variable, for the file itself is kept with the run."""
+    headers = {}
+    for name, node, path in fields.pairs("headers"):
+        value = node.text if isinstance(node, ScalarNode) and not is_null_node(node) else ""
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or not value or not value.isprintable():
+            fields.faults.append(Fault(f"{name[:60]!r} is not a header with a value", "", path))
+        elif _SECRET_HEADER.search(name) and not re.search(r"\$\{\w+\}", value):
+            hint = f"export it and write {name}: '${{NAME}}'"
+            fields.faults.append(Fault(f"the secret of the header {name} stands in the file", hint, path))
+        headers[name] = value
+    return headers
+
+
+def _check_body_templates(body: object, fields: FieldReader) -> None:
+    if isinstance(body, str):
+        try:
+            PromptTemplate(body)
+        except InputError as error:
+            fields.faults += [Fault(one.what, one.hint, (*fields.path, "body")) for one in error.faults]
+    elif isinstance(body, dict):
+        for value in body.values():
+            _check_body_templates(value, fields)
+    elif isinstance(body, list):
+        for value in body:
+            _check_body_templates(value, fields)

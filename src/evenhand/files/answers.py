@@ -1,0 +1,279 @@
+"""Reading answers files: what a judge, a person or another tool found, in the JSON that `evenhand score` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import NoneType
+from typing import BinaryIO
+
+from evenhand.errors import MOST_FAULTS_SHOWN, AnswersError, Fault, FaultPath, describe_ignored_id, suggest_known_word
+from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_values, read_text_file
+from evenhand.model.criterion import Statement
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore, Unscored
+from evenhand.model.scorecard import Answers, Review
+
+LARGEST_ANSWERS_FILE = 300_000_000
+OUTPUT_FIELDS = (
+    "id", "scores", "red_flags", "bonuses", "unsafe", "author", "holistic",
+    "overall", "overall_passed", "overall_band", "notes", "metadata",
+)  # fmt: skip
+CLAIM_FIELDS = ("overall", "overall_passed", "overall_band")
+REVIEW_FIELDS = ("judge", "outputs", "abstained", "ranking")
+TOP_FIELDS = ("outputs", "reviews")
+CONFLICTING_ANSWERS = "unreadable: given twice with different answers"
+ANSWERS_EXAMPLE = '{"outputs": [{"id": "a", "scores": {"accuracy": 9}}]}'
+
+OutputAnswers = tuple[Answers, ...]
+ReviewAnswers = tuple[Review, ...]
+
+
+def load_answers(path: Path, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+    """The answers in a JSON or JSONL file."""
+    return parse_answers_text(read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError), rubric, str(path))
+
+
+def read_stdin_answers(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+    """The answers that come in on a stream, up to the size a file may have."""
+    where = "standard input"
+    if stream is None:
+        raise AnswersError(Fault("it is closed", "name a file, or pipe one in", where=where))
+    content = stream.read(LARGEST_ANSWERS_FILE + 1)
+    if len(content) > LARGEST_ANSWERS_FILE:
+        raise AnswersError(Fault(f"larger than the {LARGEST_ANSWERS_FILE:,} bytes allowed", where=where))
+    return parse_answers_text(decode_text_file(content, where, AnswersError), rubric, where)
+
+
+def parse_answers_text(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
+    """The answers in a JSON or JSONL text."""
+    if not text.strip():
+        raise AnswersError(Fault("there is nothing in it", f"try {ANSWERS_EXAMPLE}", where=where))
+    try:
+        data, locate = parse_json_values(text, where)
+    except AnswersError as error:
+        raise error.with_locations(lambda _: where) from None
+    try:
+        return read_answers(data, rubric)
+    except AnswersError as error:
+        located = error.with_locations(locate).faults
+        raise AnswersError(*sorted(located, key=lambda fault: int("0" + fault.where.rpartition(":")[2]))) from None
+
+
+def read_answers(data: object, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+    """Answers from plain data: {"outputs": […]}, {"reviews": […]}, one entry of either, or a list of them."""
+    reader = _AnswersReader(rubric)
+    kind, entries, path = reader.find_entries(data)
+    answers: OutputAnswers | ReviewAnswers
+    if kind == "reviews":
+        answers = tuple(reader.review(entry, (*path, at)) for at, entry in enumerate(entries))
+        reader.refuse_duplicates([review.judge for review in answers], "judge", path)
+        reader.refuse_two_authors(answers, path)
+    else:
+        answers = reader.outputs(entries, path)
+    if reader.faults:
+        raise AnswersError(*reader.faults)
+    return answers
+
+
+class _AnswersReader:
+    """Reads answers against one rubric and collects every fault."""
+
+    def __init__(self, rubric: Rubric) -> None:
+        self.rubric = rubric
+        self.faults: list[Fault] = []
+
+    def find_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
+        """Which of the two forms this is, and its entries."""
+        if isinstance(data, Mapping) and "judge" in data:
+            return "reviews", [data], ()
+        if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
+            return "outputs", [data], ()
+        if isinstance(data, Mapping):
+            self._refuse_unknown_fields(data, TOP_FIELDS, ())
+            kinds = [kind for kind in TOP_FIELDS if kind in data]
+            if len(kinds) == 1 and isinstance(data[kinds[0]], list) and data[kinds[0]]:
+                return kinds[0], data[kinds[0]], (kinds[0],)
+            wrong = f"{kinds[0]} must be a list with entries" if len(kinds) == 1 else "expected outputs or reviews"
+            raise AnswersError(*self.faults, Fault(wrong, f"try {ANSWERS_EXAMPLE}", tuple(kinds[:1])))
+        if isinstance(data, list) and data:
+            is_review = isinstance(data[0], Mapping) and "judge" in data[0]
+            return ("reviews" if is_review else "outputs"), data, ()
+        if data == []:
+            raise AnswersError(Fault("the list is empty", f"try {ANSWERS_EXAMPLE}"))
+        raise AnswersError(
+            Fault(
+                f"expected an object with outputs or reviews, got {_describe_json_type(data)}", f"try {ANSWERS_EXAMPLE}"
+            )
+        )
+
+    def outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
+        """Each output with its answers."""
+        answers = tuple(self.output(entry, (*path, at)) for at, entry in enumerate(entries))
+        self.refuse_duplicates([one.id for one in answers], "id", path)
+        return answers
+
+    def review(self, entry: object, path: FaultPath) -> Review:
+        """One reviewer's outputs, or that it abstained."""
+        if not isinstance(entry, Mapping):
+            self._add_fault(f"a review is an object with judge and outputs, got {_describe_json_type(entry)}", path)
+            return Review(judge="")
+        self._refuse_unknown_fields(entry, REVIEW_FIELDS, path)
+        judge = self._read_required_text(entry, "judge", path)
+        abstained = None if entry.get("abstained") is False else entry.get("abstained")
+        outputs = entry.get("outputs", [])
+        if not isinstance(outputs, list) or not (outputs or abstained is not None):
+            self._add_fault("outputs must be a list with entries", (*path, "outputs"), "or say abstained: why")
+            outputs = []
+        if outputs and abstained is not None:
+            self._add_fault("a reviewer that abstained has no outputs", (*path, "abstained"), "keep one of them")
+        ranking = entry.get("ranking")
+        if not isinstance(ranking, (list, NoneType)):
+            self._add_fault(f"ranking must be a list of ids, got {_describe_json_type(ranking)}", (*path, "ranking"))
+        return Review(
+            judge=judge,
+            outputs=self.outputs(outputs, (*path, "outputs")),
+            abstained=None if abstained is None else str(abstained),
+            ranking=tuple(map(str, ranking)) if isinstance(ranking, list) else None,
+        )
+
+    def output(self, entry: object, path: FaultPath) -> Answers:
+        """Everything said about one output."""
+        if not isinstance(entry, Mapping):
+            self._add_fault(f"an output is an object with id and scores, got {_describe_json_type(entry)}", path)
+            return Answers(id="")
+        self._refuse_unknown_fields(entry, OUTPUT_FIELDS, path)
+        id = self._read_required_text(entry, "id", path)
+        scores, notes = self._scores(entry, path)
+        red_flags = self._read_found_statements(entry, "red_flags", self.rubric.red_flags, path, notes)
+        bonuses = self._read_found_statements(entry, "bonuses", self.rubric.bonuses, path, notes)
+        return Answers(
+            id=id,
+            scores=scores,
+            red_flags=red_flags,
+            bonuses=bonuses,
+            unsafe=self._read_optional_text(entry, "unsafe", path),
+            author=self._read_optional_text(entry, "author", path),
+            holistic=self._read_holistic_score(entry, notes),
+            claims={name: entry[name] for name in CLAIM_FIELDS if name in entry},
+            notes=tuple(notes),
+        )
+
+    def refuse_duplicates(self, ids: list[str], what: str, path: FaultPath) -> None:
+        """Two entries with one name cannot be told apart."""
+        seen: set[str] = set()
+        for at, id in enumerate(ids):
+            if id in seen and id:
+                self._add_fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
+            seen.add(id)
+
+    def refuse_two_authors(self, reviews: ReviewAnswers, path: FaultPath) -> None:
+        """Whose own response it is decides whose vote counts, so the reviews must agree on it."""
+        authors: dict[str, str] = {}
+        for at, review in enumerate(reviews):
+            for place, answers in enumerate(review.outputs):
+                known = authors.setdefault(answers.id, answers.author or "")
+                if answers.author and known and known != answers.author:
+                    what = f"{answers.id!r} is by {answers.author!r} here and by {known!r} above"
+                    self._add_fault(what, (*path, at, "outputs", place, "author"))
+                authors[answers.id] = known or answers.author or ""
+
+    def _scores(self, entry: Mapping[str, object], path: FaultPath) -> tuple[dict[str, CriterionScore], list[str]]:
+        scores = entry.get("scores", {})
+        if scores is None or ("scores" not in entry and "holistic" not in entry):
+            self._add_fault("an output needs scores", path, 'as in "scores": {"accuracy": 9}')
+            return {}, []
+        if not isinstance(scores, Mapping):
+            self._add_fault(f"scores must be an object, got {_describe_json_type(scores)}", (*path, "scores"))
+            return {}, []
+        read, notes = self.rubric.read(scores)
+        for id in read:
+            given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
+            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_keys, given)):
+                read[id] = Unscored(CONFLICTING_ANSWERS)
+        return read, notes
+
+    def _read_found_statements(
+        self,
+        entry: Mapping[str, object],
+        name: str,
+        known: tuple[Statement, ...],
+        path: FaultPath,
+        notes: list[str],
+    ) -> dict[str, str]:
+        """The statements found, in the rubric's order, each once; unknown ones are noted."""
+        given = {} if entry.get(name) is None else entry[name]
+        if isinstance(given, list) and all(isinstance(id, str) for id in given):
+            given = dict.fromkeys(given, True)
+        if not isinstance(given, Mapping):
+            self._add_fault(
+                f"{name} must be an object of id and reason, got {_describe_json_type(given)}", (*path, name)
+            )
+            return {}
+        unclear = (
+            [id for id in given.differing() if False in given.twice[id]]
+            if isinstance(given, DuplicateKeyObject)
+            else []
+        )
+        for id, why in given.items():
+            if not isinstance(why, (str, bool)) or id in unclear:
+                hint = "give the reason as text, or leave the id out if it was not found"
+                self._add_fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
+        ids = {statement.id for statement in known}
+        one = "red flag" if name == "red_flags" else "bonus"
+        notes += [describe_ignored_id(id, one, ids) for id in given if id not in ids]
+        found = {s.id: given[s.id] for s in known if given.get(s.id, False) is not False}
+        return {id: "" if why is True else str(why) for id, why in found.items()}
+
+    def _read_holistic_score(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:
+        if "holistic" not in entry:
+            return None
+        scale = self.rubric.method.holistic
+        if scale is None:
+            notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
+            return None
+        given = entry["holistic"]
+        score = Unscored(CONFLICTING_ANSWERS) if _has_conflicting_keys(given) else scale.read(given)
+        if isinstance(score, Unscored):
+            notes.append(f"holistic score {score.why}")
+        return score
+
+    def _refuse_unknown_fields(self, entry: Mapping[str, object], known: tuple[str, ...], path: FaultPath) -> None:
+        unknown = [str(key) for key in entry if key not in known]
+        for key in unknown[:MOST_FAULTS_SHOWN]:
+            self._add_fault(f"unknown field {key!r}", (*path, key), suggest_known_word(key[:40], known))
+        if len(unknown) > MOST_FAULTS_SHOWN:
+            self._add_fault(f"and {len(unknown) - MOST_FAULTS_SHOWN:,} more unknown fields", path)
+        for key in getattr(entry, "twice", {}):
+            self._add_fault(f"the field {key!r} is given twice", path, "keep one of them")
+
+    def _read_required_text(self, entry: Mapping[str, object], name: str, path: FaultPath) -> str:
+        value = entry.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if not isinstance(value, str) or not value:
+            self._add_fault(f"{name} must be a text", (*path, name), f'as in "{name}": "a"')
+            return ""
+        return value
+
+    def _read_optional_text(self, entry: Mapping[str, object], name: str, path: FaultPath) -> str | None:
+        value = entry.get(name)
+        if value is None or value is False:
+            return None
+        if not isinstance(value, str) or not value:
+            hint = "the name of the pattern, or null" if name == "unsafe" else "a name, or null"
+            self._add_fault(f"{name} must be a text", (*path, name), hint)
+            return None
+        return value
+
+    def _add_fault(self, what: str, path: FaultPath, hint: str = "") -> None:
+        self.faults.append(Fault(what, hint, path))
+
+
+def _has_conflicting_keys(answer: object) -> bool:
+    return isinstance(answer, DuplicateKeyObject) and bool(answer.differing())
+
+
+def _describe_json_type(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

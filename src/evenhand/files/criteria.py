@@ -1,0 +1,315 @@
+"""Reading criteria, statements and gates from a rubric file, with their scales, anchors and score ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evenhand.errors import Fault, FaultPath, RubricError
+from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.model.criterion import Anchor, Criterion, Gate, Statement
+from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand, to_exact_fraction
+
+CRITERION_FIELDS = (
+    "id", "asks", "expected_outcome", "description", "weight", "points", "scale", "anchors",
+    "required", "required_min_score", "score_ranges", "fixed", "judged", "children",
+)  # fmt: skip
+STATEMENT_FIELDS = ("id", "asks", "amount")
+GATE_FIELDS = ("criterion", "min")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionDefaults:
+    """What a criterion is where its entry does not say: by the method, or by the method's own of that id."""
+
+    scale: Scale = YES_NO
+    required: bool = False
+    own: Mapping[str, Criterion]
+
+
+def read_criteria(fields: FieldReader, defaults: CriterionDefaults) -> tuple[Criterion, ...]:
+    """The criteria listed; those without an id are called by their place."""
+    entries = enumerate(fields.items("criteria", "rubrics"), start=1)
+    read = (read_criterion(node, defaults, fields.faults, path, f"rubric-{at}") for at, (node, path) in entries)
+    return tuple(criterion for criterion in read if criterion)
+
+
+def read_criterion(
+    node: TreeNode, defaults: CriterionDefaults, faults: list[Fault], path: FaultPath, generated_id: str
+) -> Criterion | None:
+    """One criterion: a text, or a mapping; None where not even a stand-in can be made."""
+    if isinstance(node, ScalarNode):
+        return _read_text_criterion(node, defaults, faults, path, generated_id)
+    fields = FieldReader(node, CRITERION_FIELDS, faults, path)
+    id = fields.text("id") or generated_id
+    own = defaults.own.get(id)
+    ranges = read_score_ranges(fields)
+    children = tuple(
+        child
+        for position, (entry, below) in enumerate(fields.items("children"), start=1)
+        if (child := read_criterion(entry, defaults, faults, below, f"{id}-{position}"))
+    )
+    asks = fields.text("asks", "expected_outcome", "description") or (own.asks if own else "")
+    if not (asks or children or "score_ranges" in fields or _names_question_field(fields, "asks")):
+        fields.fault(
+            f"criterion {id!r} asks nothing",
+            "add asks (or expected_outcome), or score_ranges",
+        )
+    scale = _choose_criterion_scale(fields, defaults, own, children)
+    anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
+    required = fields.boolean("required")
+    parts = {
+        "id": id,
+        "asks": asks,
+        "weight": fields.number("weight") if "weight" in fields else own.weight if own else None,
+        "points": fields.number("points"),
+        "scale": scale,
+        "anchors": anchors,
+        "required": defaults.required if required is None else required,
+        "required_min_score": fields.number("required_min_score"),
+        "fixed": fields.boolean("fixed") if "fixed" in fields else own.fixed if own else None,
+        "judged": fields.boolean("judged") if "judged" in fields else own.judged if own else None,
+        "children": children,
+    }
+    _refuse_parent_fields(fields, children)
+    return _build_criterion({name: value for name, value in parts.items() if value is not None}, faults, path)
+
+
+def read_statement(node: TreeNode, faults: list[Fault], path: FaultPath) -> Statement | None:
+    """A red flag or bonus: a text, which is its own id, or {id, asks, amount}."""
+    if isinstance(node, ScalarNode):
+        if not node.text.strip():
+            faults.append(Fault("a statement cannot be empty", path=path))
+            return None
+        return Statement(id=node.text, asks=node.text)
+    fields = FieldReader(node, STATEMENT_FIELDS, faults, path)
+    id, asks, amount = fields.text("id"), fields.text("asks"), fields.number("amount")
+    if id is None and asks is None:
+        fields.fault("a statement needs id and asks")
+        return None
+    try:
+        return Statement(id=id or asks or "", asks=asks or id or "", amount=amount)
+    except RubricError as error:
+        faults.extend(error.within(*path).faults)
+        return None
+
+
+def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], path: FaultPath) -> Gate | None:
+    """A gate: {criterion, min}; for a yes/no criterion min may be left out."""
+    fields = FieldReader(node, GATE_FIELDS, faults, path)
+    criterion, least = fields.text("criterion"), fields.number("min")
+    if criterion is None:
+        if "criterion" not in fields:
+            fields.fault("a gate needs a criterion", "as in {criterion: accuracy, min: 5}")
+        return None
+    if criterion in on_numbers and "min" not in fields:
+        fields.fault(f"a gate on {criterion!r} needs min", f"as in {{criterion: {criterion}, min: 5}}")
+    return Gate(criterion=criterion, min=Fraction(1) if least is None else least)
+
+
+def _read_text_criterion(
+    node: ScalarNode, defaults: CriterionDefaults, faults: list[Fault], path: FaultPath, generated_id: str
+) -> Criterion | None:
+    if not node.text.strip():
+        faults.append(Fault("a criterion cannot be empty", "write what is expected", path))
+        return None
+    return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
+
+
+def _names_question_field(fields: FieldReader, *names: str) -> bool:
+    return any(name in fields for name in (*names, "expected_outcome", "description"))
+
+
+def _choose_criterion_scale(
+    fields: FieldReader, defaults: CriterionDefaults, own: Criterion | None, children: tuple[Criterion, ...]
+) -> Scale:
+    node = fields.node("scale")
+    if "score_ranges" in fields:
+        if node is not None:
+            fields.fault("score_ranges already say the scale", "remove scale", "scale")
+        return ZERO_TO_TEN
+    if node is not None:
+        return read_scale(node, fields.faults, (*fields.path, "scale")) or defaults.scale
+    if children:
+        scales = {child.scale for child in children}
+        return scales.pop() if len(scales) == 1 else SHARE
+    if own:
+        return own.scale
+    if defaults.scale.yes_no and "required_min_score" in fields:
+        return ZERO_TO_TEN
+    return defaults.scale
+
+
+def _refuse_parent_fields(fields: FieldReader, children: tuple[Criterion, ...]) -> None:
+    if not children:
+        return
+    for name in ("score_ranges", "required", "required_min_score", "anchors"):
+        if name in fields:
+            fields.fault(f"{name} belongs to a criterion that is answered, and this one has children", "", name)
+
+
+def _build_criterion(parts: dict[str, object], faults: list[Fault], path: FaultPath) -> Criterion | None:
+    """The criterion; or, where it is refused, a stand-in without the refused fields, so that the rest is checked."""
+    try:
+        return Criterion(**parts)  # type: ignore[arg-type]
+    except RubricError as error:
+        faults.extend(error.within(*path).faults)
+        refused = {str(fault.path[0]) for fault in error.faults if fault.path}
+        left = {name: value for name, value in parts.items() if name not in refused}
+        return Criterion(**left) if "id" in left else None  # type: ignore[arg-type]
+
+
+def make_wrong_file_fault(node: TreeNode, what: str) -> Fault:
+    """A fault for a whole file that is not what it should be."""
+    return Fault(f"a {what} file is a mapping, got {describe_node(node)}", "see: evenhand rubric init")
+
+
+SCALE_FIELDS = ("min", "max", "integers", "bands")
+_SCALE_SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)\s*")
+_YES_NO_LEVELS = {"yes": Fraction(1), "true": Fraction(1), "no": Fraction(0), "false": Fraction(0)}
+
+
+def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | None:
+    """A scale: yes/no, 1-10, or {min, max, integers, bands}."""
+    if isinstance(node, ScalarNode):
+        if node.text.lower() in ("yes/no", "yes-no"):
+            return YES_NO
+        span = parse_scale_span(node.text)
+        if span:
+            return _build_scale(faults, path, min=span[0], max=span[1])
+        faults.append(Fault(f"{describe_node(node)} is not a scale", "try yes/no, 1-10 or {min: 0, max: 100}", path))
+        return None
+    fields = FieldReader(node, SCALE_FIELDS, faults, path)
+    bands = tuple(_read_scale_bands(fields))
+    low, high = fields.number("min"), fields.number("max")
+    if bands and low is None and high is None:
+        low, high = min(band.min for band in bands), max(band.max for band in bands)
+    if low is None or high is None:
+        if isinstance(node, MappingNode):
+            fields.fault("a scale needs min and max")
+        return None
+    return _build_scale(
+        faults, path, min=low, max=high, integers=fields.boolean("integers") or bool(bands), bands=bands
+    )
+
+
+def parse_scale_span(text: str) -> tuple[Fraction, Fraction] | None:
+    """The two ends in a text such as "9-10"."""
+    found = _SCALE_SPAN.fullmatch(text)
+    return (Fraction(found[1]), Fraction(found[2])) if found and len(text) < 40 else None
+
+
+def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
+    """The texts that pin levels: by number, by stretch ("9-10"), by band, or by yes and no."""
+    anchors = []
+    for key, value, path in fields.pairs("anchors"):
+        span = _parse_anchor_level(key, scale)
+        if span is None:
+            fields.faults.append(Fault(f"{key!r} is not a level of the scale {scale}", "", path))
+        elif not isinstance(value, ScalarNode) or is_null_node(value):
+            fields.faults.append(Fault(f"an anchor is a text, got {describe_node(value)}", "", path))
+        else:
+            anchors.append(Anchor(min=span[0], max=span[1], text=value.text))
+    return tuple(anchors)
+
+
+def read_score_ranges(fields: FieldReader) -> tuple[Anchor, ...] | None:
+    """Score ranges over 0 to 10: a map of lower bounds, or a list of {score_range, expected_outcome}."""
+    node = fields.node("score_ranges")
+    if node is None:
+        return None
+    if isinstance(node, MappingNode) and node.items:
+        ranges = _read_score_range_map(fields)
+    elif isinstance(node, SequenceNode) and node.items:
+        ranges = [
+            found
+            for entry, path in fields.items("score_ranges")
+            if (found := _read_score_range(entry, fields.faults, path))
+        ]
+        if len(ranges) < len(node.items):
+            return None
+    else:
+        fields.fault("score_ranges must be a map of lower bounds or a list of ranges", "", "score_ranges")
+        return None
+    wrong = _find_score_range_gap(sorted(ranges, key=lambda anchor: anchor.min)) if ranges else None
+    if wrong:
+        fields.fault(wrong, "ranges cover 0 to 10 in whole numbers, without overlap or gap", "score_ranges")
+    return tuple(ranges)
+
+
+def _build_scale(faults: list[Fault], path: FaultPath, **parts: object) -> Scale | None:
+    try:
+        return Scale(**parts)  # type: ignore[arg-type]
+    except RubricError as error:
+        faults.extend(error.within(*path).faults)
+        return None
+
+
+def _read_scale_bands(fields: FieldReader) -> list[ScaleBand]:
+    bands = []
+    for key, value, path in fields.pairs("bands"):
+        ends = [read_node_number(item) for item in value.items] if isinstance(value, SequenceNode) else []
+        if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 for end in ends):
+            fields.faults.append(Fault(f"band {key!r} needs two whole numbers, as in [90, 100]", "", path))
+        else:
+            bands.append(ScaleBand(id=key, min=to_exact_fraction(ends[0]), max=to_exact_fraction(ends[1])))  # type: ignore[arg-type]
+    return bands
+
+
+def _parse_anchor_level(key: str, scale: Scale) -> tuple[Fraction, Fraction] | None:
+    band = next((band for band in scale.bands if band.id == key), None)
+    if band:
+        return band.min, band.max
+    if scale.yes_no and key.lower() in _YES_NO_LEVELS:
+        return _YES_NO_LEVELS[key.lower()], _YES_NO_LEVELS[key.lower()]
+    number = read_node_number(ScalarNode(key))
+    return parse_scale_span(key) if isinstance(number, str) else (number, number)
+
+
+def _read_score_range_map(fields: FieldReader) -> list[Anchor]:
+    starts: list[tuple[Fraction, str]] = []
+    for key, value, path in fields.pairs("score_ranges"):
+        number = read_node_number(ScalarNode(key))
+        if isinstance(number, str) or number.denominator != 1 or not 0 <= number <= 10:
+            fields.faults.append(Fault(f"{key!r} is not a whole number from 0 to 10", "", path))
+        elif not isinstance(value, ScalarNode) or is_null_node(value):
+            fields.faults.append(Fault(f"a range is described by a text, got {describe_node(value)}", "", path))
+        else:
+            starts.append((number, value.text))
+    starts.sort()
+    if not starts:
+        return []
+    ends = [start - 1 for start, _ in starts[1:]] + [Fraction(10)]
+    return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=True)]
+
+
+def _read_score_range(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
+    fields = FieldReader(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
+    ends = [read_node_number(entry) for entry, _ in fields.items("score_range")]
+    text = fields.text("expected_outcome", "description", "asks")
+    if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 or not 0 <= end <= 10 for end in ends):
+        fields.fault("score_range needs two whole numbers from 0 to 10, as in [0, 2]", "", "score_range")
+        return None
+    if text is None:
+        if "expected_outcome" not in fields:
+            fields.fault("a range needs expected_outcome")
+        return None
+    return Anchor(min=to_exact_fraction(ends[0]), max=to_exact_fraction(ends[1]), text=text)  # type: ignore[arg-type]
+
+
+def _find_score_range_gap(ranges: list[Anchor]) -> str | None:
+    """What is wrong with sorted ranges that should cover 0 to 10."""
+    expected = Fraction(0)
+    for entry in ranges:
+        if entry.max < entry.min:
+            return f"the range {entry.min}–{entry.max} runs backwards"
+        if entry.min < expected:
+            return f"the ranges overlap at {entry.min}"
+        if entry.min > expected:
+            last = entry.min - 1
+            return f"the ranges leave a gap at {expected}" + (f"–{last}" if last > expected else "")
+        expected = entry.max + 1
+    return None if expected == 11 else f"the ranges end at {expected - 1}, not at 10"

@@ -1,0 +1,312 @@
+"""Reading methods: from a file or the shipped library, and what environment variables set in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, replace
+from dataclasses import fields as fields_of
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word
+from evenhand.files.criteria import (
+    CriterionDefaults,
+    make_wrong_file_fault,
+    parse_scale_span,
+    read_criteria,
+    read_scale,
+)
+from evenhand.files.fields import FieldReader, describe_node, is_null_node, parse_number_text
+from evenhand.files.parsing import parse_yaml_strings, read_tree_file
+from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
+from evenhand.model.method import (
+    DialogueName,
+    EnvironmentSetting,
+    Grade,
+    Method,
+    ScoreScale,
+    TieBreak,
+    VerdictThreshold,
+)
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import YES_NO, Scale
+from evenhand.model.steps import STEPS, Cap, Step
+
+METHOD_FIELDS = (
+    "name", "about", "scale", "criterion_scale", "criteria", "required", "weights_sum_to", "holistic",
+    "steps", "grades", "verdicts", "ties", "environment", "dialogue",
+)  # fmt: skip
+SCORE_SCALE_FIELDS = ("min", "max", "decimals")
+TIE_BREAK_WORDS = ("fewer red_flags", "more bonuses")
+
+
+def read_method(tree: TreeNode, name: str) -> Method:
+    """A method from its file."""
+    if not isinstance(tree, MappingNode):
+        raise RubricError(make_wrong_file_fault(tree, "method"))
+    faults: list[Fault] = []
+    fields = FieldReader(tree, METHOD_FIELDS, faults)
+    criterion_scale = _read_optional_scale(fields, "criterion_scale") or YES_NO
+    required = fields.boolean("required") or False
+    method = _build_method(
+        faults,
+        name=fields.text("name") or name,
+        about=fields.text("about") or "",
+        scale=read_score_scale(fields),
+        criterion_scale=criterion_scale,
+        criteria=read_criteria(fields, CriterionDefaults(scale=criterion_scale, required=required, own={})),
+        required=required,
+        weights_sum_to=fields.number("weights_sum_to"),
+        holistic=_read_optional_scale(fields, "holistic"),
+        steps=read_steps(fields),
+        grades=tuple(g for entry, path in fields.items("grades") if (g := _read_method_grade(entry, faults, path))),
+        verdicts=tuple(_read_verdict_thresholds(fields)),
+        ties=tuple(_read_tie_breaks(fields)),
+        environment=dict(_read_environment_settings(fields)),
+        dialogue=fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
+    )
+    if faults or method is None:
+        raise RubricError(*faults)
+    return method
+
+
+def read_steps(fields: FieldReader) -> tuple[Step, ...]:
+    """The steps of a method, each a word or {word: {parameters}}."""
+    if "steps" not in fields:
+        fields.fault("a method needs steps", "as in steps: [weighted_mean]")
+    return tuple(step for node, path in fields.items("steps") if (step := _read_method_step(node, fields.faults, path)))
+
+
+def read_score_scale(fields: FieldReader) -> ScoreScale | None:
+    """The span of the score: {min, max, decimals} or 0-10."""
+    node = fields.node("scale")
+    if node is None:
+        fields.fault("a method needs a scale", "as in scale: {min: 0, max: 10, decimals: 2}")
+        return None
+    path = (*fields.path, "scale")
+    decimals = None
+    if isinstance(node, ScalarNode) and (span := parse_scale_span(node.text)):
+        low, high = span
+    else:
+        parts = FieldReader(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
+        ends = parts.number("min"), parts.number("max")
+        decimals = parts.integer("decimals")
+        if ends[0] is None or ends[1] is None:
+            if isinstance(node, MappingNode):
+                parts.fault("a scale needs min and max")
+            return None
+        low, high = ends[0], ends[1]
+    try:
+        return ScoreScale(min=low, max=high, decimals=decimals)
+    except RubricError as error:
+        fields.faults.extend(error.within(*path).faults)
+        return None
+
+
+def list_step_parameters(step: type[Step]) -> dict[str, tuple[Any, bool]]:
+    """The parameters of a step in a file: name → type, and whether it must be given."""
+    types = get_type_hints(step)
+    return {field.name.rstrip("_"): (types[field.name], field.default is MISSING) for field in fields_of(step)}
+
+
+def read_step_parameter(fields: FieldReader, name: str, type_: Any) -> object:
+    """A parameter, read as the type of its field asks."""
+    options = [option for option in get_args(type_) if option is not NoneType] or [type_]
+    if get_origin(type_) is Literal:
+        return fields.choice(name, get_args(type_))
+    if Scale in options:
+        return _read_optional_scale(fields, name)
+    if Fraction in options:
+        return fields.number(name)
+    if bool in options:
+        return fields.boolean(name)
+    return fields.integer(name) if int in options else fields.text(name)
+
+
+def _build_method(faults: list[Fault], **parts: Any) -> Method | None:
+    if faults:
+        return None
+    try:
+        return Method(**parts)
+    except RubricError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _read_optional_scale(fields: FieldReader, name: str) -> Scale | None:
+    node = fields.node(name)
+    return None if node is None else read_scale(node, fields.faults, (*fields.path, name))
+
+
+def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> Step | None:
+    if isinstance(node, MappingNode) and len(node.items) == 1:
+        key, below = node.items[0]
+        kind, here = key.text, (*path, key.text)
+    elif isinstance(node, ScalarNode):
+        kind, below, here = node.text, MappingNode(node.line), path
+    else:
+        faults.append(Fault(f"a step is a word or one word with its parameters, got {describe_node(node)}", path=path))
+        return None
+    step = STEPS.get(kind)
+    if step is None:
+        faults.append(Fault(f"unknown step {kind!r}", suggest_known_word(kind, STEPS), path))
+        return None
+    known = list_step_parameters(step)
+    fields = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
+    count = len(faults)
+    values = {name: read_step_parameter(fields, name, type_) for name, (type_, _) in known.items()}
+    for name, (_, must) in known.items():
+        if must and name not in fields:
+            fields.fault(f"{kind} needs {name}")
+    if len(faults) > count:
+        return None
+    attributes = {field.name: values[field.name.rstrip("_")] for field in fields_of(step)}
+    try:
+        return step(**{name: value for name, value in attributes.items() if value is not None})
+    except RubricError as error:
+        faults.extend(error.within(*here).faults)
+        return None
+
+
+def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
+    fields = FieldReader(node, ("grade", "from", "label"), faults, path)
+    grade, least = fields.text("grade"), fields.number("from")
+    if grade is None or least is None:
+        fields.fault("a grade needs grade and from", "as in {grade: A, from: 9, label: Excellent}")
+        return None
+    return Grade(grade=grade, from_=least, label=fields.text("label") or "")
+
+
+def _read_verdict_thresholds(fields: FieldReader) -> list[VerdictThreshold]:
+    node = fields.node("verdicts")
+    if node is None:
+        return []
+    parts = FieldReader(node, ("pass", "borderline"), fields.faults, (*fields.path, "verdicts"))
+    found = []
+    for verdict in ("pass", "borderline"):
+        least = parts.number(verdict)
+        if least is not None:
+            found.append(VerdictThreshold(verdict=verdict, from_=least))
+    return found
+
+
+def _read_tie_breaks(fields: FieldReader) -> list[TieBreak]:
+    ties = []
+    for node, path in fields.items("ties"):
+        if not isinstance(node, ScalarNode):
+            fields.faults.append(Fault("a tie-break is a criterion, 'fewer red_flags' or 'more bonuses'", path=path))
+        elif node.text in TIE_BREAK_WORDS:
+            by, of = node.text.split()
+            ties.append(TieBreak(by=by, of=of))  # type: ignore[arg-type]
+        else:
+            ties.append(TieBreak(by="criterion", of=node.text))
+    return ties
+
+
+SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
+
+
+def _read_environment_settings(fields: FieldReader) -> list[tuple[str, EnvironmentSetting]]:
+    settings = []
+    for variable, node, path in fields.pairs("environment"):
+        parts = FieldReader(node, SETTING_WORDS, fields.faults, path)
+        for sets in SETTING_WORDS:
+            of = parts.text(sets)
+            if of is not None:
+                settings.append((variable, EnvironmentSetting(sets=sets, of=of)))
+    return settings
+
+
+LIBRARY = Path(__file__).parent.parent / "library"
+
+
+def list_rubric_names() -> list[str]:
+    """The rubrics that ship: those with a file, and methods that have criteria of their own."""
+    methods = [name for name in list_method_names() if load_method(name).criteria]
+    return methods + list_rubric_files()
+
+
+@cache
+def list_rubric_files() -> list[str]:
+    """The rubrics that ship as files of their own."""
+    return sorted(path.stem for path in (LIBRARY / "rubrics").glob("*.yaml"))
+
+
+@cache
+def list_method_names() -> list[str]:
+    """The methods that ship."""
+    return sorted(path.stem for path in (LIBRARY / "methods").glob("*.yaml"))
+
+
+@cache
+def load_method(name: str) -> Method:
+    """A shipped method."""
+    return load_method_file(LIBRARY / "methods" / f"{name}.yaml")
+
+
+def load_method_file(path: Path) -> Method:
+    """A method from a file of its own."""
+    tree = read_tree_file(path)
+    try:
+        return read_method(tree, path.stem)
+    except RubricError as error:
+        raise error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}") from None
+
+
+def read_starter_rubric() -> str:
+    """The text of a commented rubric to begin with."""
+    return (LIBRARY / "starter.yaml").read_text("utf-8")
+
+
+def load_library_data(name: str) -> Any:
+    """A data file of the library as mappings and lists of strings."""
+    return parse_yaml_strings((LIBRARY / name).read_text("utf-8"))
+
+
+def apply_rubric_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
+    """The rubric as the variables that its method listens to make it."""
+    settings = rubric.method.environment
+    set_ = [name for name in settings if environ.get(name, "").strip()]
+    given = {name: _read_environment_number(name, environ[name]) for name in set_ if settings[name].sets != "guard"}
+    guarded = [_read_environment_switch(name, environ[name]) for name in set_ if settings[name].sets == "guard"]
+    weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
+    method = rubric.method
+    try:
+        for name, value in given.items():
+            if settings[name].sets == "cap":
+                method = _set_method_cap(method, value)
+        criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
+        gate = guarded[-1] if guarded else rubric.safety_gate
+        return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
+    except RubricError as error:
+        where = f"environment ({', '.join(given)})"
+        raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
+
+
+def _read_environment_number(name: str, text: str) -> Fraction:
+    value = parse_number_text(text)
+    if isinstance(value, str):
+        raise RubricError(Fault(value, where=f"environment variable {name}"))
+    return value
+
+
+def _read_environment_switch(name: str, text: str) -> bool:
+    word = text.strip().lower()
+    if word not in (*ON_WORDS, *OFF_WORDS):
+        what = f"{text.strip()[:40]!r} is neither true nor false"
+        raise RubricError(Fault(what, where=f"environment variable {name}"))
+    return word in ON_WORDS
+
+
+ON_WORDS = ("true", "1", "yes", "on")
+OFF_WORDS = ("false", "0", "no", "off")
+
+
+def _set_method_cap(method: Method, at: Fraction) -> Method:
+    for step in method.steps:
+        if isinstance(step, Cap):
+            method = method.with_step(step, replace(step, at=at))
+    return method

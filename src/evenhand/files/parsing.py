@@ -1,0 +1,305 @@
+"""Files opened safely: YAML, JSON and JSONL text to a tree with lines, or to plain values."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evenhand.errors import AnswersError, Fault, FaultPath, InputError, RubricError
+from evenhand.files.tree import (
+    MOST_NODES,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeBuilder,
+    TreeNode,
+    find_node_line,
+    make_line_fault,
+)
+
+LARGEST_RUBRIC_FILE = 5_000_000
+
+
+def read_tree_file(path: Path) -> TreeNode:
+    """The tree of a YAML or JSON file."""
+    return parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, RubricError))
+
+
+def parse_tree(path: Path, text: str) -> TreeNode:
+    """The tree of a YAML or JSON text that stands in a file."""
+    try:
+        tree = parse_json_tree(text) if path.suffix == ".json" else parse_yaml_tree(text)
+    except RubricError as error:
+        faults = (Fault(f.what, f.hint, f.path, f"{path}{f.where}") for f in error.faults)
+        raise RubricError(*faults) from None
+    if tree is None:
+        raise RubricError(Fault("the file is empty", "evenhand rubric init writes a starter", where=str(path)))
+    return tree
+
+
+def read_text_mapping(path: Path) -> dict[str, str]:
+    """A file of names and texts."""
+    tree = read_tree_file(path)
+    if not isinstance(tree, MappingNode) or not all(isinstance(value, ScalarNode) for _, value in tree.items):
+        raise InputError(Fault("expected names, each with a text", where=str(path)))
+    return {key.text: value.text for key, value in tree.items if isinstance(value, ScalarNode)}
+
+
+def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
+    """The text of a file of reasonable size."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(largest + 1)
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise error(Fault(f"cannot be read: {reason.lower()}", where=str(path))) from None
+    if len(content) > largest:
+        raise error(Fault(f"larger than the {largest:,} bytes allowed", where=str(path)))
+    return decode_text_file(content, str(path), error)
+
+
+def decode_text_file(content: bytes, where: str, error: type[InputError]) -> str:
+    """UTF-8 text, with or without a byte order mark."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        line = content[: problem.start].count(b"\n") + 1
+        raise error(Fault("not UTF-8 text", "save the file as UTF-8", where=f"{where}:{line}")) from None
+
+
+_YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_StringLoader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+def parse_yaml_tree(text: str) -> TreeNode | None:
+    """The one document in a YAML text; None where it is empty."""
+    builder = TreeBuilder()
+    anchors: dict[str, TreeNode | None] = {}
+    opened: list[str | None] = []
+    documents = 0
+    try:
+        for event in yaml.parse(text, Loader=_YamlLoader):
+            line = event.start_mark.line + 1
+            if isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise RubricError(
+                        make_line_fault(line, "a second document", "one file holds one rubric: remove '---'")
+                    )
+            elif isinstance(event, yaml.AliasEvent):
+                _add_yaml_alias(builder, anchors, event.anchor or "", line)
+            elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
+                _refuse_yaml_tag(event.tag, line)
+                anchors |= {event.anchor: None} if event.anchor else {}
+                opened.append(event.anchor)
+                is_mapping = isinstance(event, yaml.MappingStartEvent)
+                builder.open(MappingNode(line) if is_mapping else SequenceNode(line))
+            elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
+                node = builder.close()
+                anchor = opened.pop()
+                anchors |= {anchor: node} if anchor else {}
+            elif isinstance(event, yaml.ScalarEvent):
+                _refuse_yaml_tag(event.tag, line)
+                scalar = ScalarNode(event.value, line, quoted=not event.implicit[0])
+                anchors |= {event.anchor: scalar} if event.anchor else {}
+                builder.add(scalar)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        problem = error.problem or error.context or "cannot be read"
+        raise RubricError(make_line_fault(mark.line + 1 if mark else 1, f"not valid YAML: {problem}")) from None
+    except yaml.YAMLError as error:
+        raise RubricError(make_line_fault(1, f"not valid YAML: {str(error).splitlines()[0]}")) from None
+    return builder.root
+
+
+def parse_yaml_strings(text: str) -> Any:
+    """A YAML text of the package's own as mappings and lists of strings: no line numbers, "no" and 10 stay strings."""
+    return yaml.load(text, Loader=_StringLoader)
+
+
+def _add_yaml_alias(builder: TreeBuilder, anchors: dict[str, TreeNode | None], name: str, line: int) -> None:
+    if name not in anchors:
+        raise RubricError(make_line_fault(line, f"the alias *{name} names nothing above it"))
+    target = anchors[name]
+    if target is None:
+        raise RubricError(make_line_fault(line, f"the alias *{name} contains itself"))
+    builder.alias(target, line)
+
+
+def _refuse_yaml_tag(tag: str | None, line: int) -> None:
+    if tag not in (None, "!"):
+        raise RubricError(make_line_fault(line, f"the tag {tag!r} is not understood", "write the plain value"))
+
+
+_JSON_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)
+      | (?P<string>"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*")
+      | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)
+      | (?P<word>true|false|null|-?Infinity|NaN)
+      | (?P<mark>[\[\]{},:])""",
+    re.VERBOSE,
+)
+_JSON_CONSTANTS = ("NaN", "Infinity", "-Infinity")
+_EXPECTED_TOKENS = {"value": "a value", "key": "a key in quotes", "colon": "':'", "after": "',' or the end"}
+
+
+def parse_json_tree(text: str, most_nodes: int = MOST_NODES, *, lenient: bool = False) -> TreeNode | None:
+    """The value in a JSON text; None where it is empty. Lenient, it only looks for places, whatever stands there."""
+    reader = _JsonTokenReader(TreeBuilder(most_nodes, lenient=lenient))
+    position, line = 0, 1
+    while position < len(text):
+        token = _JSON_TOKEN.match(text, position)
+        if token is None:
+            found = text[position : position + 12].split("\n", maxsplit=1)[0]
+            raise RubricError(
+                make_line_fault(line, f"not valid JSON: expected {_EXPECTED_TOKENS[reader.expects]}, found {found!r}")
+            )
+        if token.lastgroup != "space":
+            if token.group() in _JSON_CONSTANTS and not lenient:
+                raise RubricError(make_line_fault(line, f"not valid JSON: expected a value, found {token.group()!r}"))
+            reader.take(token.lastgroup or "", token.group(), line)
+        line += token.group().count("\n")
+        position = token.end()
+    if reader.nesting or (reader.builder.root is None and reader.started):
+        raise RubricError(make_line_fault(line, "not valid JSON: the file ends too early"))
+    return reader.builder.root
+
+
+class _JsonTokenReader:
+    """What may come next in a JSON text."""
+
+    def __init__(self, builder: TreeBuilder) -> None:
+        self.builder = builder
+        self.nesting: list[str] = []
+        self.expects = "value"
+        self.started = False
+        self._may_close = False
+
+    def take(self, kind: str, token: str, line: int) -> None:
+        """Accept one token, or say what was expected in its place."""
+        self.started = True
+        if token in ("]", "}"):
+            self._close(token, line)
+        elif self.expects == "value" and token == "{":
+            self._open(MappingNode(line), "}", "key")
+        elif self.expects == "value" and token == "[":
+            self._open(SequenceNode(line), "]", "value")
+        elif self.expects in ("value", "key") and kind == "string":
+            self._add(ScalarNode(json.loads(token), line, quoted=self.expects == "value"))
+        elif self.expects == "value" and kind in ("number", "word"):
+            self._add(ScalarNode(token, line))
+        elif self.expects == "colon" and token == ":":
+            self.expects = "value"
+        elif self.expects == "after" and token == "," and self.nesting:
+            self.expects = "key" if self.nesting[-1] == "}" else "value"
+        else:
+            expected = (
+                _EXPECTED_TOKENS[self.expects] if self.nesting or self.expects == "value" else "the end of the file"
+            )
+            raise RubricError(make_line_fault(line, f"not valid JSON: expected {expected}, found {token[:12]!r}"))
+
+    def _open(self, node: MappingNode | SequenceNode, closer: str, expects: str) -> None:
+        self.builder.open(node)
+        self.nesting.append(closer)
+        self.expects = expects
+        self._may_close = True
+
+    def _close(self, token: str, line: int) -> None:
+        if not self.nesting or self.nesting[-1] != token or not (self.expects == "after" or self._may_close):
+            raise RubricError(
+                make_line_fault(line, f"not valid JSON: expected {_EXPECTED_TOKENS[self.expects]}, found {token!r}")
+            )
+        self.builder.close()
+        self.nesting.pop()
+        self.expects = "after"
+        self._may_close = False
+
+    def _add(self, scalar: ScalarNode) -> None:
+        self.builder.add(scalar)
+        self.expects = "colon" if self.expects == "key" else "after"
+        self._may_close = False
+
+
+# Only a file with a fault is read once more for its lines.
+MOST_LOCATED_NODES = 5_000_000
+
+
+class DuplicateKeyObject(dict[str, object]):
+    """A JSON object in which a key came more than once; `twice` maps it to all its values."""
+
+    twice: dict[str, list[object]]
+
+    def differing(self) -> list[str]:
+        """The keys whose values contradict each other."""
+        return [key for key, values in self.twice.items() if any(value != values[0] for value in values)]
+
+
+def parse_json_values(text: str, where: str) -> tuple[object, Callable[[FaultPath], str]]:
+    """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
+    tree = cache(lambda: _parse_lenient_tree(text))
+    try:
+        return decode_json(text), lambda path: f"{where}:{find_node_line(found, path) if (found := tree()) else 1}"
+    except json.JSONDecodeError as error:
+        # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        if len(lines) < 2 or error.msg != "Extra data":
+            place = f"{where}:{error.lineno}"
+            raise AnswersError(Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", (), place)) from None
+    rows = [_parse_jsonl_row(line, f"{where}:{number}") for number, line in lines]
+    return rows, lambda path: f"{where}:{lines[int(path[0])][0]}" if path else where
+
+
+def _parse_jsonl_row(line: str, where: str) -> object:
+    try:
+        return decode_json(line)
+    except json.JSONDecodeError as error:
+        raise AnswersError(Fault(f"not valid JSON: {error.msg}", where=where)) from None
+    except AnswersError as error:
+        raise error.with_locations(lambda _: where) from None
+
+
+def decode_json(text: str) -> object:
+    """The value of a JSON text: exact decimals, and what an object says twice remembered."""
+    try:
+        return json.loads(text, parse_float=decode_json_decimal, object_pairs_hook=decode_json_object)
+    except RecursionError:
+        raise AnswersError("nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise AnswersError(f"a number that cannot be read: {str(error).split(';')[0]}") from None
+
+
+def decode_json_decimal(text: str) -> Decimal:
+    """The exact number a text is; infinite where it is beyond counting."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return Decimal("Infinity")  # Beyond every scale, and so unreadable.
+
+
+def decode_json_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object from its pairs, which remembers what it says twice."""
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    values: dict[str, list[object]] = {}
+    for key, value in pairs:
+        values.setdefault(key, []).append(value)
+    result = DuplicateKeyObject(plain)
+    result.twice = {key: given for key, given in values.items() if len(given) > 1}
+    return result
+
+
+def _parse_lenient_tree(text: str) -> TreeNode | None:
+    try:
+        return parse_json_tree(text, MOST_LOCATED_NODES, lenient=True)
+    except RubricError:
+        return None

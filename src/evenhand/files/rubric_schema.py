@@ -1,0 +1,154 @@
+"""The JSON Schema of a rubric file, for editors; steps are described from their own fields."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from evenhand.files.methods import list_method_names, list_step_parameters
+from evenhand.model.scale import Scale
+from evenhand.model.steps import STEPS, Panel, Step
+
+RubricSchemaJson = dict[str, Any]
+
+_TEXT: RubricSchemaJson = {"type": "string", "minLength": 1}
+_FRACTION: RubricSchemaJson = {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}
+_NUMBER: RubricSchemaJson = {"anyOf": [{"type": "number"}, _FRACTION]}
+_ABOVE_ZERO: RubricSchemaJson = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _FRACTION]}
+
+
+def build_rubric_schema() -> RubricSchemaJson:
+    """The schema; what it cannot say (sums, references, gaps) the reader checks."""
+    criteria: RubricSchemaJson = {
+        "type": "array",
+        "minItems": 1,
+        "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/criterion"}]},
+        "description": "What is asked about an output.",
+    }
+    statements: RubricSchemaJson = {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/statement"}]}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Evenhand rubric",
+        **_build_object_schema(
+            {
+                "name": _TEXT,
+                "about": {**_TEXT, "description": "What it is for, for readers."},
+                "method": {
+                    **_TEXT,
+                    "description": f"{', '.join(list_method_names())}, or the path of a method file.",
+                },
+                "criteria": criteria,
+                "rubrics": {**criteria, "description": "Another name for criteria."},
+                "red_flags": {**statements, "description": "Faults that cost points when found."},
+                "bonuses": {**statements, "description": "Merits that earn points when found."},
+                "gates": {"type": "array", "items": {"$ref": "#/$defs/gate"}},
+                "scale": {"$ref": "#/$defs/scale"},
+                "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
+                "panel": _build_step_parameters_schema(Panel),
+                "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
+                "tags": {"type": "array", "items": _TEXT},
+            }
+        ),
+        "$defs": {
+            "criterion": _build_criterion_schema(criteria),
+            "statement": _build_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
+            "gate": _build_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
+            "scale": _build_scale_schema(),
+            "score_ranges": _build_score_ranges_schema(),
+            "step": {"anyOf": [_build_step_schema(kind, step) for kind, step in STEPS.items()]},
+        },
+    }
+
+
+def _build_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
+    return _build_object_schema(
+        {
+            "id": _TEXT,
+            "asks": {**_TEXT, "description": "The question, or what is expected."},
+            "expected_outcome": {**_TEXT, "description": "Another name for asks."},
+            "description": {**_TEXT, "description": "Another name for asks."},
+            "weight": {**_ABOVE_ZERO, "default": 1},
+            "points": {"type": "number", "not": {"const": 0}, "description": "May be negative."},
+            "scale": {"$ref": "#/$defs/scale"},
+            "anchors": {"type": "object", "additionalProperties": _TEXT},
+            "required": {"type": "boolean"},
+            "required_min_score": _NUMBER,
+            "score_ranges": {"$ref": "#/$defs/score_ranges"},
+            "judged": {"type": "boolean", "description": "False where rules measure it and no judge is asked."},
+            "fixed": {"type": "boolean", "description": "Under 60 it pulls the whole score down (oracle)."},
+            "children": {**criteria, "description": "This node is the weighted mean of its children."},
+        }
+    )
+
+
+def _build_scale_schema() -> RubricSchemaJson:
+    pair = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+    return {
+        "anyOf": [
+            {"type": "string", "pattern": r"^(yes/no|yes-no|\s*[0-9.]+\s*(-|–|to)\s*[0-9.]+\s*)$"},
+            _build_object_schema(
+                {
+                    "min": _NUMBER,
+                    "max": _NUMBER,
+                    "decimals": {"type": "integer", "minimum": 0, "maximum": 12},
+                    "integers": {"type": "boolean"},
+                    "bands": {"type": "object", "additionalProperties": pair},
+                }
+            ),
+        ]
+    }
+
+
+def _build_score_ranges_schema() -> RubricSchemaJson:
+    level = {"type": "integer", "minimum": 0, "maximum": 10}
+    entry = _build_object_schema(
+        {
+            "score_range": {"type": "array", "items": level, "minItems": 2, "maxItems": 2},
+            "expected_outcome": _TEXT,
+            "description": _TEXT,
+            "asks": _TEXT,
+        },
+        ["score_range"],
+    )
+    by_start = {"type": "object", "patternProperties": {"^([0-9]|10)$": _TEXT}, "additionalProperties": False}
+    return {"anyOf": [{**by_start, "required": ["0"]}, {"type": "array", "minItems": 1, "items": entry}]}
+
+
+def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
+    known = list_step_parameters(step)
+    with_parameters = _build_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
+    if any(must for _, must in known.values()):
+        return with_parameters
+    return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
+
+
+def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
+    known = list_step_parameters(step)
+    must = [name for name, (_, needed) in known.items() if needed]
+    return {
+        **_build_object_schema({name: _build_parameter_schema(type_) for name, (type_, _) in known.items()}, must),
+        "description": step.__doc__,
+    }
+
+
+def _build_parameter_schema(type_: Any) -> RubricSchemaJson:
+    options = [option for option in get_args(type_) if option is not NoneType] or [type_]
+    if get_origin(type_) is Literal:
+        return {"enum": list(get_args(type_))}
+    if Scale in options:
+        return {"$ref": "#/$defs/scale"}
+    if Fraction in options:
+        return _NUMBER
+    if bool in options:
+        return {"type": "boolean"}
+    return {"type": "integer"} if int in options else _TEXT
+
+
+def _build_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
+    return {
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        **({"required": required} if required else {}),
+    }

@@ -1,0 +1,293 @@
+"""Reading rubrics: from a shipped name, a file or plain data, with every fault at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import Fault, FaultPath, RubricError, format_fault_path, suggest_known_word
+from evenhand.files.criteria import (
+    CriterionDefaults,
+    make_wrong_file_fault,
+    read_criteria,
+    read_gate,
+    read_scale,
+    read_statement,
+)
+from evenhand.files.fields import FieldReader
+from evenhand.files.methods import (
+    LIBRARY,
+    METHOD_FIELDS,
+    list_method_names,
+    list_rubric_files,
+    list_rubric_names,
+    list_step_parameters,
+    load_method,
+    load_method_file,
+    read_score_scale,
+    read_step_parameter,
+    read_steps,
+)
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
+from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, build_tree, find_node_line
+from evenhand.model.criterion import Criterion, Statement
+from evenhand.model.method import Method, ScoreScale
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import YES_NO, Scale
+from evenhand.model.steps import Panel
+
+RUBRIC_FIELDS = (
+    "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
+    "safety_gate", "tags",
+)  # fmt: skip
+METHOD_FILE_ENDINGS = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedRubric:
+    """A rubric with the file it came from, so that advice can name lines."""
+
+    rubric: Rubric
+    tree: TreeNode
+    file: str
+
+    def locate(self, path: FaultPath) -> str:
+        """The place of a path in the file."""
+        return f"{self.file}:{find_node_line(self.tree, path)}" if self.file else ""
+
+
+def load_rubric(source: str | Path | AnyMapping[str, object]) -> Rubric:
+    """A rubric by the name of a shipped one, from a YAML or JSON file, or from plain data."""
+    return open_rubric(source).rubric
+
+
+def is_method_file(path: Path) -> bool:
+    """Whether a file has what only methods have, so that it is not mistaken for a faulty rubric."""
+    return _is_method_tree(read_tree_file(path))
+
+
+def _join_rubric_hint(hint: str) -> str:
+    return hint if hint.endswith("?") else f"{hint};"
+
+
+def _is_method_tree(tree: TreeNode) -> bool:
+    own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
+    return (
+        isinstance(tree, MappingNode)
+        and any(key.text in own for key, _ in tree.items)
+        and tree.get("steps") is not None
+    )
+
+
+def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
+    """A rubric together with the lines it came from."""
+    if isinstance(source, AnyMapping):
+        return _open_rubric_tree(build_tree(source), "", "rubric", Path())
+    if str(source) in (*list_method_names(), *list_rubric_files()):
+        return _open_shipped_rubric(str(source))
+    if not isinstance(source, (str, Path)):
+        raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
+    path = Path(source)
+    if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
+        raise RubricError(
+            Fault(
+                f"no rubric is called {str(source)!r}",
+                f"{_join_rubric_hint(suggest_known_word(str(source)[:40], list_rubric_names()))} or name a file",
+            )
+        )
+    tree = read_tree_file(path)
+    if _is_method_tree(tree):
+        return _open_method_as_rubric(path, tree)
+    return _open_rubric_tree(tree, str(path), path.stem, path.parent)
+
+
+def _open_method_as_rubric(path: Path, tree: TreeNode) -> LocatedRubric:
+    """A method file with criteria of its own can be used as it is, like those that ship."""
+    method = load_method_file(path)
+    if not method.criteria:
+        hint = f"list criteria in it, or in a rubric that says 'method: {path.name}'"
+        raise RubricError(Fault("a method without criteria of its own is no rubric", hint, where=str(path)))
+    return LocatedRubric(Rubric(name=method.name, method=method, criteria=method.criteria), tree, str(path))
+
+
+def read_rubric_source(source: str) -> str:
+    """The text of a rubric's file; for a method with criteria of its own, the rubric that lists them."""
+    if source in list_rubric_files():
+        return (LIBRARY / "rubrics" / f"{source}.yaml").read_text("utf-8")
+    if source in list_method_names():
+        text = (LIBRARY / "methods" / f"{source}.yaml").read_text("utf-8")
+        criteria = re.search(r"^criteria:\n(?:[ #].*\n)+", text, re.MULTILINE)
+        return f"name: my-{source}\nmethod: {source}\n\n{criteria[0]}" if criteria else text
+    load_rubric(source)
+    return read_text_file(Path(source), LARGEST_RUBRIC_FILE, RubricError)
+
+
+@cache
+def _open_shipped_rubric(name: str) -> LocatedRubric:
+    path = LIBRARY / "rubrics" / f"{name}.yaml"
+    if path.exists():
+        return _open_rubric_tree(read_tree_file(path), str(path), name, path.parent)
+    try:
+        return _open_rubric_tree(build_tree({"method": name}), "", name, Path())
+    except RubricError as error:
+        raise error.with_locations(lambda _: name) from None
+
+
+def _open_rubric_tree(tree: TreeNode, file: str, name: str, folder: Path) -> LocatedRubric:
+    opened_at = (lambda at: f"{file}:{find_node_line(tree, at)}") if file else format_fault_path
+    if not isinstance(tree, MappingNode):
+        raise RubricError(make_wrong_file_fault(tree, "rubric")).with_locations(opened_at)
+    try:
+        rubric = read_rubric(tree, name, folder)
+    except RubricError as error:
+        raise error.with_locations(opened_at) from None
+    return LocatedRubric(rubric, tree, file)
+
+
+def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
+    """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
+    faults: list[Fault] = []
+    fields = FieldReader(tree, RUBRIC_FIELDS, faults)
+    method = _read_rubric_method(fields, folder, tree)
+    if method is None:
+        # The criteria are read all the same, as the kind they look like, so that every fault is told at once.
+        _read_rubric_parts(fields, load_method(_infer_method_name(tree)), name)
+        raise RubricError(*_sort_rubric_faults(faults, tree))
+    rubric = _build_rubric(_read_rubric_parts(fields, method, name), faults)
+    if faults or rubric is None:
+        raise RubricError(*_sort_rubric_faults(faults, tree))
+    return rubric
+
+
+def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:
+    """What a rubric is made of, as far as it could be read."""
+    criteria = _read_rubric_criteria(fields, method)
+    on_numbers = {leaf.id for criterion in criteria for leaf in criterion.leaves() if not leaf.scale.yes_no}
+    gates = (read_gate(node, on_numbers, fields.faults, path) for node, path in fields.items("gates"))
+    return {
+        "name": fields.text("name") or name,
+        "method": _apply_panel_fields(fields, method),
+        "criteria": criteria,
+        "red_flags": _read_rubric_statements(fields, "red_flags"),
+        "bonuses": _read_rubric_statements(fields, "bonuses"),
+        "gates": tuple(gate for gate in gates if gate),
+        "tags": _read_rubric_tags(fields),
+        "safety_gate": fields.boolean("safety_gate") or False,
+        "about": fields.text("about") or "",
+    }
+
+
+def _build_rubric(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
+    try:
+        return Rubric(**parts)
+    except RubricError as error:
+        # A sum over weights that are themselves wrong, or a list left empty by what was refused, says nothing new.
+        stale = ["the weights sum"] if any("weight" in fault.path for fault in faults) else []
+        stale += ["no criteria"] if faults else []
+        pointless = any("points" in fault.path for fault in faults)
+        new = [fault for fault in error.faults if not fault.what.startswith(tuple(stale))]
+        faults.extend(fault for fault in new if not (pointless and "points" in fault.what))
+        return None
+
+
+def _sort_rubric_faults(faults: list[Fault], tree: TreeNode) -> list[Fault]:
+    """By line; what two steps or fields say in the same words is said once."""
+    told = {(find_node_line(tree, fault.path), fault.what): fault for fault in faults}
+    return [told[place] for place in sorted(told, key=lambda place: place[0])]
+
+
+def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) -> Method | None:
+    word = fields.text("method")
+    if "steps" in fields:
+        if word is not None:
+            fields.fault("method and steps exclude each other", "keep the one that says how to score", "steps")
+        return _read_own_method(fields)
+    if word is None:
+        return load_method(_infer_method_name(tree)) if "method" not in fields else None
+    if word.endswith(METHOD_FILE_ENDINGS):
+        if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
+            fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
+            return None
+        return load_method_file(folder / word)
+    if word not in list_method_names():
+        fields.fault(f"unknown method {word!r}", suggest_known_word(word, list_method_names()), "method")
+        return None
+    return load_method(word)
+
+
+def _read_own_method(fields: FieldReader) -> Method | None:
+    steps = read_steps(fields)
+    scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
+    if fields.faults or scale is None:
+        return None
+    try:
+        return Method(name="own", scale=scale, steps=steps)
+    except RubricError as error:
+        fields.faults.extend(error.faults)
+        return None
+
+
+def _infer_method_name(tree: MappingNode) -> str:
+    """Without a method the kind of criteria decides."""
+    entries = tree.get("criteria") or tree.get("rubrics")
+    nodes = [node for node in getattr(entries, "items", []) if isinstance(node, MappingNode)]
+    if any(node.get("children") for node in nodes):
+        return "tree"
+    if any(node.get("points") for node in nodes):
+        return "points"
+    scaled = any(node.get(name) for node in nodes for name in ("score_ranges", "scale", "required_min_score"))
+    return "score-ranges" if scaled or tree.get("scale") else "checklist"
+
+
+def _apply_panel_fields(fields: FieldReader, method: Method) -> Method:
+    node = fields.node("panel")
+    if node is None:
+        return method
+    known = list_step_parameters(Panel)
+    parts = FieldReader(node, known, fields.faults, ("panel",))
+    given: dict[str, Any] = {name: read_step_parameter(parts, name, type_) for name, (type_, _) in known.items()}
+    try:
+        changed = replace(method.panel, **{name: value for name, value in given.items() if value is not None})
+    except RubricError as error:
+        fields.faults.extend(error.within("panel").faults)
+        return method
+    return method.with_step(method.panel, changed)
+
+
+def _read_rubric_criteria(fields: FieldReader, method: Method) -> tuple[Criterion, ...]:
+    if "criteria" not in fields and "rubrics" not in fields:
+        if "scale" in fields and method.criteria:
+            fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
+        return method.criteria
+    own = {criterion.id: criterion for criterion in method.criteria}
+    defaults = CriterionDefaults(scale=_read_default_scale(fields, method), required=method.required, own=own)
+    return read_criteria(fields, defaults)
+
+
+def _read_default_scale(fields: FieldReader, method: Method) -> Scale:
+    node = fields.node("scale")
+    if node is None:
+        return method.criterion_scale
+    if isinstance(node, MappingNode):
+        node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
+    return read_scale(node, fields.faults, ("scale",)) or method.criterion_scale
+
+
+def _read_rubric_statements(fields: FieldReader, name: str) -> tuple[Statement, ...]:
+    read = (read_statement(node, fields.faults, path) for node, path in fields.items(name))
+    return tuple(statement for statement in read if statement)
+
+
+def _read_rubric_tags(fields: FieldReader) -> tuple[str, ...]:
+    tags = []
+    for node, path in fields.items("tags"):
+        if isinstance(node, ScalarNode):
+            tags.append(node.text)
+        else:
+            fields.faults.append(Fault("a tag is a word", path=path))
+    return tuple(tags)

@@ -1,0 +1,354 @@
+"""The dialogues of a contest: choose the dimensions of a task, check the gate, score submissions side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+
+from evenhand.errors import InputError, RubricError
+from evenhand.judging.answer_form import (
+    TEXT_SCHEMA,
+    AnswerGroup,
+    AnswerSchema,
+    build_answer_schema,
+    build_form_schema,
+    build_object_schema,
+    format_answer_form,
+    format_bands_prompt,
+    format_blank_answers,
+    format_criteria_prompt,
+    list_judged_criteria,
+)
+from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
+from evenhand.judging.evidence import (
+    EvidencedAnswer,
+    QuotedText,
+    read_form_reply,
+    verify_answer_evidence,
+    verify_form_evidence,
+)
+from evenhand.judging.prompts import (
+    MARKER,
+    MATERIAL,
+    JudgeSetup,
+    MaterialPiece,
+    PromptOutline,
+    Prompts,
+    compose_judge_request,
+    label_material_pieces,
+    list_material_texts,
+    neutralize_untrusted_text,
+)
+from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
+from evenhand.judging.reading.json_answers import read_json_answers
+from evenhand.judging.reading.reply_text import find_json_values
+from evenhand.judging.reading.score_labels import WantedAnswer
+from evenhand.judging.results import AcceptanceCheck, GateCheck, OutputReview, TaskDimensions
+from evenhand.model.criterion import Criterion
+from evenhand.model.method import Method
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import YES_NO, Scored, Unscored, to_exact_fraction
+from evenhand.model.scorecard import Answers, Judgment
+
+FIXED_DIMENSIONS = ("substantiveness", "credibility", "completeness")
+LEAST_CHOSEN_DIMENSIONS, MOST_CHOSEN_DIMENSIONS = 1, 3
+LONGEST_QUESTION = 300
+LONGEST_ID = 40
+DIMENSIONS_KEY = "dimensions"
+DIMENSIONS_FORM = (
+    '{\n  "dimensions": [\n'
+    + "".join(f'    {{"id": "{id}", "asks": "…", "weight": <above 0>}},\n' for id in FIXED_DIMENSIONS)
+    + '    {"id": "…", "asks": "…", "weight": <above 0>}\n  ]\n}'
+)
+DIMENSIONS_SCHEMA: AnswerSchema = build_object_schema(
+    {
+        DIMENSIONS_KEY: {
+            "type": "array",
+            "minItems": len(FIXED_DIMENSIONS) + LEAST_CHOSEN_DIMENSIONS,
+            "maxItems": len(FIXED_DIMENSIONS) + MOST_CHOSEN_DIMENSIONS,
+            "items": build_object_schema(
+                {"id": TEXT_SCHEMA, "asks": TEXT_SCHEMA, "weight": {"type": "number", "minimum": 0, "maximum": 1}}
+            ),
+        }
+    }
+)
+_DIMENSION_ID = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+
+
+def ask_task_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialogue[TaskDimensions]:
+    """Choose the dimensions of a task: a rubric under a method of bands, the fixed ones marked as such."""
+    prompts = manner.prompts
+    fixed = "\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS)
+    halves = prompts.fill(
+        "dimensions",
+        fixed=fixed,
+        least=str(LEAST_CHOSEN_DIMENSIONS),
+        most=str(MOST_CHOSEN_DIMENSIONS),
+        form=DIMENSIONS_FORM,
+        marker=MARKER,
+        material=MATERIAL,
+    )
+    outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
+    request = compose_judge_request("dimensions", outline, label_material_pieces(prompts, task), manner)
+    (reading,) = yield from ask_questions([JudgeQuestion(request, _make_dimensions_reader(method, prompts))], prompts)
+    return TaskDimensions(
+        rubric=reading.items.get(DIMENSIONS_KEY),
+        why_not="" if DIMENSIONS_KEY in reading.items else reading.why_not(DIMENSIONS_KEY),
+    )
+
+
+def _make_dimensions_reader(method: Method, prompts: Prompts) -> Callable[[str], ReplyReading[Rubric]]:
+    def read(text: str) -> ReplyReading[Rubric]:
+        entries = _find_dimension_entries(text)
+        if entries is None:
+            return ReplyReading(faults={DIMENSIONS_KEY: prompts.say("missing")})
+        fault = _find_dimensions_fault(entries)
+        if fault is None:
+            try:
+                return ReplyReading(
+                    items={DIMENSIONS_KEY: _build_dimensions_rubric(entries, method, prompts)}, data=entries
+                )
+            except RubricError as error:
+                fault = str(error)
+        return ReplyReading(faults={DIMENSIONS_KEY: fault})
+
+    return read
+
+
+def _find_dimension_entries(text: str) -> list[Mapping[str, object]] | None:
+    """The last complete list of dimensions in a reply."""
+    for value in reversed(find_json_values(text)):
+        data = value.data.get(DIMENSIONS_KEY) if isinstance(value.data, dict) else value.data
+        if value.complete and isinstance(data, list) and data and all(isinstance(entry, dict) for entry in data):
+            return data
+    return None
+
+
+def _find_dimensions_fault(entries: list[Mapping[str, object]]) -> str | None:
+    """What is wrong with the list, before it becomes a rubric that checks its own weights."""
+    ids = [entry.get("id") for entry in entries]
+    texts = [id for id in ids if isinstance(id, str)]
+    missing = [id for id in FIXED_DIMENSIONS if id not in texts]
+    wrong = [
+        str(id) for id in ids if not isinstance(id, str) or len(id) > LONGEST_ID or not _DIMENSION_ID.fullmatch(id)
+    ]
+    if missing:
+        return f"{', '.join(missing)} missing"
+    if wrong:
+        return f"{wrong[0]!r} is not an id of words joined by hyphens"
+    extra = len(entries) - len(FIXED_DIMENSIONS)
+    if not LEAST_CHOSEN_DIMENSIONS <= extra <= MOST_CHOSEN_DIMENSIONS:
+        return f"{extra} beside the fixed ones, expected {LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
+    for entry in entries:
+        if not isinstance(entry.get("asks"), str) or not str(entry["asks"]).strip():
+            return f"{entry['id']} asks nothing"
+        if not isinstance(entry.get("weight"), (int, Decimal)) or isinstance(entry.get("weight"), bool):
+            return f"the weight of {entry['id']} is not a number"
+    return None
+
+
+def _build_dimensions_rubric(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
+    criteria = []
+    for entry in entries:
+        id = str(entry["id"])
+        fixed = id in FIXED_DIMENSIONS
+        # A judge wrote it after reading a stranger's task, and other judges will read it: one short, powerless line.
+        asks = (
+            prompts.say(id)
+            if fixed
+            else neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
+        )
+        weight = _parse_dimension_weight(entry["weight"])
+        criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
+    return Rubric(name="task", method=method, criteria=tuple(criteria))
+
+
+def _parse_dimension_weight(given: object) -> Fraction:
+    try:
+        return to_exact_fraction(given)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise RubricError(f"a weight that cannot be used: {error}") from None
+
+
+HINT_KEY = "revision_hint"
+
+
+def ask_gate_check(
+    task: str, acceptance: Sequence[str], submission: tuple[str, str], manner: JudgeSetup
+) -> Dialogue[GateCheck]:
+    """Check one submission, given as its id and its text, against the acceptance criteria of a task."""
+    id, text = submission
+    criteria = [
+        Criterion(id=f"criterion-{number}", asks=asks, scale=YES_NO) for number, asks in enumerate(acceptance, start=1)
+    ]
+    (reading,) = yield from ask_questions([_build_gate_question(task, criteria, text, manner)], manner.prompts)
+    checks = []
+    for criterion in criteria:
+        item = reading.items.get(criterion.id) or EvidencedAnswer(score=Unscored(reading.why_not(criterion.id)))
+        checks.append(
+            AcceptanceCheck(judgment=item.judgment(manner.judge, id, criterion.id), revision_hint=item.text(HINT_KEY))
+        )
+    return GateCheck(checks=tuple(checks), passed=_decide_gate_check(checks))
+
+
+def _build_gate_question(
+    task: str, criteria: Sequence[Criterion], text: str, manner: JudgeSetup
+) -> JudgeQuestion[EvidencedAnswer]:
+    prompts = manner.prompts
+    groups = (AnswerGroup("criteria", tuple(WantedAnswer(one.id, YES_NO) for one in criteria), (HINT_KEY,)),)
+    halves = prompts.fill(
+        "gate",
+        criteria=format_criteria_prompt(criteria, prompts),
+        form=format_answer_form(groups, prompts),
+        marker=MARKER,
+        material=MATERIAL,
+    )
+    pieces = [*label_material_pieces(prompts, task), (prompts.say("submission"), "submission", text)]
+    ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
+    outline = PromptOutline(halves=halves, ids=ids, schema=build_form_schema(groups), asked=asked)
+    return JudgeQuestion(
+        compose_judge_request("gate", outline, pieces, manner),
+        _make_gate_reader(groups, QuotedText(text), prompts),
+        list_material_texts(pieces),
+    )
+
+
+def _make_gate_reader(
+    groups: Sequence[AnswerGroup], text: QuotedText, prompts: Prompts
+) -> Callable[[str], ReplyReading[EvidencedAnswer]]:
+    def read(reply: str) -> ReplyReading[EvidencedAnswer]:
+        answers, data = read_form_reply(reply, groups)
+        reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
+        silent = [id for id, item in reading.items.items() if _is_unmet_criterion(item) and not item.text(HINT_KEY)]
+        faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
+        items = {id: item for id, item in reading.items.items() if id not in silent}
+        return replace(reading, items=items, faults=faults, data=data)
+
+    return read
+
+
+def _is_unmet_criterion(item: EvidencedAnswer) -> bool:
+    return isinstance(item.score, Scored) and item.score.value == 0
+
+
+def _decide_gate_check(checks: Sequence[AcceptanceCheck]) -> bool | None:
+    """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
+    scores = [check.judgment.score for check in checks]
+    if any(isinstance(score, Scored) and score.value == 0 for score in scores):
+        return False
+    return None if any(isinstance(score, Unscored) for score in scores) else True
+
+
+MOST_SIDE_BY_SIDE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchoredSubmission:
+    """A submission with what it was judged to be on its own."""
+
+    id: str
+    text: str
+    judgments: Mapping[str, Judgment]  # By dimension.
+
+
+def ask_horizontal_scores(
+    rubric: Rubric, task: str, submissions: Sequence[AnchoredSubmission], manner: JudgeSetup
+) -> Dialogue[tuple[OutputReview, ...]]:
+    """Score at most three submissions against each other: one request per dimension, all at once."""
+    if len(submissions) > MOST_SIDE_BY_SIDE:
+        raise InputError(f"at most {MOST_SIDE_BY_SIDE} submissions are compared side by side, got {len(submissions)}")
+    texts = {one.id: one for one in submissions}
+    order = shuffle_submissions(list(texts), manner)
+    shown = {label: texts[id] for label, id in zip(make_output_letters(len(order)), order, strict=True)}
+    dimensions = list_judged_criteria(rubric)
+    questions = [_build_horizontal_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
+    readings = yield from ask_questions(questions, manner.prompts)
+    labels = {one.id: label for label, one in shown.items()}
+    return tuple(_review_one_submission(one.id, labels[one.id], dimensions, readings, manner) for one in submissions)
+
+
+def shuffle_submissions(ids: Sequence[str], manner: JudgeSetup) -> list[str]:
+    """Who is A, B and C to a judge: the seed and the judge decide, the same for every dimension."""
+    return shuffle_output_order(ids, manner.seed, manner.judge, "horizontal")
+
+
+def _build_horizontal_question(
+    rubric: Rubric, criterion: Criterion, task: str, shown: Mapping[str, AnchoredSubmission], manner: JudgeSetup
+) -> JudgeQuestion[EvidencedAnswer]:
+    prompts, labels = manner.prompts, tuple(shown)
+    group = AnswerGroup("submissions", tuple(WantedAnswer(label, criterion.scale) for label in labels))
+    halves = prompts.fill(
+        "horizontal",
+        criteria=format_criteria_prompt([criterion], prompts),
+        bands=format_bands_prompt(criterion.scale, rubric, prompts),
+        form='{\n  "submissions": {\n' + format_blank_answers(group, prompts, "    ") + "\n  }\n}",
+        marker=MARKER,
+        material=MATERIAL,
+    )
+    schema = build_object_schema(
+        {"submissions": build_object_schema(dict.fromkeys(labels, build_answer_schema(criterion.scale)))}
+    )
+    pieces = label_material_pieces(prompts, task)
+    for label, one in shown.items():
+        pieces += _label_submission_pieces(label, one, criterion.id, prompts)
+    outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
+    texts = {label: QuotedText(one.text) for label, one in shown.items()}
+    return JudgeQuestion(
+        compose_judge_request("horizontal", outline, pieces, manner),
+        _make_horizontal_reader(texts, criterion, prompts),
+        list_material_texts(pieces),
+    )
+
+
+def _label_submission_pieces(
+    label: str, one: AnchoredSubmission, dimension: str, prompts: Prompts
+) -> list[MaterialPiece]:
+    """The submission, and where it stood alone: the passage is the author's text, so it goes inside the fence too."""
+    pieces = [(prompts.say("candidate", letter=label), f"submission-{label}", one.text)]
+    alone = one.judgments.get(dimension)
+    if alone is not None and isinstance(alone.score, Scored):
+        passage = "\n".join(quote.text for quote in alone.evidence)
+        pieces.append((prompts.say("anchor", band=alone.score.band), f"submission-{label}-alone", passage))
+    return pieces
+
+
+def _make_horizontal_reader(
+    texts: Mapping[str, QuotedText], criterion: Criterion, prompts: Prompts
+) -> Callable[[str], ReplyReading[EvidencedAnswer]]:
+    def read(reply: str) -> ReplyReading[EvidencedAnswer]:
+        found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
+        items: dict[str, EvidencedAnswer] = {}
+        faults: dict[str, str] = {}
+        for label, text in texts.items():
+            said = read_json_answers({criterion.id: found.get(label)}, [WantedAnswer(criterion.id, criterion.scale)])
+            if criterion.id not in said:
+                faults[label] = prompts.say("missing")
+                continue
+            item = verify_answer_evidence(said[criterion.id], text, prompts, needed=True)
+            if isinstance(item, EvidencedAnswer):
+                items[label] = item
+            else:
+                faults[label] = item
+        return ReplyReading(items=items, faults=faults, data=data)
+
+    return read
+
+
+def _review_one_submission(
+    id: str,
+    label: str,
+    dimensions: Sequence[Criterion],
+    readings: Sequence[ReplyReading[EvidencedAnswer]],
+    manner: JudgeSetup,
+) -> OutputReview:
+    items = {
+        criterion.id: reading.items.get(label) or EvidencedAnswer(score=Unscored(reading.why_not(label)))
+        for criterion, reading in zip(dimensions, readings, strict=True)
+    }
+    return OutputReview(
+        answers=Answers(id=id, scores={name: item.score for name, item in items.items()}),
+        judgments=tuple(item.judgment(manner.judge, id, name) for name, item in items.items()),
+    )

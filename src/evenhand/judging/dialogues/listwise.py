@@ -1,0 +1,212 @@
+"""Listwise: one judge reads every output of a sample, anonymous under letters and in an order of its own."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import count, islice, product
+from string import ascii_uppercase
+
+from evenhand.files.parsing import DuplicateKeyObject
+from evenhand.judging.answer_form import AnswerGroup, prepare_listwise_prompt
+from evenhand.judging.dialogues.pointwise import build_output_review
+from evenhand.judging.evidence import EvidencedAnswer, QuotedText, RevisionAdvice, read_form_part, verify_form_evidence
+from evenhand.judging.prompts import (
+    JudgeSetup,
+    Prompts,
+    compose_judge_request,
+    label_material_pieces,
+    list_material_texts,
+)
+from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
+from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
+from evenhand.judging.results import ListwiseReview, OutputReview
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.model.scale import Scale, Scored, Unscored
+
+HOLISTIC = "holistic"
+HOLISTIC_KEYS = (HOLISTIC, "overall", "score", "rating", "total")
+
+
+def ask_listwise(
+    rubric: Rubric, sample: Sample, outputs: Sequence[str], manner: JudgeSetup
+) -> Dialogue[ListwiseReview]:
+    """Ask one reviewer about several outputs in one request."""
+    order = shuffle_output_order(outputs, manner.seed, manner.judge, sample.id)
+    shown = dict(zip(make_output_letters(len(order)), order, strict=True))
+    (reading,) = yield from ask_questions([_build_listwise_question(rubric, sample, shown, manner)], manner.prompts)
+    each = {
+        output: _review_listed_output(rubric, sample, label, output, manner, reading) for label, output in shown.items()
+    }
+    refused = reading.why_unread.startswith("abstained")
+    return ListwiseReview(
+        reviews=tuple(each[output] for output in outputs),
+        order=tuple(order),
+        ranking=_read_claimed_ranking(reading.data, shown),
+        abstained=reading.why_unread.removeprefix("abstained: ") if refused else None,
+    )
+
+
+def _build_listwise_question(
+    rubric: Rubric, sample: Sample, shown: Mapping[str, str], manner: JudgeSetup
+) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
+    prompts, labels = manner.prompts, tuple(shown)
+    part = prepare_listwise_prompt(rubric, prompts, labels)
+    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += [
+        (prompts.say("response", letter=label), f"response-{label}", sample.outputs[output])
+        for label, output in shown.items()
+    ]
+    request = compose_judge_request("listwise", part.outline, pieces, manner)
+    texts = {label: QuotedText(sample.outputs[output]) for label, output in shown.items()}
+    return JudgeQuestion(
+        request, _make_listwise_reader(texts, part.groups, prompts, rubric.method.holistic), list_material_texts(pieces)
+    )
+
+
+def _make_listwise_reader(
+    texts: Mapping[str, QuotedText], groups: Sequence[AnswerGroup], prompts: Prompts, holistic: Scale | None
+) -> Callable[[str], ReplyReading[EvidencedAnswer | RevisionAdvice]]:
+    def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
+        found, data = read_under_labels(text, tuple(texts), prompts.phrases["response"])
+        items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
+        faults: dict[str, str] = {}
+        for label, quoted in texts.items():
+            answers = read_form_part(found.get(label), groups)
+            held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=False)
+            items |= {f"{label}/{name}": item for name, item in held.items.items()}
+            faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
+            whole = _read_holistic_score(found.get(label), holistic)
+            if whole and not answers:
+                items[f"{label}/{HOLISTIC}"] = EvidencedAnswer(score=whole)
+        return ReplyReading(items=items, faults=faults, data=data)
+
+    return read
+
+
+def _read_holistic_score(said: object, scale: Scale | None) -> Scored | None:
+    """A score for the whole output, where the method takes one."""
+    if isinstance(said, dict):
+        said = next((said[word] for word in HOLISTIC_KEYS if word in said), None)
+    score = scale.read(said) if scale and said is not None and not isinstance(said, (dict, str)) else None
+    return score if isinstance(score, Scored) else None
+
+
+def _review_listed_output(
+    rubric: Rubric,
+    sample: Sample,
+    label: str,
+    output: str,
+    manner: JudgeSetup,
+    reading: ReplyReading[EvidencedAnswer | RevisionAdvice],
+) -> OutputReview:
+    """What the reading says about one output, the label taken off."""
+    start = f"{label}/"
+    own: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
+        items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
+        faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
+        why_unread=reading.why_unread,
+        data=_find_label_entry(reading.data, label),
+    )
+    result = build_output_review(rubric, sample, output, manner, [own])
+    whole = own.items.get(HOLISTIC)
+    # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
+    if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Unscored):
+        answers = replace(result.answers, holistic=whole.score)
+        return replace(result, answers=answers)
+    return result
+
+
+def _find_label_entry(data: object, label: str) -> object:
+    return find_under_labels(data, [label]).get(label)
+
+
+def _read_claimed_ranking(data: object, shown: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The reviewer's own list, kept as a claim."""
+    given = data.get("ranking") if isinstance(data, dict) else None
+    if not isinstance(given, list):
+        return None
+    names = [shown.get(parse_output_label(entry)) for entry in given if isinstance(entry, str)]
+    return tuple(name for name in names if name) or None
+
+
+# "A", "Response A", "response_a", "ResponseA", "回答A"; "responses" is no label S.
+_LABEL = re.compile(
+    r"""[\s"'(\[*]*
+        (?:(?i:response|submission|output|answer|candidate)(?:[\s_\-:#]+|(?=[A-Z])) | (?:回答|提交|回复)\s*)?
+        (?P<letters>[A-Za-z]{1,2}) [\s"')\]*:.]*""",
+    re.VERBOSE,
+)
+# Where answers about each output may stand, beside the top; a list of places or counts is none.
+_HOLDERS = ("responses", "evaluations", "scores", "ratings", "results", "reviews", "submissions", "outputs", "answers")
+
+
+def shuffle_output_order(names: Sequence[str], seed: int, *who: str) -> list[str]:
+    """The names in an order that only the seed and who asks decide."""
+    order = list(names)
+    if len(order) < 2:
+        return order
+    random.Random("/".join((str(seed), *who))).shuffle(order)
+    return order
+
+
+def make_output_letters(number: int) -> tuple[str, ...]:
+    """A, B, C … Z, AA, AB …"""
+    words = ("".join(parts) for length in count(1) for parts in product(ascii_uppercase, repeat=length))
+    return tuple(islice(words, number))
+
+
+def read_under_labels(text: str, labels: Sequence[str], heading: str) -> tuple[dict[str, object], object]:
+    """What stands under each label, and the JSON it was found in; without JSON, the section of prose under its heading.
+
+    The last complete value with most of the labels binds; one that breaks off only where no complete one has any.
+    """
+    found = [
+        (said, value) for value in reversed(find_json_values(text)) if (said := find_under_labels(value.data, labels))
+    ]
+    if found:
+        best, bound = max(found, key=lambda one: (one[1].complete, len(one[0])))
+        later = [other for other, value in found if value.complete and value.start > bound.start]
+        unclear = {label for other in later for label, said in other.items() if best.get(label, said) != said}
+        return {label: said for label, said in best.items() if label not in unclear}, bound.data
+    headings = {heading.format(letter=label): label for label in labels}
+    return {headings[name]: section for name, section in split_reply_sections(text, list(headings)).items()}, None
+
+
+def find_under_labels(data: object, labels: Sequence[str]) -> dict[str, object]:
+    """What an object says of each label: at its top, or under a key that holds answers."""
+    places = [data]
+    if isinstance(data, dict):
+        places += [data[key] for key in data if isinstance(key, str) and key.strip().lower() in _HOLDERS]
+    found = [_find_labelled_entries(place, labels) for place in places]
+    # Objects are answers; bare numbers are at most a score for the whole.
+    return max(found, key=lambda one: (sum(isinstance(said, dict) for said in one.values()), len(one)), default={})
+
+
+def _find_labelled_entries(data: object, labels: Sequence[str]) -> dict[str, object]:
+    """The entries whose names are labels; one that is named twice with different answers is left out."""
+    named: dict[str, list[object]] = {}
+    if isinstance(data, dict):
+        twice = data.twice if isinstance(data, DuplicateKeyObject) else {}
+        for key, said in data.items():
+            named.setdefault(parse_output_label(str(key)), []).extend(twice.get(key, [said]))
+    elif isinstance(data, list):
+        for entry in data:
+            if isinstance(entry, dict):
+                named.setdefault(parse_output_label(_read_entry_label(entry)), []).append(entry)
+    known = {label: named[label] for label in labels if label in named}
+    return {label: given[0] for label, given in known.items() if all(one == given[0] for one in given)}
+
+
+def parse_output_label(text: str) -> str:
+    """The letter in a name such as "Response A"; empty where it is no such name."""
+    found = _LABEL.fullmatch(text)
+    return found["letters"].upper() if found else ""
+
+
+def _read_entry_label(entry: Mapping[str, object]) -> str:
+    given = (entry.get(key) for key in ("label", "response", "submission", "id", "name"))
+    return next((name for name in given if isinstance(name, str)), "")

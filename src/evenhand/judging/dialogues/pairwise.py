@@ -1,0 +1,121 @@
+"""Pairwise: which of two outputs is better, asked in both orders, so that a position wins nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from evenhand.judging.answer_form import (
+    CANNOT_ASSESS,
+    TEXT_SCHEMA,
+    AnswerSchema,
+    build_object_schema,
+    format_criteria_prompt,
+    list_judged_criteria,
+)
+from evenhand.judging.prompts import (
+    MARKER,
+    MATERIAL,
+    JudgeSetup,
+    PromptOutline,
+    compose_judge_request,
+    label_material_pieces,
+    list_material_texts,
+)
+from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
+from evenhand.judging.reading.choice import read_reply_choice
+from evenhand.judging.reading.reply_text import find_json_values
+from evenhand.judging.results import Preference
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.model.scale import Unscored
+
+WINNER = "winner"
+TIE = "tie"
+LABELS = ("A", "B")
+SCHEMA: AnswerSchema = build_object_schema(
+    {"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": [*LABELS, TIE, CANNOT_ASSESS]}}
+)
+FORM = f'{{"reason": "…", "{WINNER}": <"A" | "B" | "{TIE}" | "{CANNOT_ASSESS}">}}'
+CHOICES = {
+    **{label: (label, f"Response {label}", f"Output {label}", f"回答 {label}") for label in LABELS},
+    TIE: (TIE, "equal", "neither", "both", "平局", "一样好"),
+    CANNOT_ASSESS: (CANNOT_ASSESS, "cannot_assess", "unable to assess", "无法评估"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseChoice:
+    """What a judge chose, and why."""
+
+    label: str
+    reason: str
+
+
+def ask_pairwise(rubric: Rubric, sample: Sample, first: str, second: str, manner: JudgeSetup) -> Dialogue[Preference]:
+    """Ask which of two outputs is better, once with each of them first.
+
+    A judge that names the same place both times follows the place: a tie, counted as position bias.
+    """
+    orders = ((first, second), (second, first))
+    questions = [_build_pairwise_question(rubric, sample, order, manner) for order in orders]
+    readings = yield from ask_questions(questions, manner.prompts)
+    votes = [_name_pairwise_vote(reading, order) for reading, order in zip(readings, orders, strict=True)]
+    missing = [vote.why for vote in votes if isinstance(vote, Unscored)]
+    names = tuple(vote if isinstance(vote, str) else None for vote in votes)
+    decided = not missing and names[0] == names[1]
+    return Preference(
+        judge=manner.judge,
+        first=first,
+        second=second,
+        winner=names[0] if decided and names[0] != TIE else None,
+        votes=(names[0], names[1]),
+        position_bias=not missing and set(names) == {first, second},
+        reasons=tuple(reading.items[WINNER].reason for reading in readings if WINNER in reading.items),
+        why_not="; ".join(dict.fromkeys(missing)),
+    )
+
+
+def _build_pairwise_question(
+    rubric: Rubric, sample: Sample, order: tuple[str, str], manner: JudgeSetup
+) -> JudgeQuestion[PairwiseChoice]:
+    prompts = manner.prompts
+    halves = prompts.fill(
+        "pairwise",
+        criteria=format_criteria_prompt(list_judged_criteria(rubric), prompts),
+        form=FORM,
+        marker=MARKER,
+        material=MATERIAL,
+    )
+    texts = [sample.outputs[name] for name in order]
+    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += [
+        (prompts.say("response", letter=label), f"response-{label}", text)
+        for label, text in zip(LABELS, texts, strict=True)
+    ]
+    outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
+    return JudgeQuestion(
+        compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, list_material_texts(pieces)
+    )
+
+
+def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
+    choice = read_reply_choice(text, CHOICES)
+    if isinstance(choice, Unscored):
+        return ReplyReading(faults={WINNER: choice.why.removeprefix("unreadable: ")})
+    data = next((data for value in reversed(find_json_values(text)) if (data := _find_winner_object(value.data))), {})
+    return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
+
+
+def _find_winner_object(data: object) -> Mapping[str, object]:
+    return data if isinstance(data, dict) and WINNER in data else {}
+
+
+def _name_pairwise_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Unscored:
+    """The name of the output that was chosen, a tie, or why there is no choice."""
+    choice = reading.items.get(WINNER)
+    if choice is None:
+        return Unscored(reading.why_not(WINNER))
+    if choice.label == CANNOT_ASSESS:
+        return Unscored(f"abstained: {choice.reason or CANNOT_ASSESS}")
+    return dict(zip(LABELS, order, strict=True)).get(choice.label, TIE)

@@ -1,0 +1,279 @@
+"""Answers to a form checked against the text they are about: an invented quotation makes an answer unreadable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeVar
+
+from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, AnswerGroup
+from evenhand.judging.prompts import Prompts
+from evenhand.judging.questions import ReplyReading
+from evenhand.judging.reading.json_answers import read_json_answers
+from evenhand.judging.reading.reply_reader import read_reply_answers
+from evenhand.judging.reading.reply_text import parse_clean_object
+from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
+from evenhand.judging.results import SEVERITIES, Suggestion
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scorecard import Evidence, Judgment
+
+MOST_QUOTES = 10  # Three are asked for; looking up thousands in a long text would take a while.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidencedAnswer:
+    """One answer with its evidence found in the text."""
+
+    score: CriterionScore
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    more: Mapping[str, object] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """A further text of the answer, such as its feedback; empty where it has none."""
+        given = self.more.get(name)
+        return given.strip() if isinstance(given, str) else ""
+
+    def judgment(self, judge: str, output: str, criterion: str) -> Judgment:
+        """The item as a judge's answer on a criterion."""
+        return Judgment(
+            judge=judge,
+            output=output,
+            criterion=criterion,
+            score=self.score,
+            reason=self.reason,
+            evidence=self.evidence,
+            feedback=self.text("feedback"),
+        )
+
+
+def read_form_reply(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str, ReadAnswer], object]:
+    """The answers in a reply to a form, by item, and the JSON they were read from, if any."""
+    asked = read_reply_as_asked(text, groups)
+    if asked is not None:
+        return asked
+    found = read_reply_answers(text, _list_wanted_answers(groups))
+    return _key_answers_by_item(found.answers, found.data, groups), found.data
+
+
+def read_form_part(said: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer]:
+    """The same for what a reply says of one output among several: its JSON, or its section of prose."""
+    asked = read_answers_as_asked(said, groups)
+    if asked is not None:
+        return asked
+    wanted = _list_wanted_answers(groups)
+    given = read_reply_answers(said, wanted).answers if isinstance(said, str) else read_json_answers(said, wanted)
+    return _key_answers_by_item(given, said, groups)
+
+
+def _list_wanted_answers(groups: Sequence[AnswerGroup]) -> tuple[WantedAnswer, ...]:
+    """All that is asked, together: a group of one, read alone, would take any score without a name for its own."""
+    return groups[0].wanted if len(groups) == 1 else tuple(one for group in groups for one in group.wanted)
+
+
+def _key_answers_by_item(
+    given: Mapping[str, ReadAnswer], data: object, groups: Sequence[AnswerGroup]
+) -> dict[str, ReadAnswer]:
+    ids = [one.id for group in groups for one in group.wanted]
+    shared = len(set(ids)) < len(ids)
+    answers: dict[str, ReadAnswer] = {}
+    for group in groups:
+        own = _read_group_answers(data, group) if shared else given
+        answers |= {group.item(one.id): own[one.id] for one in group.wanted if one.id in own}
+    return answers
+
+
+def _read_group_answers(data: object, group: AnswerGroup) -> Mapping[str, ReadAnswer]:
+    """Where a statement and a criterion share an id, each is looked for under its own key."""
+    below = data.get(group.key) if isinstance(data, dict) else None
+    return read_json_answers(below, group.wanted) if isinstance(below, dict) else {}
+
+
+def verify_form_evidence(
+    answers: Mapping[str, ReadAnswer],
+    groups: Sequence[AnswerGroup],
+    text: QuotedText,
+    prompts: Prompts,
+    *,
+    needs_evidence: bool,
+) -> ReplyReading[EvidencedAnswer]:
+    """Every answer that was asked for with its evidence located; what is absent or invented is a fault."""
+    items: dict[str, EvidencedAnswer] = {}
+    faults: dict[str, str] = {}
+    for group in groups:
+        for wanted in group.wanted:
+            name = group.item(wanted.id)
+            if name not in answers:
+                faults[name] = prompts.say("missing")
+                continue
+            answer = answers[name]
+            needed = needs_evidence and group.key == "criteria" and not _is_no_answer(wanted.scale.yes_no, answer)
+            item = verify_answer_evidence(answer, text, prompts, needed=needed)
+            if isinstance(item, EvidencedAnswer):
+                items[name] = item
+            else:
+                faults[name] = item
+    return ReplyReading(items=items, faults=faults)
+
+
+def verify_answer_evidence(
+    answer: ReadAnswer, text: QuotedText, prompts: Prompts, *, needed: bool
+) -> EvidencedAnswer | str:
+    """The answer with its evidence located, or what is wrong with it.
+
+    An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
+    """
+    score = answer.score
+    if isinstance(score, Unscored):
+        if score.why.startswith("abstained"):
+            return EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
+        return score.why.removeprefix("unreadable: ")
+    quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
+    found = tuple(place for quote in quotes if (place := text.find(quote)))
+    if quotes and not found:
+        return prompts.say("not_quoted", quote=repr(quotes[0][:80]))
+    if needed and not found:
+        return prompts.say("no_evidence")
+    kept = Scored(score.value, score.band, answer.reason)
+    return EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
+
+
+def _is_no_answer(yes_no: bool, answer: ReadAnswer) -> bool:
+    """What is absent cannot be quoted."""
+    return yes_no and isinstance(answer.score, Scored) and answer.score.value == 0
+
+
+_YES_NO_VALUES = {"yes": True, "no": False}
+
+
+def read_reply_as_asked(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str, ReadAnswer], object] | None:
+    """The answers of a reply that is one JSON object with all that was asked for and nothing in its place."""
+    data = parse_clean_object(text.strip())
+    answers = read_answers_as_asked(data, groups)
+    return None if answers is None else (answers, data)
+
+
+def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
+    """The same for the part of a reply that is about one output."""
+    if type(data) is not dict:
+        return None
+    answers: dict[str, ReadAnswer] = {}
+    for group in groups:
+        below = data.get(group.key)
+        if type(below) is not dict or len(below) != len(group.wanted):
+            return None
+        for wanted in group.wanted:
+            answer = _read_exact_answer(below.get(wanted.id), wanted.scale, group.more)
+            if answer is None:
+                return None
+            answers[group.item(wanted.id)] = answer
+    return answers
+
+
+def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> ReadAnswer | None:
+    """One answer with its evidence, its reason, its further texts and its score, and no other keys."""
+    last = ("band", "score") if scale.bands else ("answer",) if scale.yes_no else ("score",)
+    if type(given) is not dict or len(given) != 2 + len(more) + len(last):
+        return None
+    reason, evidence, said = given.get("reason"), given.get("evidence"), given.get(last[0])
+    if not isinstance(evidence, list) or not _are_all_texts(reason, *evidence, *(given.get(name) for name in more)):
+        return None
+    score = (
+        Unscored(f"abstained: {reason or CANNOT_ASSESS}")
+        if said == CANNOT_ASSESS
+        else _read_exact_score(said, given.get("score"), scale)
+    )
+    if score is None:
+        return None
+    return ReadAnswer(score, str(reason), tuple(evidence), {name: given[name] for name in more})
+
+
+def _read_exact_score(said: object, number: object, scale: Scale) -> CriterionScore | None:
+    if scale.bands:
+        return scale.read({"band": said, "score": number})
+    if scale.yes_no:
+        return scale.read(_YES_NO_VALUES[said]) if isinstance(said, str) and said in _YES_NO_VALUES else None
+    return None if said is None or isinstance(said, str) else scale.read(said)
+
+
+def _are_all_texts(*values: object) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+# Left out on both sides: quotation marks of any kind, and characters that nobody sees.
+_UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_MARKS = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
+_IGNORED = re.compile(f"[{re.escape(_UNSEEN + _MARKS)}]+")
+LEAST_QUOTED_LETTERS = 3  # Letters or digits: a full stop occurs everywhere and shows nothing.
+_SPACE = re.compile(r"\s+")
+
+
+class QuotedText:
+    """A text in which quotations are looked up, white space and quotation marks aside."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, quotation: str) -> Evidence | None:
+        """Where the quotation stands, or None where it does not occur."""
+        quotation = quotation.strip()
+        if sum(map(str.isalnum, quotation)) < LEAST_QUOTED_LETTERS and quotation != self.text.strip():
+            return None
+        at = self.text.find(quotation) if quotation else -1
+        if at >= 0:
+            return Evidence(quotation, at, at + len(quotation))
+        wanted = _strip_quotation_marks(quotation)
+        plain, places = self._flat
+        at = plain.find(wanted) if wanted else -1
+        return None if at < 0 else Evidence(quotation, places[at], places[at + len(wanted) - 1] + 1)
+
+    @cached_property
+    def _flat(self) -> tuple[str, list[int]]:
+        """The text without what is ignored, and where each of its characters stands."""
+        kept: list[str] = []
+        places: list[int] = []
+        for place, character in enumerate(self.text):
+            space = character.isspace()
+            if character in _UNSEEN or character in _MARKS or (space and kept and kept[-1] == " "):
+                continue
+            kept.append(" " if space else character)
+            places.append(place)
+        return "".join(kept), places
+
+
+def _strip_quotation_marks(text: str) -> str:
+    return _SPACE.sub(" ", _IGNORED.sub("", text)).strip()
+
+
+RevisionAdvice = tuple[Suggestion, ...]
+T = TypeVar("T")
+
+
+def read_revision_advice(
+    reading: ReplyReading[T | RevisionAdvice], prompts: Prompts
+) -> ReplyReading[T | RevisionAdvice]:
+    """The reading with its two suggestions, or with the fault that there are not two."""
+    given = reading.data.get(ADVICE_KEY) if isinstance(reading.data, dict) else None
+    found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
+    if len(found) != 2 or not isinstance(given, list) or len(given) != 2:
+        return replace(reading, faults={**reading.faults, ADVICE_KEY: prompts.say("suggestions")})
+    return replace(reading, items={**reading.items, ADVICE_KEY: pick_severest_suggestions(found)})
+
+
+def pick_severest_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
+    """The two most severe of some suggestions, each said once."""
+    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:2]
+
+
+def _parse_suggestion(entry: object) -> Suggestion | None:
+    if not isinstance(entry, dict):
+        return None
+    problem, suggestion, severity = (entry.get(name) for name in ("problem", "suggestion", "severity"))
+    known = next((one for one in SEVERITIES if isinstance(severity, str) and severity.strip().lower() == one), None)
+    if not isinstance(problem, str) or not isinstance(suggestion, str) or known is None:
+        return None
+    if not problem.strip() or not suggestion.strip():
+        return None
+    return Suggestion(problem=problem.strip(), suggestion=suggestion.strip(), severity=known)

@@ -1,0 +1,194 @@
+"""A sample judged by all judges: their reviews scored, or their preferences between pairs counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import combinations
+
+from evenhand.errors import Fault, JudgeError, suggest_known_word
+from evenhand.judging.answer_form import list_judged_criteria
+from evenhand.judging.cascade import PriceLookup, judge_by_cascade
+from evenhand.judging.dialogues.pairwise import ask_pairwise
+from evenhand.judging.driver import DialogueDriver, await_in_order
+from evenhand.judging.evidence import RevisionAdvice, pick_severest_suggestions
+from evenhand.judging.prompts import load_prompts
+from evenhand.judging.reading.json_answers import FIELD_NAMES
+from evenhand.judging.reading.score_labels import normalize_answer_name
+from evenhand.judging.results import JudgedSample, OutputReview, PairwiseStanding, Preference, Preferences, Suggestion
+from evenhand.judging.single_judge import (
+    JudgeOptions,
+    ask_judge_opinion,
+    judges_by_odds,
+    make_judge_setup,
+    may_judge_outputs,
+)
+from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.model.scale import to_exact_fraction
+from evenhand.model.scorecard import Answers
+from evenhand.models.requests import EMBEDDED, Model, read_model_version
+from evenhand.scoring.scores import JudgingSetup, score_outputs, score_reviews
+
+DEFAULT_OPTIONS = JudgeOptions()
+
+
+async def judge_sample(
+    rubric: Rubric,
+    sample: Sample,
+    models: Sequence[Model],
+    how: JudgeOptions = DEFAULT_OPTIONS,
+    price: PriceLookup | None = None,
+) -> JudgedSample:
+    """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
+    drivers = _create_judge_drivers(models, how)
+    asked = collect_judge_fingerprint(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
+    if how.cascade is not None:
+        return await judge_by_cascade(rubric, sample, drivers, how, asked, price)
+    opinions = await await_in_order(
+        [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
+    )
+    alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
+    scores = (
+        score_outputs(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
+        if alone
+        else score_reviews(rubric, [one.review(how) for one in opinions], asked, _list_output_authors(sample))
+    )
+    told = [(output, told) for one in opinions for output, told in one.reviews.items()]
+    return JudgedSample(
+        scores=scores,
+        judgments=tuple(judgment for _, one in told for judgment in one.judgments),
+        calls=tuple(call for driver in drivers for call in driver.calls),
+        seed=how.seed,
+        suggestions=_collect_revision_advice(told),
+        orders={one.judge: one.order for one in opinions if one.order},
+        findings=sample.findings,
+    )
+
+
+async def prefer_sample(
+    rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions = DEFAULT_OPTIONS
+) -> Preferences:
+    """Ask every judge about every pair of outputs, in both orders."""
+    if len(sample.outputs) < 2:
+        raise JudgeError("a preference needs two outputs or more")
+    drivers = _create_judge_drivers(models, how)
+    if any(model.name == EMBEDDED for model in models):
+        raise JudgeError(
+            Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
+        )
+    if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights or how.refuse:
+        raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
+    pairs = list(combinations(sample.outputs, 2))
+    preferences = await await_in_order(
+        [
+            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_setup(driver.model, how)))
+            for driver in drivers
+            for first, second in pairs
+            if may_judge_outputs(rubric, sample, driver.model.name, first, second)
+        ]
+    )
+    if not preferences:
+        raise JudgeError("no pair is left: a judge does not compare its own output")
+    return Preferences(
+        preferences=tuple(preferences),
+        standings=tuple(_count_pairwise_standing(output, preferences) for output in sample.outputs),
+        calls=tuple(call for driver in drivers for call in driver.calls),
+        seed=how.seed,
+    )
+
+
+def _collect_revision_advice(told: Sequence[tuple[str, OutputReview]]) -> dict[str, RevisionAdvice]:
+    """By output two suggestions: of several judges' the most severe, the first judge's first."""
+    given: dict[str, list[Suggestion]] = {}
+    for output, one in told:
+        given.setdefault(output, []).extend(one.suggestions)
+    return {output: pick_severest_suggestions(several) for output, several in given.items() if several}
+
+
+def _list_output_authors(sample: Sample) -> list[Answers]:
+    """Every output with its author, before anybody speaks of it."""
+    return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
+
+
+def _refuse_ambiguous_criteria(rubric: Rubric) -> None:
+    """Ids that a reply cannot tell apart, or that are the names of its own fields."""
+    seen: dict[str, str] = {}
+    for id in (leaf.id for leaf in list_judged_criteria(rubric)):
+        plain = normalize_answer_name(id)
+        if plain in FIELD_NAMES:
+            what = f"a criterion called {id!r} cannot be judged: replies have a field of that name"
+            raise JudgeError(Fault(what, "give it another id"))
+        if plain in seen:
+            raise JudgeError(Fault(f"the ids {seen[plain]!r} and {id!r} read alike in a reply", "give one another id"))
+        seen[plain] = id
+
+
+def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[DialogueDriver]:
+    if not isinstance(how, JudgeOptions):
+        raise JudgeError(f"how must be a How, got {type(how).__name__}")
+    names = [model.name for model in models]
+    if not names:
+        raise JudgeError(Fault("no judge was named", "as in judges=['openai/NAME']"))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise JudgeError(Fault(f"the judge {twice!r} is named twice", "to ask one judge several times, use samples"))
+    if EMBEDDED in names and (how.samples > 1 or how.logprobs):
+        what = f"{EMBEDDED} gives the same answer each time, so samples and logprobs would say nothing of its spread"
+        raise JudgeError(Fault(what, "name a model, as in openai/NAME"))
+    if how.cascade is not None and len(names) < 2:
+        raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
+    unknown = [name for name in how.weights if name not in names]
+    if unknown:
+        raise JudgeError(
+            Fault(f"a weight for {unknown[0]!r}, which is not a judge here", suggest_known_word(unknown[0], names))
+        )
+    return [DialogueDriver(model, how.deadline) for model in models]
+
+
+def collect_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
+    """Who is asked what, for the fingerprint. The seed is in it only where it reaches the models."""
+    names = [name for model in models for name in (model.name, read_model_version(model))]
+    return _JUDGE_FINGERPRINTS.get((rubric, how, *names), lambda: _build_judge_fingerprint(rubric, models, how))
+
+
+_JUDGE_FINGERPRINTS: IdentityCache[JudgingSetup] = IdentityCache()
+
+
+def _build_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
+    _refuse_ambiguous_criteria(rubric)
+    prompts = load_prompts(how.language)
+    alone = how.each or how.samples > 1
+    dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
+    dialogue = "sampled" if how.logprobs else dialogue
+    dialogues = {"odds" if judges_by_odds(model.name, how) else dialogue for model in models}
+    repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
+    manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
+    judges = [
+        {
+            "name": model.name,
+            "weight": to_exact_fraction(how.weights.get(model.name, 1)),
+            **_describe_judge_version(model),
+            **asdict(how.settings),
+            **manner,
+        }
+        for model in models
+    ]
+    texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
+    return JudgingSetup(prompts=texts, judges=judges)
+
+
+def _describe_judge_version(model: Model) -> dict[str, str]:
+    version = read_model_version(model)
+    return {"version": version} if version else {}
+
+
+def _count_pairwise_standing(output: str, preferences: Sequence[Preference]) -> PairwiseStanding:
+    own = [one for one in preferences if output in (one.first, one.second)]
+    decided = [one for one in own if not one.why_not]
+    won = sum(one.winner == output for one in decided)
+    tied = sum(one.winner is None for one in decided)
+    return PairwiseStanding(
+        output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
+    )

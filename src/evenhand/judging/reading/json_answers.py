@@ -1,0 +1,330 @@
+"""Answers in one JSON value, whatever its shape: by name, in lists, in nested objects, or a lone score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from evenhand.files.parsing import DuplicateKeyObject
+from evenhand.judging.reading.prose_scores import read_band_score, read_prose_score
+from evenhand.judging.reading.reply_text import strip_reply_markup
+from evenhand.judging.reading.score_labels import (
+    AnswerNames,
+    ReadAnswer,
+    WantedAnswer,
+    map_answer_names,
+    normalize_answer_name,
+)
+from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
+from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+
+GIVEN_TWICE = Unscored("unreadable: given twice with different answers")
+MOST_LEVELS = 12
+_NAMES: IdentityCache[AnswerNames] = IdentityCache()
+
+# What an object says it is about; under the first four it is about nothing else.
+_SUBJECT_KEYS = (
+    "criterion",
+    "dimension",
+    "metric",
+    "aspect",
+    "criteria",
+    "category",
+    "id",
+    "name",
+    "key",
+    "title",
+    "label",
+)
+_STRICTLY = _SUBJECT_KEYS[:4]
+_TEXTS = frozenset([
+    "reason", "reasons", "reasoning", "reasonings", "explanation", "explanations", "justification",
+    "justifications", "rationale", "rationales", "why", "feedback", "comment", "comments", "analysis",
+    "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
+])  # fmt: skip
+_NO_ANSWERS = (
+    "weight",
+    "max",
+    "min",
+    "previous",
+    "prior",
+    "template",
+    "schema",
+    "quoted",
+    "original",
+    "expected",
+    "权重",
+)
+
+
+def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
+    """What one JSON value answers of all that was asked; what it does not answer is absent."""
+    by_id = {one.id: one for one in wanted}
+    names = _NAMES.get((wanted,), lambda: AnswerNames(wanted)) if isinstance(wanted, tuple) else AnswerNames(wanted)
+    declined = read_declined_answer(data)
+    if declined is not None:
+        return {one.id: ReadAnswer(declined) for one in wanted}
+    answers: dict[str, ReadAnswer] = {}
+    for level in _walk_json_levels(data):
+        found: dict[str, list[ReadAnswer]] = {}
+        for node in level:
+            for candidate in _find_named_candidates(node, names):
+                one = by_id[candidate.id]
+                answer = read_raw_answer(RawAnswer(candidate.item, one.scale, one, node, alone=len(wanted) == 1))
+                if answer and one.id not in answers:
+                    found.setdefault(one.id, []).append(_mark_given_twice(answer, candidate.twice))
+        answers.update({id: _agree_on_json_answers(given) for id, given in found.items()})
+        if len(answers) == len(by_id):
+            break  # What stands further in never overrides.
+    if not answers and len(wanted) == 1:
+        return _read_unnamed_score(data, wanted[0])
+    return {one.id: answers[one.id] for one in wanted if one.id in answers}
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerCandidate:
+    id: str
+    item: object
+    twice: bool
+
+
+def _walk_json_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
+    """The objects of a value, level by level; texts and what belongs to a reason are not looked into."""
+    containers = [data]
+    for _ in range(MOST_LEVELS):
+        yield [node for node in containers if isinstance(node, dict)]
+        containers = [
+            child for node in containers for child in _list_json_children(node) if isinstance(child, (dict, list))
+        ]
+        if not containers:
+            return
+
+
+def _list_json_children(node: object) -> Iterator[object]:
+    if isinstance(node, list):
+        yield from node
+    elif isinstance(node, dict):
+        yield from (value for key, value in node.items() if not _is_side_key(normalize_answer_name(str(key))))
+
+
+def _is_side_key(key: str) -> bool:
+    """Whether what stands under a key is a text, or numbers that are no answers."""
+    return key in _TEXTS or key.startswith(_NO_ANSWERS)
+
+
+def _find_named_candidates(node: Mapping[str, object], names: AnswerNames) -> Iterator[_AnswerCandidate]:
+    about = _find_answer_subject(node, names)
+    if about:
+        yield _AnswerCandidate(about, node, _gives_score_twice(node))
+        return
+    differing = set(node.differing()) if isinstance(node, DuplicateKeyObject) else set()
+    for key, item in node.items():
+        id = names.id(str(key))
+        if id is not None:
+            yield _AnswerCandidate(id, item, key in differing or _gives_score_twice(item))
+
+
+def _find_answer_subject(node: Mapping[str, object], names: AnswerNames) -> str | None:
+    if not any(normalize_answer_name(str(key)) in SCORE_KEYS for key in node):
+        return None
+    for key in _SUBJECT_KEYS:
+        about = node.get(key)
+        if isinstance(about, str) and (id := names.id(about)) is not None:
+            return id
+    return None
+
+
+def _gives_score_twice(item: object) -> bool:
+    """Whether an object gives its own score twice, differently."""
+    return isinstance(item, DuplicateKeyObject) and any(
+        normalize_answer_name(key) in SCORE_KEYS for key in item.differing()
+    )
+
+
+def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer]:
+    """Only one thing was asked: the uppermost score is its answer, unless it is said to be about another."""
+    for level in _walk_json_levels(data):
+        found = []
+        for node in level:
+            about_another = any(isinstance(node.get(key), str) for key in _STRICTLY) and one.id
+            if about_another or not any(normalize_answer_name(str(key)) in SCORE_KEYS for key in node):
+                continue
+            answer = read_raw_answer(RawAnswer(node, one.scale, one, node, alone=True))
+            if answer:
+                found.append(_mark_given_twice(answer, _gives_score_twice(node)))
+        if found:
+            return {one.id: _agree_on_json_answers(found)}
+    return {}
+
+
+def _mark_given_twice(answer: ReadAnswer, twice: bool) -> ReadAnswer:
+    return ReadAnswer(GIVEN_TWICE, answer.reason, answer.evidence, answer.more) if twice else answer
+
+
+def _agree_on_json_answers(given: Sequence[ReadAnswer]) -> ReadAnswer:
+    return _mark_given_twice(given[-1], any(answer.score != given[-1].score for answer in given))
+
+
+_NUMBERS = [
+    "finalscore", "finalrating", "overallscore", "overallrating", "totalscore", "finalgrade", "score", "rating",
+    "grade", "points", "value",
+    "overall", "评分", "得分", "分数", "总分",
+]  # fmt: skip
+_VERDICTS = [
+    "answer", "satisfied", "met", "ismet", "criterionmet", "criteriamet", "issatisfied", "finalverdict",
+    "finalanswer", "passed", "pass", "verdict", "judgment", "judgement", "decision",
+    "result", "结论", "答案", "判断",
+]  # fmt: skip
+SCORE_KEYS = frozenset([*_NUMBERS, *_VERDICTS])
+_REASONS = [
+    "reason", "reasoning", "explanation", "justification", "rationale", "why", "comment", "comments",
+    "analysis", "理由", "原因", "说明", "feedback",
+]  # fmt: skip
+_EVIDENCE = ("evidence", "quote", "quotes", "citations", "excerpts")
+_TOPS = frozenset(["max", "maxscore", "maximum", "maxpoints", "outof", "scalemax", "maxrating"])
+_DECLINES = frozenset([
+    "abstain", "abstained", "abstention", "cannotassess", "cantassess", "unassessable", "notapplicable",
+])  # fmt: skip
+_SUBJECT_FIELDS = frozenset(["criterion", "dimension", "metric", "aspect", "id", "name", "key", "title"])
+_USED = SCORE_KEYS | {*_REASONS[:-1], *_EVIDENCE} | _SUBJECT_FIELDS
+MOST_NESTED = 3
+FIELD_NAMES = _USED | _TOPS | _DECLINES  # What the keys of an answer may be called, and so no criterion.
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """An answer as it stands in its value, and what was asked."""
+
+    item: object
+    scale: Scale
+    wanted: WantedAnswer
+    parent: Mapping[str, object]
+    alone: bool  # Nothing else was asked, so a reason beside the answer is its reason.
+
+
+def read_raw_answer(given: RawAnswer) -> ReadAnswer | None:
+    """The answer; None where there is none, such as an object without a score."""
+    if isinstance(given.item, dict):
+        return _read_answer_object(given.item, given.scale)
+    reason = _find_reason_beside(given)
+    evidence = _list_evidence_texts(given.parent, _EVIDENCE) if given.alone else ()
+    return ReadAnswer(_read_json_score(given.item, given.scale, reason), reason, evidence)
+
+
+def read_declined_answer(data: object) -> CriterionScore | None:
+    """That an object as a whole says it gives no answer."""
+    if not isinstance(data, dict):
+        return None
+    keys = _key_by_answer_name(data)
+    if not any(keys.get(key) is True for key in _DECLINES) or any(key in keys for key in SCORE_KEYS):
+        return None
+    return make_abstention(next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), ""))
+
+
+def _read_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer | None:
+    keys = _key_by_answer_name(item)
+    reason = next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "")
+    score = _read_object_score(keys, scale, reason)
+    if score is None:
+        return None
+    more = {key: value for key, value in item.items() if normalize_answer_name(str(key)) not in _USED}
+    evidence = tuple(text for key in _EVIDENCE if key in keys for text in _iterate_quotes(keys[key]))
+    return ReadAnswer(score, reason, evidence, more)
+
+
+def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) -> CriterionScore | None:
+    if any(keys.get(key) is True for key in _DECLINES):
+        return make_abstention(reason)
+    for top in _TOPS & keys.keys():
+        if isinstance(keys[top], (int, Decimal)) and keys[top] != scale.max:
+            return Unscored(f"unreadable: it is on another scale than {scale}, out of {keys[top]}")
+    if scale.bands and "band" in keys:
+        if isinstance(keys["band"], str) and says_cannot_assess(keys["band"]):
+            return make_abstention(reason)
+        return read_band_score(keys["band"], _find_number_value(keys), scale)
+    tiers = [[*_NUMBERS, *_VERDICTS]] if scale.yes_no else [_NUMBERS, _VERDICTS]
+    for tier in tiers:
+        given = [_read_nested_score(keys[key], scale, reason) for key in tier if key in keys]
+        if given:
+            return _agree_on_object_score([one for one in given if one is not None])
+    return None
+
+
+def _find_number_value(keys: Mapping[str, object]) -> object:
+    return next((keys[key] for key in _NUMBERS if key in keys), None)
+
+
+def _read_nested_score(value: object, scale: Scale, reason: str) -> CriterionScore | None:
+    """The score itself, or one object further in."""
+    for _ in range(MOST_NESTED):
+        if not isinstance(value, dict) or (scale.bands and "band" in value):
+            break
+        value = _find_number_value(_key_by_answer_name(value))
+    if isinstance(value, dict):
+        return _read_object_score(_key_by_answer_name(value), scale, reason)
+    return _read_json_score(value, scale, reason)
+
+
+def _agree_on_object_score(given: list[CriterionScore]) -> CriterionScore | None:
+    scored = [one for one in given if isinstance(one, Scored)]
+    if any(one.value != scored[0].value for one in scored):
+        return Unscored("unreadable: its own keys contradict each other")
+    return (scored or given or [None])[0]
+
+
+def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore:
+    if value is None:
+        return make_abstention(reason) if reason else Unscored("not answered")
+    if not isinstance(value, str):
+        return scale.read(value)
+    if says_cannot_assess(value):
+        return make_abstention(reason)
+    word = parse_yes_or_no(value) if scale.is_share else None
+    if word is not None:
+        return scale.read(word)
+    read = read_prose_score(strip_reply_markup(value), scale, map_answer_names(()))
+    return read if read is not None else Unscored(f"unreadable: {_shorten_raw_answer(value)} is no answer on {scale}")
+
+
+def _find_reason_beside(given: RawAnswer) -> str:
+    """{"accuracy": 8, "accuracy_reason": …}, {"scores": {…}, "reasons": {…}}, or the only reason there is."""
+    names = {normalize_answer_name(name) for name in (given.wanted.id, *given.wanted.names)}
+    for key, value in given.parent.items():
+        for reason in _REASONS:
+            if normalize_answer_name(key) in {name + reason for name in names} and _join_reason_text(value):
+                return _join_reason_text(value)
+    keys = _key_by_answer_name(given.parent)
+    return next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "") if given.alone else ""
+
+
+def _key_by_answer_name(item: Mapping[str, object]) -> dict[str, object]:
+    return {normalize_answer_name(str(key)): value for key, value in item.items()}
+
+
+def _join_reason_text(value: object) -> str:
+    if isinstance(value, list):
+        return "\n".join(part for part in value if isinstance(part, str))
+    return value if isinstance(value, str) else ""
+
+
+def _list_evidence_texts(item: Mapping[str, object], keys: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        text
+        for key, value in item.items()
+        if normalize_answer_name(str(key)) in keys
+        for text in _iterate_quotes(value)
+    )
+
+
+def _iterate_quotes(value: object) -> Iterator[str]:
+    for part in value if isinstance(value, list) else [value]:
+        text = part.get("quote") or part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str) and text.strip():
+            yield text
+
+
+def _shorten_raw_answer(text: str) -> str:
+    quoted = repr(text.strip())
+    return quoted if len(quoted) <= 60 else quoted[:59] + "…"

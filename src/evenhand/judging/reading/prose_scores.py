@@ -1,0 +1,353 @@
+"""A score in prose: mentions weighed by the words around them; the heaviest bind, and where they contradict
+nothing is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from enum import IntEnum
+
+from evenhand.judging.reading.reply_text import strip_reply_markup
+from evenhand.judging.reading.score_labels import ScoreLabel, normalize_answer_name, parse_score_label
+from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+
+
+class MentionWeight(IntEnum):
+    """What an answer in prose rests on; only the heaviest in a reply count."""
+
+    BARE = 1  # 2. The response is dull.
+    SHARE = 2  # … 4/5 …
+    PHRASE = 3  # … earning a score of 4 …
+    LABEL = 4  # Score: 4
+    FINAL = 5  # Final score: 4
+
+
+@dataclass(frozen=True, slots=True)
+class WeighedMention:
+    """A mention with its weight, and whose score it is where it is named."""
+
+    mention: ScoreMention
+    weight: MentionWeight
+    whose: str | None = None
+
+
+LABEL_WINDOW = 120
+_SCORE_NOUN = r"(?:score|scores|rating|grade|mark|评分|得分|分数|打分)"
+_LABELLED = re.compile(r"(?:\A|[\n.;!?|,)]|\s[-–—]\s|\b(?:and|so|thus|therefore|with)\s)([^\n:=.;!?|,]{1,70}?)\s{0,3}"
+                       r"(?:[:=]|->|=>|→|\s[-–—])\s{0,3}[\[(\"'{<\s]{0,6}(?:an?\s)?\Z", re.IGNORECASE)  # fmt: skip
+_HEADED = re.compile(r"(?:\A|\n)([^\n]{1,70})\n\s{0,20}(?:[-+•]\s)?[\[(\"'{]{0,3}\Z")
+_DIRECT = re.compile(
+    rf"\b(final|overall|total)?\s?(?:\w{{3,20}}\s)?{_SCORE_NOUN}\s?(?:(?:of|is|was|as|at|to be|would be|will be|"
+    r"should be|here is|it|equal to|comes to|=|为|是)\s?){0,3}(?::\s?)?(?:just |only |therefore |thus |an? )*"
+    r"(?:perfect |solid |strong |low |high |full |maximum |minimum |near-perfect )?[\[(\"']{0,2}\Z",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:scor(?:e|es|ed|ing)|rat(?:e|ed|ing)|grad(?:e|ed|ing)|assign(?:ed|ing)?|giv(?:e|en|ing)|"
+    r"award(?:ed|ing)?|earn(?:s|ed|ing)?|receiv(?:e|es|ed|ing)|deserv(?:e|es|ing)|merits?|warrants?|gets?|"
+    r"say|go(?:ing)? with|settl(?:e|ing) on)"
+    r"(?:\s[A-Za-z][\w'’\-]{0,30}){0,7}\s?(?:[:,]\s?)?[\[(\"']{0,2}\Z|(?:给|打|评为?|得)(?:出|了|予|到)?\s?\Z|"
+    r"\b(?:this|it|that)(?:'s| is) (?:an? )(?:solid |strong |clear )?\Z|"
+    r"\b(?:criterion|criteria|requirement|requirements|condition) (?:is|are|was|were|has been|have been) \Z",
+    re.IGNORECASE,
+)
+_INTRODUCED = re.compile(
+    r"(?:\b(?:an?|of|as|at|it|is|be|been|with|on)|[:给打评得出了为])\s?[\[(\"']{0,2}\Z", re.IGNORECASE
+)
+_FIRST_PERSON = re.compile(r"\bI\b|\bmy\b|我")
+# 3 for A, 4 for B; 3 (clarity), 4 (style).
+_SHARED_OUT = re.compile(
+    r"\s(?:for|to|in|on)\s[^.,;\n]{1,30}(?:,|;|\sand)\s(?:and\s)?(?:an?\s)?[0-9][0-9./]*\s(?:for|to|in|on)\b"
+    r"|\s?\([^()\n]{1,30}\)\s?(?:,|;|and)\s{0,2}[0-9][0-9./]*\s?\(",
+    re.IGNORECASE,
+)
+_UNREAL = re.compile(
+    r"\b(?:not|cannot|never|than|instead of|short of|would have|could|might|prevent\w*|needs?|needed|requires?|"
+    r"required|where|whether|either|from (?:achieving|getting|receiving|earning|scoring|reaching)|scale|range|"
+    r"claim(?:s|ed)?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]|cite[sd]?|describe[sd]?|includ(?:es?|ing)|to score|"
+    r"to (?:achieve|get|earn|receive|reach|merit|deserve|warrant|be))\b|n't\b|"
+    r"\b(?:with|while|from|where)\s(?:an? )?\Z|不|没",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(r"\b(?:if|unless|had it|were it)\b|如果", re.IGNORECASE)
+_EXPLAINS = re.compile(
+    r"\s?(?:=|≡)|\s(?:means?|meaning|being|indicat\w+|represents?|would|could|might|requires?|is (?:for|given|reserved|"
+    r"defined|when|the (?:best|worst|highest|lowest))|if|for (?:the )?(?:best|worst))\b|表示|代表",
+    re.IGNORECASE,
+)
+_ENDS_WELL = re.compile(
+    r"\s*(?:\Z|[\n.,;:!?)\]\"'|—–*]|-\s|\(|(?:for|in|on|because|since|as|due|with|based|overall|and|but|given|to)\b)",
+    re.IGNORECASE,
+)
+
+
+def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, str]) -> WeighedMention | None:
+    """The mention with its weight; None where nothing says that it is a score."""
+    window = text[max(0, mention.start - LABEL_WINDOW) : mention.start]
+    label = _find_score_label(window, names)
+    if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
+        mention = replace(mention, score=Unscored("unreadable: it gives several scores"))
+    if label and not _begins_numbered_list(text, window, mention):
+        return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
+    sentence = re.split(r"[.!?;]\s|\n", window)[-1]
+    clause = re.split(r"[,:]\s", sentence)[-1]
+    if _SUPPOSED.search(sentence) or _UNREAL.search(clause) or _EXPLAINS.match(text, mention.end) or mention.beyond:
+        return None
+    direct = _DIRECT.search(sentence)
+    if direct:
+        named = parse_score_label(direct.group(), names)
+        whose = named.whose if named and named.whose is not None else _find_name_after_score(text, mention, names)
+        return WeighedMention(mention, MentionWeight.FINAL if direct[1] else MentionWeight.PHRASE, whose)
+    if not _ENDS_WELL.match(text, mention.end):
+        return None
+    named = parse_score_label(re.split(r"[,(]\s?|\band\s", sentence.rstrip(' (["'))[-1], names)
+    if named and named.whose is not None:
+        return WeighedMention(mention, MentionWeight.PHRASE, named.whose)
+    if _VERB.search(sentence) and (mention.whole or _INTRODUCED.search(sentence) or _FIRST_PERSON.search(sentence)):
+        return WeighedMention(mention, MentionWeight.PHRASE, _find_name_after_score(text, mention, names))
+    return (
+        WeighedMention(mention, MentionWeight.SHARE, _find_name_after_score(text, mention, names))
+        if mention.whole
+        else None
+    )
+
+
+def _find_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | None:
+    end = re.sub(r"\s(?:an?)\s\Z", "", window[-16:]).rstrip(" \t\n[(\"'{<")
+    labelled = _LABELLED.search(window) if end.endswith((":", "=", ">", "→", "-", "–", "—")) else None
+    if labelled:
+        return parse_score_label(labelled[1], names)
+    if not window.rstrip(" \t[(\"'{-+•").endswith("\n"):
+        return None
+    headed = _HEADED.search(re.sub(r"\n\s*\n", "\n", window))
+    return parse_score_label(headed[1], names) if headed else None
+
+
+def _begins_numbered_list(text: str, window: str, mention: ScoreMention) -> bool:
+    """My points: / 1."""
+    below = window[len(window.rstrip()) :].count("\n") > 0
+    return below and text[mention.end : mention.end + 1] in (".", ")")
+
+
+def _find_name_after_score(text: str, mention: ScoreMention, names: Mapping[str, str]) -> str | None:
+    """… 4 out of 5 for coherence."""
+    after = re.match(r"\s(?:for|in|on|in terms of)\s(?:the\s)?([\w\- ]{2,60}?)(?=\s*(?:[.,;:!?()\n]|\Z|and\b|as\b))",
+                     text[mention.end : mention.end + 80], re.IGNORECASE)  # fmt: skip
+    label = parse_score_label(after[1], names) if after else None
+    return label.whose if label else None
+
+
+SCORES_CONTRADICT = Unscored("unreadable: different answers, and none is said to be the last word")
+_SCALE = re.compile(
+    r"\bscale\s(?:of|from|is|:|ranging from)?\s?\(?[0-9]{1,3}\s?(?:-|–|to|through)\s?([0-9]{1,3})\b"
+    r"|\bscale of ([0-9]{1,3})\b(?!\s?(?:-|–|to\b|through))|\b([0-9]{1,3})[- ]point scale"
+    r"|[(\[][01]\s?(?:-|–|to)\s?([0-9]{1,3})[)\]]",
+    re.IGNORECASE,
+)
+_IN_BRACKETS = re.compile(
+    r"\(\s?(?:on an? (?:scale|range) (?:of|from) )?(?:from )?[0-9.]{1,5}\s?(?:-|–|to)\s?([0-9.]{1,5})\s?(?:scale)?\)"
+    r"|\[\s?[0-9.]{1,5}\s?(?:-|–|to)\s?([0-9.]{1,5})\s?\](?=\s?:)",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(r"^[ \t]*(?:[-+•][ \t])?\(?([0-9]{1,3})(?:[.):]|[ \t]?[-–—=])[ \t]", re.MULTILINE)
+_OTHER_LABEL = re.compile(r"^[ \t\-+•#>0-9.)]{0,12}([^\W\d][^\n:|]{1,40}?)\s?[:=]\s?[0-9]", re.MULTILINE)
+
+
+def read_prose_score(
+    text: str, scale: Scale, names: Mapping[str, str], least: MentionWeight = MentionWeight.BARE
+) -> CriterionScore | None:
+    """The one score that a plain text gives; None where it gives none."""
+    if mentions_another_scale(text, scale):
+        return Unscored(f"unreadable: it speaks of another scale than {scale}")
+    text = remove_scale_echoes(text, scale)
+    found = find_score_statements(text, scale, names)
+    if least == MentionWeight.BARE:
+        found = found or _find_bare_scores(text, scale)
+    found = [one for one in found if one.weight >= least]
+    if not found:
+        return None
+    named = [one for one in found if one.whose is not None and one.weight >= MentionWeight.LABEL]
+    others = _count_other_labels(text, names)
+    if others and (named or (names and others > 1)):
+        # Several things are scored: what is said of all of them is not said of this one.
+        return settle_score_statements(named) if named else None
+    return settle_score_statements(found)
+
+
+def find_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
+    """Everything in the text that is said to be a score, in order."""
+    all_mentions = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
+    found = [one for mention in all_mentions if (one := weigh_score_mention(text, mention, names))]
+    found = [one for one in found if not one.mention.spelt or _counts_as_score_word(text, one)]
+    last = _find_last_line_score(text, all_mentions)
+    return [*found, WeighedMention(last, MentionWeight.FINAL)] if last and found else found
+
+
+def settle_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
+    """What the heaviest statements say, if they say one thing."""
+    heaviest = max(one.weight for one in found)
+    scores = [one.mention.score for one in found if one.weight == heaviest]
+    return scores[-1] if len(set(map(_get_score_or_reason, scores))) == 1 else SCORES_CONTRADICT
+
+
+def remove_scale_echoes(text: str, scale: Scale) -> str:
+    """The text without repetitions of the scale in brackets: Score (1-5): 4."""
+
+    def keep(brackets: re.Match[str]) -> str:
+        top = brackets[1] or brackets[2]
+        return " " if re.fullmatch(r"[0-9]+", top) and int(top) == scale.max else brackets.group()
+
+    return _IN_BRACKETS.sub(keep, text)
+
+
+def _get_score_or_reason(score: CriterionScore) -> object:
+    return score.value if isinstance(score, Scored) else score.why
+
+
+def mentions_another_scale(text: str, scale: Scale) -> bool:
+    """Whether the text speaks of a scale that ends elsewhere: 1 to 10 where 1 to 5 was asked."""
+    tops = {int(next(top for top in found.groups() if top)) for found in _SCALE.finditer(text)}
+    return any(top != scale.max and not (top == scale.max + 1 and scale.min == 0) for top in tops)
+
+
+def _counts_as_score_word(text: str, one: WeighedMention) -> bool:
+    """A spelt number or a yes counts only where it is announced: "one" is often no number."""
+    return one.weight != MentionWeight.PHRASE or bool(
+        re.search(
+            r"(?:\bof|\bas|\bat|\ban?|\bit|\bis|:|给|打|评|得)\s?[\"'(]?\Z",
+            text[max(0, one.mention.start - 8) : one.mention.start],
+        )
+    )
+
+
+def _count_other_labels(text: str, names: Mapping[str, str]) -> int:
+    """How many other things are given a number of their own."""
+    labels = {found[1].strip().casefold() for found in _OTHER_LABEL.finditer(text)}
+    return sum(1 for label in labels if parse_score_label(label, names) is None and len(label.split()) <= 4)
+
+
+def _find_last_line_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+    """A number that is all there is on the last line."""
+    if not found:
+        return None
+    body = text.rstrip()
+    line = body[body.rfind("\n") + 1 :]
+    last = found[-1]
+    before = line[: max(0, last.start - (len(body) - len(line)))]
+    alone = last.start >= len(body) - len(line) and not before.strip(" \t\"'([-•")
+    return (
+        last
+        if alone and not text[last.end :].strip(" \t\n.\"')]") and not _continues_numbered_list(text, last)
+        else None
+    )
+
+
+def _continues_numbered_list(text: str, mention: ScoreMention) -> bool:
+    """Whether a number with a dot goes on with a list: the text was cut right after it."""
+    if text[mention.end : mention.end + 1] not in (".", ")"):
+        return False
+    return any(True for _ in _LISTED.finditer(text, 0, mention.start)) or text[: mention.start].rstrip().endswith(":")
+
+
+def _find_bare_scores(text: str, scale: Scale) -> list[WeighedMention]:
+    """A number that opens or closes the reply and that nothing else explains."""
+    found = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
+    if not found:
+        return []
+    bare = [
+        one
+        for find in (_find_leading_score, _find_bracketed_score, _find_trailing_score, _find_last_line_score)
+        if (one := find(text, found))
+    ]
+    return [
+        WeighedMention(one, MentionWeight.BARE)
+        for one in [*bare, *(_find_opening_yes_no(text, found) if scale.yes_no else [])]
+    ]
+
+
+def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+    """2. The response … — but not the first item of a list, nor the question repeated."""
+    first = found[0]
+    if text[: first.start].strip(" \t\n\"'([-•#") or len({line[1] for line in _LISTED.finditer(text)}) > 1:
+        return None
+    rest = text[first.end :].split("\n", maxsplit=1)[0].strip()
+    if not rest or not text[first.end :].strip():
+        return first if not text[first.end :].strip() or first.spelt or _score_stands_alone(text, first) else None
+    if not re.match(r"[.:,;)\]\"'(—–-]", rest) or (
+        rest[0] == "," and text[first.start : first.end].lower() in NUMBER_WORDS
+    ):
+        return None
+    body = rest.lstrip(".:)]\"' ")
+    if (
+        body[:1].isdigit()
+        and len(found) > 1
+        and _get_score_or_reason(found[1].score) != _get_score_or_reason(first.score)
+    ):
+        return None
+    listed = rest[0] in ".)" and isinstance(first.score, Scored) and first.score.value == 1 and not first.spelt
+    if body.endswith("?") or "? " in body or re.match(r"[^\W\d][\w /&\-]{0,40}:", body):
+        return None
+    # A list begins with 1, and a text may be cut inside its first item.
+    return None if listed and (len(body.split()) > 3 or "\n" in text.strip()) else first
+
+
+def _find_opening_yes_no(text: str, found: Sequence[ScoreMention]) -> list[ScoreMention]:
+    """Every yes or no that opens a sentence: a reply that takes one back answers nothing."""
+    words = [one for one in found if one.spelt and isinstance(one.score, Scored) and one.score.value in (0, 1)]
+    opening = [one for one in words if re.search(r"(?:\A|[.!?\n])\s*\Z", text[max(0, one.start - 4) : one.start])]
+    return [one for one in opening if re.match(r"\s*(?:\Z|[.,;:!\n])", text[one.end : one.end + 3])]
+
+
+def _score_stands_alone(text: str, mention: ScoreMention) -> bool:
+    return text[mention.end : mention.end + 1] != "." or "\n" not in text.strip()
+
+
+def _find_bracketed_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+    """The response is somewhat coherent (2). It …"""
+    opening = re.match(r"[^.!?\n(]{0,60}\b(?:is|was|seems|appears)\b[^.!?\n(]{0,60}\((?=[0-9])", text)
+    first = found[0]
+    return first if opening and opening.end() == first.start and text[first.end : first.end + 2] == ")." else None
+
+
+def _find_trailing_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
+    """… of the conversation. 1"""
+    last = found[-1]
+    before = text[max(0, last.start - 40) : last.start]
+    closes = re.search(r"[^\d\s][.!?]\s+\(?\Z|\s\(\Z|\A\s*(?:yes|no)[.,]?\s+\Z", before, re.IGNORECASE)
+    after = text[last.end :].strip()
+    if not closes or after.strip(" .)") or "\n" in after or (before.endswith("(") and not after.startswith(")")):
+        return None
+    return None if last.spelt or _continues_numbered_list(text, last) else last
+
+
+def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
+    """A band and a number as the scale reads them, with the band written in any case."""
+    spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
+    id = next((one.id for one in scale.bands if normalize_answer_name(one.id) == normalize_answer_name(spelt)), band)
+    if isinstance(score, str):
+        read = read_prose_score(strip_reply_markup(score), _make_bandless_scale(scale), {})
+        score = read.value if isinstance(read, Scored) else score
+    return scale.read({"band": id, "score": score})
+
+
+def add_named_band(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
+    """A number that was read in prose, with the only band that the prose names."""
+    if not scale.bands or isinstance(score, Unscored):
+        return score
+    ids = "|".join(sorted((re.escape(band.id) for band in scale.bands), key=len, reverse=True))
+    named = {
+        found.lower() for found in re.findall(rf"\bband\s?(?::|=|is|-)?\s?[\"'(\[]?({ids})(?!\w)", text, re.IGNORECASE)
+    }
+    beside = set(re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text))
+    bands = named or {found.lower() for found in beside}
+    if len(bands) != 1:
+        return Unscored("unreadable: it names no band" if not bands else "unreadable: it names several bands")
+    return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)
+
+
+def _make_bandless_scale(scale: Scale) -> Scale:
+    return Scale(min=scale.min, max=scale.max, integers=scale.integers)

@@ -1,0 +1,310 @@
+"""The answers in a judge's reply: from its last fitting JSON value, else from its tables, else from its prose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from evenhand.judging.reading.json_answers import GIVEN_TWICE, read_json_answers
+from evenhand.judging.reading.prose_scores import (
+    SCORES_CONTRADICT,
+    MentionWeight,
+    WeighedMention,
+    add_named_band,
+    find_score_statements,
+    mentions_another_scale,
+    read_prose_score,
+    remove_scale_echoes,
+    settle_score_statements,
+)
+from evenhand.judging.reading.reply_text import (
+    find_answering_stretches,
+    find_json_values,
+    find_judge_refusal,
+    strip_reply_markup,
+)
+from evenhand.judging.reading.score_labels import (
+    ReadAnswer,
+    ReplyAnswers,
+    ScoreLabel,
+    WantedAnswer,
+    map_answer_names,
+    parse_score_label,
+)
+from evenhand.judging.reading.tolerant_json import ReplyValue
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+
+MOST_PROSE = 60_000  # More is no reply; what counts in it stands at its end.
+MOST_VALUES = 500
+_JsonReading = tuple[ReplyValue, dict[str, ReadAnswer]]
+
+
+def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+    """The answers to what was asked, as far as the reply gives them.
+
+    The last complete JSON value that answers everything binds. Where a later one answers only some of it and
+    contradicts, or prose after it does, nobody can tell which is meant: unreadable. Where none answers
+    everything, each answer comes from the last value that has it. A value that breaks off counts only where
+    no complete one answers anything, then tables, then prose.
+    """
+    values = find_json_values(text)
+    readings = [
+        (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_answers(value.data, wanted))
+    ]
+    complete = [(value, answers) for value, answers in readings if value.complete]
+    if complete:
+        return (
+            _bind_json_answers(text, complete, wanted)
+            if not _breaks_off_later(text, values, complete)
+            else _refuse_broken_reply(complete, wanted)
+        )
+    if readings:
+        value, answers = readings[-1]
+        return ReplyAnswers(answers, value.data)
+    return ReplyAnswers(_read_prose_answers(_extract_reply_prose(text, values), wanted))
+
+
+def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
+    """The one score that was asked for; unscored, with the reason, where the reply gives none."""
+    answer = read_reply_answers(text, (WantedAnswer(name, scale),)).answers.get(name)
+    if answer:
+        return answer.score
+    refusal = find_judge_refusal(text)
+    return Unscored(f"abstained: {refusal}" if refusal else "unreadable: no answer in the reply")
+
+
+def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+    full = [at for at, (_, answers) in enumerate(complete) if len(answers) == len(wanted)]
+    bound = full[-1] if full else len(complete) - 1
+    value, answers = complete[bound]
+    if not full:
+        answers = {id: answer for _, given in complete for id, answer in given.items()}
+    later = [given for _, given in complete[bound + 1 :]]
+    if any(_read_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
+        return ReplyAnswers({id: ReadAnswer(GIVEN_TWICE) for id in answers}, value.data)
+    rest = text[complete[-1][0].end :]
+    if not rest.strip():
+        return ReplyAnswers(answers, value.data)
+    said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
+    contradicted = {id for id, answer in said.items() if id in answers and _read_answers_differ(answers[id], answer)}
+    return ReplyAnswers(
+        {id: ReadAnswer(GIVEN_TWICE) if id in contradicted else answer for id, answer in answers.items()}, value.data
+    )
+
+
+def _breaks_off_later(text: str, values: Sequence[ReplyValue], complete: list[_JsonReading]) -> bool:
+    """Whether the reply breaks off in an object after its last answer: perhaps it was about to say otherwise."""
+    last = values[-1]
+    cut = not last.complete and last.end == len(text) and isinstance(last.data, dict)
+    return cut and last.start >= complete[-1][0].end
+
+
+def _refuse_broken_reply(complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+    value, answers = complete[-1]
+    why = Unscored("unreadable: the reply breaks off in a second answer")
+    return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
+
+
+def _read_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
+    both = isinstance(one.score, Scored) and isinstance(other.score, Scored)
+    return both and one.score.value != other.score.value  # type: ignore[union-attr]
+
+
+def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
+    """The reply without thinking and without its objects: a number that was cut off inside one is no prose."""
+    objects = [value for value in values if isinstance(value.data, dict) or _holds_json_objects(value.data)]
+    parts = []
+    for begins, ends in find_answering_stretches(text):
+        at = begins
+        for value in objects:
+            if begins <= value.start < ends:
+                parts.append(text[at : value.start])
+                at = value.end
+        parts.append(text[at:ends])
+    return strip_reply_markup("\n".join(parts)[-MOST_PROSE:])
+
+
+def _holds_json_objects(data: object) -> bool:
+    return isinstance(data, list) and any(isinstance(item, dict) or _holds_json_objects(item) for item in data)
+
+
+def _read_prose_answers(
+    text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.BARE
+) -> dict[str, ReadAnswer]:
+    tables = read_score_tables(text, wanted) if "|" in text else {}
+    text = "\n".join(line for line in text.split("\n") if line.count("|") < 2)
+    rest = [one for one in wanted if one.id not in tables]
+    if len(wanted) != 1:
+        return {**tables, **read_named_scores(text, rest, max(least, MentionWeight.SHARE))}
+    for one in rest:
+        score = read_prose_score(remove_scale_echoes(text, one.scale), one.scale, map_answer_names(wanted), least)
+        if score is not None:
+            return {one.id: ReadAnswer(add_named_band(text, one.scale, score), text.strip())}
+    return tables
+
+
+MOST_SECTIONS = 20
+_HEAD = re.compile(r"^[ \t]*([^\n:：(\[|]{1,80}?)[ \t]*(?:[:：(\[|]|[-–—] |$)", re.MULTILINE)
+_LAST_WORD = re.compile(
+    r"^[\s#\-]{0,8}(?:my |the |here are (?:my |the )?)?(?:final|revised|updated|adjusted|corrected)\b"
+    r"[^\n:0-9]{0,50}:?[ \t]*$|"
+    r"^[\s#\-]{0,8}(?:最终|修订)[^\n:0-9]{0,20}:?[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def read_named_scores(
+    text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.SHARE
+) -> dict[str, ReadAnswer]:
+    """What a plain text says on each of the things that were asked, where it names them."""
+    names = map_answer_names(wanted)
+    answers = {}
+    for scale in {one.scale: None for one in wanted}:
+        own = remove_scale_echoes(text, scale)
+        found = [one for one in find_score_statements(own, scale, names) if one.weight >= least]
+        sections = _split_named_sections(own, names) if least < MentionWeight.LABEL else {}
+        for one in [one for one in wanted if one.scale == scale]:
+            direct = [given for given in found if given.whose == one.id]
+            answer = (
+                _read_direct_score(own, scale, direct)
+                if direct
+                else _read_section_score(sections.get(one.id, []), scale)
+            )
+            answers.update({one.id: answer} if answer else {})
+    return answers
+
+
+def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
+    if mentions_another_scale(text, scale):
+        return ReadAnswer(Unscored(f"unreadable: it speaks of another scale than {scale}"))
+    score = settle_score_statements(_keep_revised_scores(text, found))
+    return ReadAnswer(
+        add_named_band(_extract_score_line(text, found[-1]), scale, score), _extract_score_reason(text, found[-1])
+    )
+
+
+def _keep_revised_scores(text: str, found: list[WeighedMention]) -> list[WeighedMention]:
+    """Under a heading such as "Revised scores" stands what counts."""
+    at = [heading.start() for heading in _LAST_WORD.finditer(text)]
+    after = [one for one in found if at and one.mention.start > at[-1]]
+    return after or found
+
+
+def _split_named_sections(text: str, names: Mapping[str, str]) -> dict[str, list[str]]:
+    """What stands under each heading that names one, up to the next heading."""
+    heads = [(head, label) for head in _HEAD.finditer(text) if (label := parse_score_label(head[1], names))]
+    heads = [(head, label) for head, label in heads if label.whose is not None or label.final]
+    ends = [*(head.start() for head, _ in heads[1:]), len(text)]
+    sections: dict[str, list[str]] = {}
+    for (head, label), end in zip(heads, ends, strict=False):
+        if label.whose is not None:
+            sections.setdefault(label.whose, []).append(text[head.end() : end])
+    return sections
+
+
+def _read_section_score(bodies: list[str], scale: Scale) -> ReadAnswer | None:
+    read = [(body, read_prose_score(body, scale, {}, MentionWeight.SHARE)) for body in bodies[-MOST_SECTIONS:]]
+    scores = [add_named_band(body, scale, score) for body, score in read if score is not None]
+    if not scores:
+        return None
+    return ReadAnswer(scores[0] if all(score == scores[0] for score in scores) else SCORES_CONTRADICT)
+
+
+def _extract_score_line(text: str, one: WeighedMention) -> str:
+    start = text.rfind("\n", 0, one.mention.start) + 1
+    return text[start : one.mention.end] + _extract_score_reason(text, one)
+
+
+def _extract_score_reason(text: str, one: WeighedMention) -> str:
+    """The reason that follows a score on its line."""
+    return text[one.mention.end :].split("\n", maxsplit=1)[0].strip(" \t-–—:;,.()|\"'")
+
+
+ScoreTableRow = list[str]
+_RULE = re.compile(r"[\s|:\-+=]+")
+_WEIGHT = re.compile(r"\W*(?:weight|max|scale|range|points? possible|权重|满分)", re.IGNORECASE)
+_REASON = re.compile(
+    r"reason|rationale|explanation|justification|comment|notes?|why|feedback|理由|说明|原因", re.IGNORECASE
+)
+
+
+def read_score_tables(text: str, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
+    """What the tables of a plain text answer; a criterion with different scores in them is unreadable."""
+    names = map_answer_names(wanted)
+    given: dict[str, list[ReadAnswer]] = {}
+    for table in _split_reply_tables(text):
+        for one in wanted:
+            for answer in [
+                *_read_criteria_rows(table, one, names, len(wanted) == 1),
+                *_read_criteria_columns(table, one, names, len(wanted) == 1),
+            ]:
+                given.setdefault(one.id, []).append(answer)
+    return {id: _agree_on_table_scores(answers) for id, answers in given.items()}
+
+
+def _split_reply_tables(text: str) -> Iterator[list[ScoreTableRow]]:
+    rows: list[ScoreTableRow] = []
+    for line in [*text.split("\n"), ""]:
+        if line.count("|") >= 2 or (rows and "|" in line):
+            if not _RULE.fullmatch(line):
+                rows.append([cell.strip() for cell in line.strip().strip("|").split("|")])
+        elif rows:
+            if len(rows) > 1:
+                yield rows
+            rows = []
+
+
+def _read_criteria_rows(
+    table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
+) -> Iterator[ReadAnswer]:
+    """| accuracy | 8 | because … |"""
+    header = table[0]
+    columns = [at for at, cell in enumerate(header) if at and parse_score_label(cell, {}) is not None]
+    for row in table:
+        named = _parse_row_label(row, names)
+        if named is None or not (named.whose == one.id or (alone and named.whose is None and row is not header)):
+            continue
+        cells = [at for at in columns if at < len(row) and row is not header]
+        cells = cells or [at for at in range(1, len(row)) if at >= len(header) or not _WEIGHT.match(header[at])]
+        scores = [score for at in cells if (score := _read_score_cell(row[at], one.scale)) is not None]
+        if len(scores) == 1:
+            yield ReadAnswer(scores[0], _find_row_reason(row, header))
+
+
+def _parse_row_label(row: ScoreTableRow, names: Mapping[str, str]) -> ScoreLabel | None:
+    """What a row is about: its first cell, or its second where the first only counts."""
+    counted = len(row) > 2 and row[0].strip(".# ").isdigit()
+    return parse_score_label(row[1] if counted else row[0], names)
+
+
+def _read_criteria_columns(
+    table: list[ScoreTableRow], one: WantedAnswer, names: Mapping[str, str], alone: bool
+) -> Iterator[ReadAnswer]:
+    """| accuracy | clarity | over | 8 | 7 |"""
+    if len(table) != 2:
+        return
+    for at, cell in enumerate(table[0]):
+        label = parse_score_label(cell, names)
+        mine = label is not None and (label.whose == one.id or (alone and label.whose is None))
+        # In a table of criteria with scores, the first row's name makes it a row of its own.
+        if mine and at < len(table[1]) and parse_score_label(table[1][0], names) is None:
+            score = _read_score_cell(table[1][at], one.scale)
+            if score is not None:
+                yield ReadAnswer(score, _find_row_reason(table[1], table[0]))
+
+
+def _read_score_cell(text: str, scale: Scale) -> CriterionScore | None:
+    """A cell that holds a score and little else."""
+    if len(text.split()) > 6:
+        return None
+    return read_prose_score(remove_scale_echoes(strip_reply_markup(text), scale), scale, {})
+
+
+def _find_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:
+    return next((cell for cell, head in zip(row, header, strict=False) if _REASON.search(head)), "")
+
+
+def _agree_on_table_scores(answers: list[ReadAnswer]) -> ReadAnswer:
+    if any(answer.score != answers[0].score for answer in answers):
+        return ReadAnswer(GIVEN_TWICE)
+    return answers[0]

@@ -1,0 +1,240 @@
+"""The text of a reply: without thinking, markup and quoted material, cut into sections, and searched for a
+refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from evenhand.errors import AnswersError
+from evenhand.files.parsing import decode_json
+from evenhand.judging.reading.score_labels import normalize_answer_name
+from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json
+
+_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
+_HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)  # JSON can spell half a character, which no file can hold.
+_THINKING = r"(?:think|thinking|thought|reasoning|scratchpad)"
+_MARK = re.compile(
+    rf"(?P<line>\n)|(?P<quoting>\{{|[\"'”][ \t]{{0,8}}:)|(?P<opens><{_THINKING}>)|(?P<closes></{_THINKING}>)",
+    re.IGNORECASE,
+)
+
+
+def find_json_values(text: str) -> tuple[ReplyValue, ...]:
+    """Every top-level JSON-like object or array in the text, in order; thinking is not looked into."""
+    whole = _parse_whole_reply(text)
+    if whole is not None:
+        return (whole,)
+    found: list[ReplyValue] = []
+    for start, end in find_answering_stretches(text):
+        for part, stop in _split_at_code_fences(text, start, end):
+            found.extend(parse_tolerant_json(text, part, stop))
+    return tuple(found)
+
+
+def _parse_whole_reply(text: str) -> ReplyValue | None:
+    """The one object that the whole text is, where it is plain JSON."""
+    stripped = text.strip()
+    data = parse_clean_object(stripped)
+    if data is None:
+        return None
+    start = text.index("{")
+    return ReplyValue(data, True, start, start + len(stripped))
+
+
+def parse_clean_object(text: str) -> dict[str, object] | None:
+    """The object that a text is, where it is plain JSON and nothing else: most replies are."""
+    if not text.startswith("{") or not text.endswith("}") or _HALF.search(text):
+        return None
+    try:
+        data = decode_json(text)
+    except (AnswersError, ValueError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def strip_thinking(text: str) -> str:
+    """The reply without what the model thought before answering."""
+    return "\n".join(text[start:end] for start, end in find_answering_stretches(text)).strip()
+
+
+def find_answering_stretches(text: str) -> list[tuple[int, int]]:
+    """The stretches of a reply that are not thinking."""
+    stretches: list[tuple[int, int]] = []
+    start: int | None = 0
+    quoting = False
+    for mark in _MARK.finditer(text):
+        kind = mark.lastgroup
+        if kind in ("line", "quoting"):
+            quoting = kind == "quoting"
+        elif kind == "opens" and start is not None and not quoting:
+            stretches.append((start, mark.start()))
+            start = None
+        elif kind == "closes" and (start is None or not quoting):
+            # A closing tag alone: the opening one was in the prompt, and all before it is thinking.
+            stretches = stretches if start is None else []
+            start, quoting = mark.end(), False
+    if start is not None:
+        stretches.append((start, len(text)))
+    return [(start, end) for start, end in stretches if text[start:end].strip()]
+
+
+def _split_at_code_fences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    for fence in _FENCE.finditer(text, start, end):
+        yield start, fence.start()
+        start = fence.end()
+    yield start, end
+
+
+_SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４５６７８９．，：／（）［］＝－＋％；！？～｜"}
+_SIGNS |= {ord(sign): "-" for sign in "−‐‑"} | {ord(quote): '"' for quote in "“”"} | {ord(quote): "'" for quote in "‘’"}
+_SIGNS |= {ord(sign): "" for sign in "`✅❌✔✘✓✗☑\ufe0f\u200b\u200c\u200d\ufeff"} | {
+    ord(sign): " " for sign in "_\u00a0\u3000\u202f"
+}
+_SIGNS |= str.maketrans({"【": "[", "】": "]", "。": ". ", "、": ", ", "\r": "\n", "⁄": "/"})
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_STARS = re.compile(r"(?<![0-9*])\*+|(?<!\*)\*+(?![0-9*])")
+_SPECIAL = re.compile(r"<\|[\w ]{1,40}\|>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w \-]{0,40})/?>")
+_BOX = re.compile(r"\[\[\s{0,4}([^\[\]\n]{1,40}?)\s{0,4}\]\]|\\boxed\{\s{0,4}(?:\\text\{)?([^{}\n]{1,40}?)\s{0,4}\}")
+_BRACKETED = re.compile(r"\[([A-Za-z][A-Za-z ]{2,20})\]\s{0,3}:?\s{0,3}(?=[0-9])")
+_FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
+_LAYOUT = frozenset([
+    "b", "i", "u", "em", "strong", "span", "p", "br", "li", "ul", "ol", "div", "td", "tr", "th", "table",
+    "code", "pre", "h1", "h2", "h3", "h4", "hr", "sub", "sup",
+])  # fmt: skip
+
+
+def strip_reply_markup(text: str) -> str:
+    """The same words without the marks around them."""
+    text = _FENCE_LINE.sub("", text)
+    text = _STRUCK.sub(" ", text)
+    text = text.translate(_SIGNS)
+    text = _STARS.sub("", text)
+    text = _SPECIAL.sub(" ", text)
+    text = _TAG.sub(_replace_reply_tag, text)
+    text = _BRACKETED.sub(r"\n\1: ", text)
+    return _BOX.sub(lambda box: f"\nfinal score: {box[1] or box[2]}\n", text)
+
+
+def _replace_reply_tag(tag: re.Match[str]) -> str:
+    name = tag[2].lower().strip()
+    if name.split(" ")[0] in _LAYOUT:
+        return "" if name in ("b", "i", "u", "em", "strong", "span") else " "
+    return "\n" if tag[1] else f"\n{name}: "
+
+
+_GONE = "(quoted)"
+
+
+def remove_quoted_material(text: str, material: Sequence[str]) -> str:
+    """The reply with every object or list taken out that stands in the material, also inside its own."""
+    quoted = {
+        _serialize_quoted_value(value)
+        for one in material
+        if "{" in one or "[" in one
+        for value in _walk_json_objects(_list_quoted_values(one))
+    }
+    if not quoted:
+        return text
+    parts, at = [], 0
+    for value in find_json_values(text):
+        kept = _prune_quoted_values(value.data, quoted)
+        if kept is not value.data:
+            parts += [text[at : value.start], kept if kept == _GONE else json.dumps(kept, default=str)]
+            at = value.end
+    return "".join([*parts, text[at:]])
+
+
+def _list_quoted_values(text: str) -> list[object]:
+    return [value.data for value in find_json_values(text)]
+
+
+def _walk_json_objects(values: Sequence[object]) -> Iterator[object]:
+    """Every object and list that says something, however deep."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        if isinstance(value, dict) and value:
+            yield value
+
+
+def _serialize_quoted_value(value: object) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _prune_quoted_values(value: object, quoted: set[str]) -> object:
+    """The value without what is quoted; the same object where nothing is."""
+    if isinstance(value, dict):
+        if value and _serialize_quoted_value(value) in quoted:
+            return _GONE
+        kept = {key: _prune_quoted_values(below, quoted) for key, below in value.items()}
+        return kept if any(kept[key] is not value[key] for key in value) else value
+    if isinstance(value, list):
+        entries = [_prune_quoted_values(entry, quoted) for entry in value]
+        return entries if any(new is not old for new, old in zip(entries, value, strict=True)) else value
+    return value
+
+
+def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
+    """What stands under each label; empty where the labels do not head sections, or one heads two."""
+    known = {normalize_answer_name(label): label for label in labels if normalize_answer_name(label)}
+    if not known:
+        return {}
+    names = "|".join(
+        re.sub(r"(?:\\?[\s_\-])+", r"[\\s_\\-]{1,3}", re.escape(label))
+        for label in labels
+        if normalize_answer_name(label)
+    )
+    heading = re.compile(rf"^[ \t>\-+•]{{0,6}}(#{{0,6}}[ \t]*)([*_]{{0,3}})[\[(\"]?({names})[\])\"]?(?!\w)([*_]{{0,3}})"
+                         r"(?:[ \t]*([:：.\-–—])|[ \t]*$)?[*_]{0,3}", re.MULTILINE | re.IGNORECASE)  # fmt: skip
+    heads = [
+        found
+        for found in heading.finditer(text)
+        if found[1].strip() or found[2] or found[5] or _heading_stands_alone(text, found)
+    ]
+    found = [known[normalize_answer_name(head[3])] for head in heads]
+    if not heads or len(set(found)) != len(found):
+        return {}
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    return {label: text[head.end() : end].strip() for label, head, end in zip(found, heads, ends, strict=True)}
+
+
+def _heading_stands_alone(text: str, found: re.Match[str]) -> bool:
+    return text[found.end() : found.end() + 1] in ("", "\n")
+
+
+MOST_SENTENCES = 20  # From the beginning and from the end: nobody refuses in the middle.
+_SENTENCE = re.compile(r"[^.!?\n。！？]{1,400}[.!?。！？]?")
+_CANNOT = (
+    r"(?:cannot|can't|can not|could not|couldn't|won't|will not|not able to|unable to|decline to|refuse to|"
+    r"not comfortable)"
+)
+_REFUSES = re.compile(
+    rf"\b(?:i|we)\b[^.!?\n]{{0,40}}?\s?{_CANNOT}\b[^.!?\n]{{0,60}}?\b(?:assist|help|rate|score|judge|evaluat|assess|"
+    r"provid|answer|respond|grade|compare|fulfil|comply|engage|continue|complete|choos|select|giv|discuss|determin|"
+    r"offer|do that)"
+    r"|\bas an ai\b[^.!?\n]{0,80}(?:cannot|can't|unable|not able)"
+    r"|\b(?:this|the) (?:request|content|task)[^.!?\n]{0,40}(?:violates?|against)\b"
+    r"|\bi(?:'m| am)[^.!?\n]{0,20} sorry\b[^.!?\n]{0,80}(?:cannot|can't|unable|not able|won't)"
+    r"|\bi(?:'m| am)[^.!?\n]{0,20} sorry, but\b"
+    r"|(?:无法|不能|不便|拒绝|没有办法)(?:对|就|为|给|提供|进行|评|回答|协助|帮助|满足|判断|完成)"
+    r"|抱歉[^。！？\n]{0,30}(?:无法|不能)",
+    re.IGNORECASE,
+)
+_APOSTROPHES = str.maketrans("’ʼ＇`´‘", "''''''")
+
+
+def find_judge_refusal(text: str) -> str | None:
+    """The sentence in which the reply refuses to judge, if it does. Only for replies in which no answer was found."""
+    sentences = list(_SENTENCE.finditer(strip_thinking(text)))
+    for sentence in [*sentences[:MOST_SENTENCES], *sentences[MOST_SENTENCES:][-MOST_SENTENCES:]]:
+        if _REFUSES.search(sentence.group().translate(_APOSTROPHES)):
+            return sentence.group().strip()
+    return None

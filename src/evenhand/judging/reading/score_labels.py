@@ -1,0 +1,159 @@
+"""What a reply is asked for, what is read from it, and whose score a label in it announces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import MappingProxyType
+
+from evenhand.model.scale import CriterionScore, Scale
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class WantedAnswer:
+    """One thing a reply was asked for; `names` are other words the reply may use for it."""
+
+    id: str
+    scale: Scale
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """What a reply says on one thing; `more` holds the other keys of the answer's object."""
+
+    score: CriterionScore
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+    more: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyAnswers:
+    """The answers of a reply; `data` is the JSON value they came from, None where they were read from prose."""
+
+    answers: Mapping[str, ReadAnswer]
+    data: object | None = None
+
+
+_BETWEEN = re.compile(r"[\s_\-*`\"'“”]+")
+_WORD = re.compile(r"[^\W_]+(?:'s)?")
+_NUMBERING = re.compile(r"\A[\s#>\-+•·|]*(?:\(?[0-9]{1,2}[.):]|\(?[a-z][.)])?\s*", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\([^()]{0,60}\)|\[[^\[\]]{0,60}\]|\bout of [0-9]{1,3}\b")
+_LETTERS = frozenset("ABCDEFGHJKLMNOPQRSTUVWXYZ")
+
+_FILLING = frozenset([
+    "the", "my", "a", "an", "your", "this", "its", "it", "for", "of", "on", "in", "is", "are", "was", "i",
+    "i'd", "would", "be", "as", "here", "so", "thus", "therefore", "hence", "given", "assigned", "numeric",
+    "numerical", "number", "single", "and", "by", "to", "give", "gives", "conclusion", "summary's",
+])  # fmt: skip
+_SCORE = frozenset([
+    "score", "scores", "scoring", "rating", "ratings", "rate", "grade", "mark", "marks", "points", "point",
+    "answer", "response", "result", "evaluation", "assessment", "judgment", "judgement", "verdict", "value",
+    "level", "decision", "met", "satisfied", "passed", "criterion", "criteria",
+])  # fmt: skip
+_FINAL = frozenset([
+    "final", "overall", "total", "revised", "updated", "adjusted", "corrected", "ultimate", "aggregate",
+])  # fmt: skip
+_CHINESE_SCORE = ("评分", "得分", "分数", "打分", "评级", "分值", "答案", "结论", "判断", "评价", "评估", "结果", "分")
+_CHINESE_FINAL = ("最终", "总体", "综合", "最后", "整体", "总")
+_CHINESE_FILLING = ("我的", "给出的", "给出", "的", "为", "是", "我", "该", "本", "项")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLabel:
+    """What stands before a score: whose it is (None: whoever's), and whether it is said to be the last word."""
+
+    whose: str | None
+    final: bool
+
+
+def normalize_answer_name(text: str) -> str:
+    """A name as it is compared: without case, hyphens, underscores and spaces."""
+    return _normalize_short_name(text) if len(text) <= LONGEST_KEPT else _normalize_any_name(text)
+
+
+def _normalize_any_name(text: str) -> str:
+    return _BETWEEN.sub("", text).casefold()
+
+
+# The same few keys come in every reply; long ones are texts, and are not worth the memory.
+LONGEST_KEPT = 64
+_normalize_short_name = lru_cache(maxsize=4096)(_normalize_any_name)
+
+
+def map_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:
+    """The id behind every name, in its compared form."""
+    return {
+        normalize_answer_name(name): one.id
+        for one in reversed(wanted)
+        for name in (*one.names, one.id)
+        if normalize_answer_name(name)
+    }
+
+
+def parse_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
+    """The label these words are; None where they are no label of a score that was asked for."""
+    text = _IN_BRACKETS.sub(" ", _NUMBERING.sub("", text, count=1)).strip(" \t\"'[](){}<>|.,:;-–—")
+    whole = normalize_answer_name(text)
+    if whole in names:
+        return ScoreLabel(names[whole], final=False)
+    # In "Score A" the letter names something; in "A score" it does not.
+    words = [word if at and word in _LETTERS else word.casefold() for at, word in enumerate(_WORD.findall(text))]
+    rest = [word for word in words if word not in _FILLING and word not in _SCORE and word not in _FINAL]
+    final = any(word in _FINAL for word in words)
+    if not rest and any(word in _SCORE or word in _FINAL for word in words):
+        return ScoreLabel(None, final)
+    if rest and normalize_answer_name("".join(rest)) in names:
+        return ScoreLabel(names[normalize_answer_name("".join(rest))], final)
+    return _parse_padded_label(words, names) or _parse_chinese_label(whole, names)
+
+
+class AnswerNames:
+    """The id behind every name that a key may have; what a key turned out to be is remembered."""
+
+    def __init__(self, wanted: Sequence[WantedAnswer]) -> None:
+        self.of = map_answer_names(wanted)
+        self._seen: dict[str, str | None] = {}
+
+    def id(self, key: str) -> str | None:
+        """The id that a key of an object stands for: accuracy, accuracy_score, Accuracy Rating."""
+        if key in self._seen:
+            return self._seen[key]
+        label = parse_score_label(key, self.of)
+        whose = label.whose if label else None
+        if len(key) <= LONGEST_KEPT and len(self._seen) < MOST_KEPT:
+            self._seen[key] = whose
+        return whose
+
+
+MOST_KEPT = 1000
+
+
+def _parse_padded_label(words: list[str], names: Mapping[str, str]) -> ScoreLabel | None:
+    """A name may itself hold such words: "level of detail score"."""
+    for drop in (_SCORE | _FINAL, _FILLING):
+        rest = words
+        while rest and rest[-1] in drop:
+            rest = rest[:-1]
+        while rest and rest[0] in _FILLING | _SCORE | _FINAL and normalize_answer_name("".join(rest)) not in names:
+            rest = rest[1:]
+        if rest and normalize_answer_name("".join(rest)) in names:
+            return ScoreLabel(names[normalize_answer_name("".join(rest))], any(word in _FINAL for word in words))
+    return None
+
+
+def _parse_chinese_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
+    final = text.startswith(_CHINESE_FINAL)
+    rest = text
+    for part in (*_CHINESE_FILLING, *_CHINESE_FINAL, *_CHINESE_SCORE):
+        rest = rest.replace(part, "") if rest not in names else rest
+    if rest == text:
+        return None
+    if not rest:
+        return ScoreLabel(None, final)
+    return ScoreLabel(names[rest], final) if rest in names else None

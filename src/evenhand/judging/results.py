@@ -1,0 +1,286 @@
+"""What judging gives: reviews, preferences, suggestions and calls, and their stable JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import GuardFinding
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Answers, AnswerSpread, Judgment, Scores
+from evenhand.models.budget import Spending
+from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
+from evenhand.scoring.scores_json import scores_to_json
+from evenhand.wording import number_for_json
+
+Severity = Literal["high", "medium", "low"]
+SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """Advice for a revision."""
+
+    problem: str
+    suggestion: str
+    severity: Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputReview:
+    """What one judge said about one output."""
+
+    answers: Answers
+    judgments: tuple[Judgment, ...]
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListwiseReview:
+    """What one judge said about several outputs at once, and in which order it saw them."""
+
+    reviews: tuple[OutputReview, ...]
+    order: tuple[str, ...]
+    ranking: tuple[str, ...] | None = None
+    abstained: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Which of two outputs one judge prefers, asked in both orders."""
+
+    judge: str
+    first: str
+    second: str
+    winner: str | None  # None is a tie, or no answer where `why_not` says so.
+    votes: tuple[str | None, str | None] = (None, None)  # What it said with `first` shown first, and last.
+    position_bias: bool = False
+    reasons: tuple[str, ...] = ()
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptanceCheck:
+    """One acceptance criterion, checked."""
+
+    judgment: Judgment
+    revision_hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateCheck:
+    """Whether a submission meets every acceptance criterion; None where it could not be found out."""
+
+    checks: tuple[AcceptanceCheck, ...]
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDimensions:
+    """The locked dimensions of a task, as a rubric; None where they could not be generated."""
+
+    rubric: Rubric | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """One request and what came of it."""
+
+    judge: str
+    request: Request
+    reply: Reply | NoReply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadeSavings:
+    """What a cascade did not have to ask: how many outputs stayed with an earlier judge, of how many, and its price."""
+
+    outputs: int
+    of: int
+    cost: Decimal | None  # US dollars; None where a price is unknown.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedSample:
+    """Scores with all that they rest on."""
+
+    scores: Scores
+    judgments: tuple[Judgment, ...]
+    calls: tuple[JudgeCall, ...]
+    seed: int
+    suggestions: Mapping[str, tuple[Suggestion, ...]] = field(default_factory=dict)  # By output.
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # By reviewer: what it saw first, second, …
+    decided_by: Mapping[str, str] = field(default_factory=dict)  # In a cascade, by output: whose answers count.
+    saved: CascadeSavings | None = None
+    findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
+
+    @property
+    def heuristic(self) -> tuple[str, ...]:
+        """The judges here that go by rules and not by understanding."""
+        return tuple(dict.fromkeys(one.judge for one in self.judgments if one.judge == EMBEDDED))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseStanding:
+    """How one output did against the others: pairs won, tied and lost, over all judges."""
+
+    output: str
+    won: int
+    tied: int
+    lost: int
+    undecided: int
+
+    @property
+    def rate(self) -> float | None:
+        """The share of decided pairs it won, a tie counted as half."""
+        decided = self.won + self.tied + self.lost
+        return (self.won + self.tied / 2) / decided if decided else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """Every pair as every judge saw it, and how each output stands."""
+
+    preferences: tuple[Preference, ...]
+    standings: tuple[PairwiseStanding, ...]
+    calls: tuple[JudgeCall, ...]
+    seed: int
+
+    def position_bias(self, judge: str) -> tuple[int, int]:
+        """How many pairs this judge decided by place, of how many it answered."""
+        own = [one for one in self.preferences if one.judge == judge and not one.why_not]
+        return sum(one.position_bias for one in own), len(own)
+
+
+JudgingJson = dict[str, object]
+
+
+def judged_sample_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
+    """What `evenhand judge --json` prints."""
+    return {
+        **scores_to_json(judged.scores),
+        "heuristic": list(judged.heuristic),
+        "judgments": [judgment_to_json(one) for one in judged.judgments],
+        "suggestions": {output: list(map(suggestion_to_json, given)) for output, given in judged.suggestions.items()},
+        "seed": judged.seed,
+        "orders": {judge: list(order) for judge, order in judged.orders.items()},
+        "decided_by": dict(judged.decided_by) or None,
+        "guards": {output: [guard_finding_to_json(one) for one in found] for output, found in judged.findings.items()},
+        "saved": None if judged.saved is None else _cascade_savings_to_json(judged.saved),
+        "calls": _judge_calls_to_json(judged.calls),
+        "spent": spending_to_json(spent),
+    }
+
+
+def preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
+    """What `evenhand judge --pairwise --json` prints."""
+    judges = dict.fromkeys(one.judge for one in preferred.preferences)
+    return {
+        "standings": [
+            {
+                "output": one.output,
+                "won": one.won,
+                "tied": one.tied,
+                "lost": one.lost,
+                "undecided": one.undecided,
+                "rate": one.rate,
+            }
+            for one in preferred.standings
+        ],
+        "preferences": [_preference_to_json(one) for one in preferred.preferences],
+        "position_bias": {
+            judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
+        },
+        "seed": preferred.seed,
+        "calls": _judge_calls_to_json(preferred.calls),
+        "spent": spending_to_json(spent),
+    }
+
+
+def spending_to_json(spent: Spending) -> JudgingJson:
+    """What was used; a cost that is not known is null."""
+    return {
+        "requests": spent.requests,
+        "input_tokens": spent.input,
+        "output_tokens": spent.output,
+        "cached_tokens": spent.cached,
+        "cost": None if spent.cost is None else float(spent.cost),
+        "requests_without_price": spent.unpriced,
+        "replayed": spent.replayed,
+    }
+
+
+def judgment_to_json(one: Judgment) -> JudgingJson:
+    """What one judge said on one criterion."""
+    score = one.score
+    return {
+        "judge": one.judge,
+        "output": one.output,
+        "criterion": one.criterion,
+        "score": number_for_json(score.value) if isinstance(score, Scored) else None,
+        "band": score.band if isinstance(score, Scored) else None,
+        "why_not": None if isinstance(score, Scored) else score.why,
+        "reason": one.reason,
+        "evidence": [{"text": quote.text, "start": quote.start, "end": quote.end} for quote in one.evidence],
+        "feedback": one.feedback or None,
+        "spread": None if one.spread is None else _spread_to_json(one.spread),
+    }
+
+
+def _spread_to_json(spread: AnswerSpread) -> JudgingJson:
+    return {"n": spread.n, "sd": spread.sd, "how": spread.how}
+
+
+def guard_finding_to_json(one: GuardFinding) -> JudgingJson:
+    """What a guard found, and where."""
+    what: JudgingJson = {"guard": one.guard, "rule": one.rule, "says": one.says}
+    return {**what, "text": one.text, "start": one.start, "end": one.end}
+
+
+def suggestion_to_json(one: Suggestion) -> JudgingJson:
+    """Advice for a revision."""
+    return {"problem": one.problem, "suggestion": one.suggestion, "severity": one.severity}
+
+
+def _preference_to_json(one: Preference) -> JudgingJson:
+    return {
+        "judge": one.judge,
+        "first": one.first,
+        "second": one.second,
+        "winner": one.winner,
+        "votes": list(one.votes),
+        "position_bias": one.position_bias,
+        "why_not": one.why_not or None,
+        "reasons": list(one.reasons),
+    }
+
+
+def _cascade_savings_to_json(saved: CascadeSavings) -> JudgingJson:
+    return {"outputs": saved.outputs, "of": saved.of, "cost": None if saved.cost is None else float(saved.cost)}
+
+
+def _judge_calls_to_json(calls: Sequence[JudgeCall]) -> list[JudgingJson]:
+    return [judge_call_to_json(call) for call in calls]
+
+
+def judge_call_to_json(call: JudgeCall) -> JudgingJson:
+    """What a judge was asked, and what it replied."""
+    reply = call.reply
+    shared: JudgingJson = {"judge": call.judge, "dialogue": call.request.dialogue, "attempts": reply.attempts}
+    if isinstance(reply, NoReply):
+        return {**shared, "failed": reply.why}
+    return {
+        **shared,
+        "model": reply.model,
+        "stop": reply.stop,
+        "input_tokens": reply.usage.input,
+        "output_tokens": reply.usage.output,
+        "cached_tokens": reply.usage.cached,
+        "request_id": reply.request_id,
+        "recorded": reply.recorded,
+        "reply": reply.text,
+    }

@@ -1,0 +1,68 @@
+"""Samples: one input, the outputs that variants made of it, and what guards found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from evenhand.errors import Fault, InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One input with its outputs, by name; authors maps an output to the model that wrote it."""
+
+    outputs: Mapping[str, str]
+    input: str = ""
+    reference: str = ""
+    context: str = ""
+    authors: Mapping[str, str] = field(default_factory=dict)
+    id: str = "sample"
+    findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
+
+    def __post_init__(self) -> None:
+        faults = [Fault(f"output {name!r} is empty", "leave it out: there is nothing to judge", ("outputs", name))
+                  for name, text in self.outputs.items() if not text.strip()]  # fmt: skip
+        if not self.outputs:
+            faults.append(Fault("a sample needs at least one output", path=("outputs",)))
+        faults += [
+            Fault(f"{name!r} has an author and no output", path=("authors", name))
+            for name in self.authors
+            if name not in self.outputs
+        ]
+        if faults:
+            raise InputError(*faults)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool on the way to an output; input and output are plain data."""
+
+    name: str
+    input: object = None
+    output: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantOutput:
+    """One output with how it came about. What is None was not measured."""
+
+    text: str
+    trace: tuple[ToolCall, ...] | None = None
+    cost: Decimal | None = None  # US dollars.
+    latency_ms: float | None = None
+    turns: int | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardFinding:
+    """A passage that a rule of a guard matched. Personal data is masked in `text`; the places are those of the text."""
+
+    guard: str
+    rule: str
+    says: str  # What the rule looks for, in a few words.
+    text: str
+    start: int
+    end: int

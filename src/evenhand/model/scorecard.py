@@ -1,0 +1,220 @@
+"""Judgments and answers about an output, and the scorecard that comes of them, with every step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore
+from evenhand.wording import round_half_away
+
+Verdict = Literal["pass", "borderline", "fail", "incomplete"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedStep:
+    """A step that moved the number. Its sentence is made when it is asked for."""
+
+    step: str
+    before: Fraction | None
+    after: Fraction
+    tell: Callable[[AppliedStep], str] = field(repr=False)
+    facts: tuple[object, ...] = field(default=(), repr=False)
+    decimals: int | None = None
+
+    @property
+    def why(self) -> str:
+        """What happened, in a sentence."""
+        return self.tell(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A criterion without a score."""
+
+    criterion: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerScore:
+    """What one reviewer's answers came to for one output."""
+
+    judge: str
+    exact: Fraction | None
+    holistic: bool = False
+    why_not: str = ""
+    steps: tuple[AppliedStep, ...] = ()
+    criteria: Mapping[str, CriterionScore] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorecard:
+    """All that came out for one output. `exact` decides; `score` is what is shown."""
+
+    id: str
+    exact: Fraction | None
+    decimals: int | None
+    grade: str | None = None
+    label: str | None = None
+    verdict: Verdict | None = None
+    gates_failed: tuple[str, ...] = ()
+    missing: tuple[Missing, ...] = ()
+    flags: tuple[str, ...] = ()
+    bonuses: tuple[str, ...] = ()
+    unsafe: str | None = None
+    passage: str | None = None
+    author: str | None = None
+    steps: tuple[AppliedStep, ...] = ()
+    criteria: Mapping[str, CriterionScore] = field(default_factory=dict)
+    reviews: tuple[ReviewerScore, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> Decimal | float | None:
+        """The score as shown: with the method's decimals, or the exact value as a float."""
+        if self.exact is None:
+            return None
+        return float(self.exact) if self.decimals is None else round_half_away(self.exact, self.decimals)
+
+    def explain(self) -> list[str]:
+        """Each step that moved the number, in a sentence."""
+        return [moved.why for moved in self.steps]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedOutput:
+    """A place in a ranking; incomplete scorecards have none."""
+
+    rank: int | None
+    id: str
+    exact: Fraction | None
+    decimals: int | None
+    tie_broken_by: str | None = None
+
+    @property
+    def score(self) -> Decimal | float | None:
+        """The score as shown."""
+        if self.exact is None:
+            return None
+        return float(self.exact) if self.decimals is None else round_half_away(self.exact, self.decimals)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """The scorecards of several outputs under one rubric, and their ranking where there are two or more."""
+
+    rubric: Rubric
+    fingerprint: str
+    scorecards: tuple[Scorecard, ...]
+    ranking: tuple[RankedOutput, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, id: str) -> Scorecard:
+        for card in self.scorecards:
+            if card.id == id:
+                return card
+        raise KeyError(f"no output {id!r} was scored")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Everything said about one output: criterion scores, statements found, and what was claimed."""
+
+    id: str
+    scores: Mapping[str, CriterionScore] = field(default_factory=dict)
+    red_flags: Mapping[str, str] = field(default_factory=dict)
+    bonuses: Mapping[str, str] = field(default_factory=dict)
+    unanswered: Mapping[str, str] = field(default_factory=dict)  # Red flags and bonuses asked for in vain, and why.
+    unsafe: str | None = None  # The pattern of the safety guard that matched.
+    passage: str | None = None  # The passage that it matched.
+    author: str | None = None
+    holistic: CriterionScore | None = None
+    claims: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One reviewer's answers on several outputs, or its statement that it gives none."""
+
+    judge: str
+    outputs: tuple[Answers, ...] = ()
+    abstained: str | None = None
+    ranking: tuple[str, ...] | None = None
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A quotation, and where in the output it stands."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSpread:
+    """How far the answers behind a mean lie apart."""
+
+    n: int
+    sd: float
+    how: str  # "replies", or "logprobs" where the server told how likely each answer was.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgment:
+    """One judge's answer on one criterion of one output."""
+
+    judge: str
+    output: str
+    criterion: str
+    score: CriterionScore
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    feedback: str = ""
+    spread: AnswerSpread | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionDisagreement:
+    """How far reviewers lie apart on a criterion, and the output on which they do most: who gave least and most."""
+
+    criterion: str
+    mean_gap: Fraction
+    output: str
+    low: tuple[Fraction, str]
+    high: tuple[Fraction, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerHarshness:
+    """How far a reviewer's scores lie from the mean of the others', on how many outputs; below 0 is harsh."""
+
+    judge: str
+    by: Fraction
+    outputs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewerDissent:
+    """A reviewer whose own scores put other outputs first than the panel does."""
+
+    judge: str
+    first: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelDisagreement:
+    """Disagreement, harshness, dissent, and the reviewers that gave no score, each with why."""
+
+    differing: tuple[CriterionDisagreement, ...] = ()
+    harshness: tuple[ReviewerHarshness, ...] = ()
+    dissent: tuple[ReviewerDissent, ...] = ()
+    silent: tuple[tuple[str, str], ...] = ()

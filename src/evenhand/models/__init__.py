@@ -1,0 +1,1 @@
+"""Models behind one door: wire formats, connections, limits, budgets, records and prices."""

@@ -1,0 +1,132 @@
+"""The Anthropic wire format: a request as a body for messages, and its answer as a reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from evenhand.models.requests import Message, Reply, Request, TokenUsage
+from evenhand.models.server_answers import (
+    AcceptedParameters,
+    StopReason,
+    read_json_object,
+    read_json_text,
+    read_token_count,
+)
+
+PATH = "/messages"
+FORMATS = ("output_config", "tool")  # Newer models know the first only, older ones the second only.
+TOOL = "answer"
+
+_VERSION = "2023-06-01"
+_MOST_KEPT = 4  # The server refuses more marks than this.
+_STOPS: dict[object, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "end",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+# Structured output refuses schemas with these; whoever reads the answer checks it against its scale anyway.
+_BOUNDS = frozenset({
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
+})  # fmt: skip
+
+
+def build_request_body(model: str, request: Request, accepted: AcceptedParameters) -> dict[str, object]:
+    """The body to post. Seeds and log probabilities do not exist here."""
+    kept = [message for message in request.messages if message.repeats and message.text][-_MOST_KEPT:]
+    system = [
+        _build_content_block(message, kept) for message in request.messages if message.role == "system" and message.text
+    ]
+    turns = [message for message in request.messages if message.role != "system"]
+    body: dict[str, object] = {
+        "model": model,
+        "max_tokens": request.settings.max_tokens,
+        "messages": [{"role": message.role, "content": [_build_content_block(message, kept)]} for message in turns],
+    }
+    if system:
+        body["system"] = system
+    if request.settings.temperature is not None and accepted.temperature:
+        body["temperature"] = request.settings.temperature
+    if request.schema is not None and accepted.format == "output_config":
+        body["output_config"] = {"format": {"type": "json_schema", "schema": _drop_schema_bounds(request.schema)}}
+    elif request.schema is not None and accepted.format == "tool":
+        body["tools"] = [{"name": TOOL, "description": "Give the answer.", "input_schema": request.schema}]
+        body["tool_choice"] = {"type": "tool", "name": TOOL}
+    return body
+
+
+def parse_reply_body(
+    data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0
+) -> Reply | str:
+    """The reply in an answer, or what is wrong with the answer."""
+    answer = read_json_object(data)
+    content = answer.get("content")
+    if not isinstance(content, list):
+        return "it has no list of content"
+    reason = answer.get("stop_reason")
+    return Reply(
+        text=_join_content_text(content),
+        stop=_STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
+        model=read_json_text(answer.get("model")),
+        usage=_parse_anthropic_usage(read_json_object(answer.get("usage"))),
+        request_id=request_id or read_json_text(answer.get("id")) or None,
+        attempts=attempts,
+        seconds=seconds,
+    )
+
+
+def build_request_headers(key: str | None) -> dict[str, str]:
+    """The headers of a request."""
+    plain = {"Content-Type": "application/json", "Accept": "application/json", "anthropic-version": _VERSION}
+    return {**plain, "x-api-key": key} if key else plain
+
+
+def _build_content_block(message: Message, kept: list[Message]) -> dict[str, object]:
+    block: dict[str, object] = {"type": "text", "text": message.text}
+    if any(message is other for other in kept):
+        block["cache_control"] = {"type": "ephemeral"}
+    return block
+
+
+def _drop_schema_bounds(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:
+    """The schema without bounds; under `properties` the keys are names, whatever they look like."""
+    return {
+        key: _drop_value_bounds(key, value, names=names)
+        for key, value in schema.items()
+        if names or key not in _BOUNDS
+    }  # fmt: skip
+
+
+def _drop_value_bounds(key: str, value: object, *, names: bool) -> object:
+    if isinstance(value, dict):
+        return _drop_schema_bounds(value, names=not names and key in ("properties", "$defs", "definitions"))
+    if isinstance(value, (list, tuple)) and key not in ("enum", "required", "examples"):
+        return [_drop_schema_bounds(entry) if isinstance(entry, dict) else entry for entry in value]
+    return value
+
+
+def _join_content_text(content: list[object]) -> str:
+    for block in map(read_json_object, content):
+        if block.get("type") == "tool_use" and block.get("name") == TOOL:
+            return read_json_text(json.dumps(block.get("input"), ensure_ascii=False))
+    return "".join(
+        read_json_text(block.get("text")) for block in map(read_json_object, content) if block.get("type") == "text"
+    )
+
+
+def _parse_anthropic_usage(usage: Mapping[str, object]) -> TokenUsage:
+    plain = read_token_count(usage.get("input_tokens"))
+    read, written = (
+        read_token_count(usage.get("cache_read_input_tokens")),
+        read_token_count(usage.get("cache_creation_input_tokens")),
+    )
+    return TokenUsage(
+        input=None if plain is None else plain + (read or 0) + (written or 0),
+        output=read_token_count(usage.get("output_tokens")),
+        cached=read,
+        stored=written,
+    )

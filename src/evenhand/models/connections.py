@@ -1,0 +1,249 @@
+"""All access to models: one session, one budget, one record, a model for every name, and a probe of what a model
+can do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from evenhand.errors import EvenhandError, Fault, JudgeError
+from evenhand.models.budget import Budget, BudgetLedger, Spending
+from evenhand.models.function_model import FunctionModel, hash_function_source, load_model_function
+from evenhand.models.limits import Clock, Limits, ServerState, create_server_state
+from evenhand.models.local_models import EmbeddedModel, GgufModel
+from evenhand.models.middleware import BudgetedModel
+from evenhand.models.model_names import (
+    KEY_VARIABLES,
+    PROVIDERS,
+    EmbeddedRules,
+    FunctionPath,
+    GgufFile,
+    ReplayFile,
+    Secrets,
+    parse_model_name,
+)
+from evenhand.models.prices import Price, Prices
+from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
+from evenhand.models.remote_model import RemoteModel, ServerLink
+from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
+
+if TYPE_CHECKING:
+    from evenhand.models.http_client import HttpClient
+
+
+class Connections:
+    """Opens models by name; `async with` closes what it opened.
+
+    With `record` every reply is appended to that file; with `replay` every reply comes from that file, and
+    nothing is connected to and no key is needed.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        limits: Limits | None = None,
+        budget: Budget | None = None,
+        prices: Prices | None = None,
+        record: Path | None = None,
+        replay: Path | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        if record is not None and replay is not None:
+            raise JudgeError("a run is either recorded or replayed: give one file, not both")
+        self._environ = environ
+        self._limits = limits or Limits()
+        self._clock = clock or Clock()
+        self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
+        self._purse = BudgetLedger(prices, budget)
+        self._http: HttpClient | None = None
+        self._is_shut = False
+        self._servers: dict[str, ServerState] = {}
+        self._models: dict[str, BudgetedModel] = {}
+        self._records: dict[Path, ReplyRecord] = {}
+        self._replay = self._record(replay) if replay is not None else None
+        self._recorder = ReplyRecorder(record) if record is not None else None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._http is not None:
+            await self._http.close()
+        for counted in self._models.values():
+            if isinstance(counted.model, GgufModel):
+                await counted.model.close()
+        if self._recorder is not None:
+            self._recorder.close()
+
+    def open(self, name: str) -> Model:
+        """The model of that name, the same object each time; a JudgeError where it cannot be asked."""
+        return self.open_budgeted(name)
+
+    def shut(self) -> None:
+        """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""
+        self._is_shut = True
+        for server in self._servers.values():
+            server.gate.shut()
+
+    @property
+    def spent(self) -> Spending:
+        """What was used so far."""
+        return self._purse.spent
+
+    def recorded(self) -> tuple[str, ...]:
+        """The models whose replies are in the record that is replayed."""
+        return self._replay.models if self._replay is not None else ()
+
+    def price(self, name: str) -> Price | None:
+        """The price of a model, where it is known."""
+        return self._purse.price(name)
+
+    def open_budgeted(self, name: str) -> BudgetedModel:
+        """The model of that name with what stands behind it."""
+        known = self._models.get(name)
+        if known is None:
+            known = self._models[name] = BudgetedModel(self._model(name), self._purse, self._recorder)
+        return known
+
+    def _model(self, name: str) -> RemoteModel | FunctionModel | EmbeddedModel | GgufModel | ReplayModel:
+        if self._replay is not None:
+            return ReplayModel(name, self._replay, strict=not name.startswith("replay:"))
+        meant = parse_model_name(name, self._environ)
+        if isinstance(meant, ReplayFile):
+            return ReplayModel(name, self._record(meant.path), strict=False)
+        self._purse.admit(name)
+        if isinstance(meant, FunctionPath):
+            return self._function(name, load_model_function(name, meant), hash_function_source(meant))
+        if isinstance(meant, EmbeddedRules):
+            return EmbeddedModel()
+        if isinstance(meant, GgufFile):
+            return GgufModel(name, meant.path)
+        line = ServerLink(self._session(), self._server(meant.origin), self._limits, self._clock, self._secrets)
+        return RemoteModel(meant, line)
+
+    def _session(self) -> HttpClient:
+        from evenhand.models.http_client import HttpClient  # records and functions need no aiohttp.
+
+        if self._http is None:
+            self._http = HttpClient(self._limits.largest_reply)
+        return self._http
+
+    def adopt(self, judge: object) -> Model:
+        """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
+        if isinstance(judge, BudgetedModel):
+            return judge
+        name, call = getattr(judge, "name", None), getattr(judge, "ask", None)
+        if not isinstance(name, str) or not callable(call):
+            name, call = getattr(judge, "__name__", None), judge
+        if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
+            hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
+            raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
+        return BudgetedModel(self._function(name, call), self._purse, self._recorder)
+
+    def _function(self, name: str, call: Callable[[Request], object], source: str = "") -> FunctionModel:
+        return FunctionModel(name, call, self._server(name), self._limits, self._secrets, source)
+
+    def _server(self, origin: str) -> ServerState:
+        if origin not in self._servers:
+            self._servers[origin] = create_server_state(self._limits, self._clock)
+            if self._is_shut:
+                self._servers[origin].gate.shut()
+        return self._servers[origin]
+
+    def _record(self, path: Path) -> ReplyRecord:
+        if path not in self._records:
+            self._records[path] = ReplyRecord(path)
+        return self._records[path]
+
+
+_PROBE_REQUEST = Request(
+    dialogue="probe",
+    messages=(Message("user", 'Is water wet? Answer with JSON, either {"answer": "yes"} or {"answer": "no"}.'),),
+    schema={
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": ["yes", "no"]}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+    settings=ModelSettings(max_tokens=200, seed=1, top_logprobs=2),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelProbe:
+    """What is known of a model after one small question; None is unknown."""
+
+    name: str
+    reachable: bool
+    why: str = ""  # Why it cannot be reached.
+    offers: tuple[str, ...] = ()
+    model: str = ""  # As the server names it.
+    structured: bool | None = None  # Whether it keeps to a schema.
+    logprobs: bool | None = None
+    seed: bool | None = None  # Whether it takes one; whether it heeds it cannot be seen from one reply.
+    seconds: float | None = None
+    price: Price | None = None
+
+
+async def probe_model(connections: Connections, name: str) -> ModelProbe:
+    """Ask a model one small question. The name of a provider alone, such as ollama, lists what it offers."""
+    provider = name.rstrip("/")
+    alone = provider in PROVIDERS
+    try:
+        counted = connections.open_budgeted(f"{provider}/-" if alone else name)
+        model = counted.model
+        if isinstance(model, EmbeddedModel):
+            return ModelProbe(
+                name=name,
+                reachable=True,
+                model=model.version,
+                structured=True,
+                logprobs=False,
+                price=connections.price(name),
+            )
+        if not isinstance(model, RemoteModel):
+            reply = await counted.ask(_PROBE_REQUEST)
+            structured, logprobs = _fits_probe_schema(reply.text), bool(reply.places) or None
+            price = connections.price(name)
+            return ModelProbe(
+                name=name, reachable=True, structured=structured, logprobs=logprobs, seconds=reply.seconds, price=price
+            )
+        offers = await model.offers()
+        if alone:
+            why = "" if offers else "it lists no models: is the server running, and its address and key right?"
+            return ModelProbe(name=name, reachable=bool(offers), why=why, offers=offers)
+        reply = await counted.ask(_PROBE_REQUEST)
+    except EvenhandError as error:
+        return ModelProbe(name=name, reachable=False, why=str(error))
+    return _describe_probed_model(name, model, offers, reply, connections.price(name))
+
+
+def _describe_probed_model(
+    name: str, model: RemoteModel, offers: tuple[str, ...], reply: Reply, price: Price | None
+) -> ModelProbe:
+    return ModelProbe(
+        name=name,
+        reachable=True,
+        offers=offers,
+        model=reply.model,
+        structured=model.keeps_to_schemas and _fits_probe_schema(reply.text),
+        logprobs=bool(reply.places),
+        seed=model.takes_seeds,
+        seconds=reply.seconds,
+        price=price,
+    )
+
+
+def _fits_probe_schema(text: str) -> bool:
+    try:
+        return json.loads(text) in ({"answer": "yes"}, {"answer": "no"})
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,96 @@
+"""One HTTP exchange with a server: an answer of bounded size in bounded time, or why there is none; it never
+raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Mapping
+
+import aiohttp
+
+from evenhand.models.server_answers import HttpAnswer, HttpFailure
+
+_SMALL = 2**20  # aiohttp wants larger bodies as a file.
+
+
+class HttpClient:
+    """One session for all servers, opened at the first exchange; redirects are not followed, cookies not kept."""
+
+    def __init__(self, largest: int) -> None:
+        self._largest = largest
+        self._session: aiohttp.ClientSession | None = None
+        self._closed = False
+
+    async def exchange(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float
+    ) -> HttpAnswer | HttpFailure:
+        """The answer to a request. Problems are values: an exception would carry the request, and so the key."""
+        if self._closed:
+            return HttpFailure("the connections are closed", "final")
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                self._opened().request(
+                    method,
+                    url,
+                    data=body if body is None or len(body) < _SMALL else io.BytesIO(body),
+                    headers=headers,
+                    allow_redirects=False,
+                ) as response,
+            ):
+                return await self._answer(response)
+        except (aiohttp.ClientError, OSError, ValueError, RuntimeError, EOFError) as problem:
+            return _explain_http_error(problem, seconds)
+
+    async def close(self) -> None:
+        """Close every connection; nothing can be asked afterwards."""
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(),
+            )
+        return self._session
+
+    async def _answer(self, response: aiohttp.ClientResponse) -> HttpAnswer | HttpFailure:
+        """The whole answer, counted as it is unpacked, so that a small file cannot fill the memory."""
+        parts, size = [], 0
+        while part := await response.content.readany():
+            parts.append(part)
+            size += len(part)
+            if size > self._largest:
+                response.close()
+                return HttpFailure(f"the answer is larger than the {self._largest:,} bytes allowed", "final")
+        return HttpAnswer(response.status, response.headers, b"".join(parts))
+
+
+def _explain_http_error(problem: Exception, seconds: float) -> HttpFailure:
+    """What became of an exchange, in words that hold nothing of the request."""
+    if isinstance(problem, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError)):
+        return HttpFailure(f"no secure connection: {_read_connector_reason(problem)}", "final")
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return HttpFailure("no server of that name is known", "unreached")
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        return HttpFailure(f"no connection: {_read_connector_reason(problem)}", "unreached")
+    if isinstance(problem, TimeoutError):
+        return HttpFailure(f"no whole answer within {seconds:.4g} s", "late")
+    if isinstance(problem, aiohttp.InvalidURL):
+        return HttpFailure("the URL cannot be used", "final")
+    if isinstance(problem, aiohttp.ClientResponseError):
+        return HttpFailure("the answer is not proper HTTP", "cut")
+    if isinstance(problem, aiohttp.ClientPayloadError):
+        return HttpFailure("the answer was cut off", "cut")
+    return HttpFailure("the connection was cut off", "cut")
+
+
+def _read_connector_reason(problem: aiohttp.ClientConnectorError) -> str:
+    cause = problem.os_error
+    found = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause.strerror or str(cause)
+    return str(found).lower()

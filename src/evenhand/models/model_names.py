@@ -1,0 +1,297 @@
+"""Names of models: which model is meant, where it answers, which API key may go there, and how keys are kept out
+of every text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from evenhand.errors import Fault, JudgeError, suggest_known_word
+from evenhand.models.requests import EMBEDDED
+
+ANTHROPIC_BASE = "https://api.anthropic.com"
+OPENAI_BASE = "https://api.openai.com/v1"
+ORACLE_MODEL = "claude-sonnet-4-20250514"
+PROVIDERS = ("anthropic", "openai", "ollama")
+FORMS = (
+    EMBEDDED, "anthropic/NAME", "openai/NAME", "ollama/NAME", "openai-compatible:URL/NAME",
+    "anthropic-compatible:URL/NAME", "gguf:PATH", "replay:FILE", "python:MODULE:FUNCTION",
+)  # fmt: skip
+
+_VERSIONED = re.compile(r"(/v\d+[a-z0-9]*)/(?=.)")
+_KEY = re.compile(r"[!-~]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAddress:
+    """A model behind a server, and the key that may go there. `variable` is where that key is looked for."""
+
+    name: str
+    wire: Literal["openai", "anthropic"]
+    base: str
+    model: str
+    variable: str
+    key: str | None = field(default=None, repr=False)
+
+    @property
+    def origin(self) -> str:
+        """The server: scheme, host and port."""
+        return parse_url_origin(self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayFile:
+    """A file of recorded replies."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class GgufFile:
+    """A file with a model in it, to be run here."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedRules:
+    """The embedded judge."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionPath:
+    """A Python function that answers."""
+
+    module: str
+    function: str
+
+
+def parse_model_name(
+    name: str, environ: Mapping[str, str]
+) -> ModelAddress | ReplayFile | GgufFile | EmbeddedRules | FunctionPath:
+    """Who is meant by a name; a JudgeError where nobody can be."""
+    kind, colon, rest = name.partition(":")
+    provider, slash, model = name.partition("/")
+    if name == EMBEDDED:
+        return EmbeddedRules()
+    if slash and provider in PROVIDERS:
+        if not model.strip():
+            raise _make_unknown_model_error(name, f"{provider}/ needs the name of a model")
+        return _resolve_provider_model(name, provider, model.strip(), environ)
+    if colon and kind in ("openai-compatible", "anthropic-compatible"):
+        return _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
+    if colon and kind == "replay" and rest:
+        return ReplayFile(Path(rest))
+    if colon and kind == "gguf" and rest:
+        return GgufFile(Path(rest).expanduser())
+    if colon and kind == "python":
+        module, _, function = rest.partition(":")
+        if module and function:
+            return FunctionPath(module, function)
+    if name in PROVIDERS:
+        raise _make_unknown_model_error(name, f"{name}/ needs the name of a model")
+    if kind in ("python", "replay", "gguf"):
+        raise _make_unknown_model_error(
+            name, f"{kind}: needs {'a module and a function' if kind == 'python' else 'a file'}"
+        )
+    hint = suggest_known_word(provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS])
+    raise _make_unknown_model_error(
+        name, f"no model is named so; {hint}" if hint.startswith("did") else "no model is named so"
+    )
+
+
+def is_oracle_judge_configured(environ: Mapping[str, str]) -> bool:
+    """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
+    variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
+    return any(_read_environment_variable(environ, variable) for variable in variables)
+
+
+def choose_oracle_judge(environ: Mapping[str, str]) -> str:
+    """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
+    provider = _read_environment_variable(environ, "ORACLE_LLM_PROVIDER").lower() or "anthropic"
+    if provider not in ("anthropic", "openai"):
+        where, hint = "environment variable ORACLE_LLM_PROVIDER", "it is anthropic or openai"
+        raise JudgeError(Fault(f"{provider[:40]!r} is not known", hint, where=where))
+    model = _read_environment_variable(environ, "ORACLE_LLM_MODEL") or (ORACLE_MODEL if provider == "anthropic" else "")
+    if not model:
+        where, hint = "environment variable ORACLE_LLM_MODEL", "as in ORACLE_LLM_MODEL=gpt-4.1-mini"
+        raise JudgeError(Fault("must name a model where ORACLE_LLM_PROVIDER is openai", hint, where=where))
+    base = _read_environment_variable(environ, "ORACLE_LLM_BASE_URL").rstrip("/")
+    if not base:
+        return f"{provider}/{model}"
+    plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
+    return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
+
+
+def list_configured_providers(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The providers that are set up: those with a key, and an ollama that was given an address."""
+    variables = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "OLLAMA_HOST"}
+    return tuple(provider for provider in PROVIDERS if _read_environment_variable(environ, variables[provider]))
+
+
+def parse_url_origin(url: str) -> str:
+    """Scheme, host and port of a URL, spelt one way."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return f"{parts.scheme}://{parts.hostname}:{port}"
+
+
+def _resolve_provider_model(name: str, provider: str, model: str, environ: Mapping[str, str]) -> ModelAddress:
+    if provider == "ollama":
+        return ModelAddress(
+            name=name, wire="openai", base=_read_ollama_url(name, environ), model=model, variable="OLLAMA_HOST"
+        )
+    variable = f"{provider.upper()}_API_KEY"
+    key = _read_api_key(environ, variable)
+    if key is None:
+        raise JudgeError(Fault(f"{variable} is not set", f"{provider} needs a key", where=name))
+    if provider == "openai":
+        base = _read_base_url(environ, "OPENAI_BASE_URL", OPENAI_BASE)
+        return ModelAddress(name=name, wire="openai", base=base, model=model, variable=variable, key=key)
+    base = _add_api_version(_read_base_url(environ, "ANTHROPIC_BASE_URL", ANTHROPIC_BASE))
+    return ModelAddress(name=name, wire="anthropic", base=base, model=model, variable=variable, key=key)
+
+
+def _resolve_compatible_model(
+    name: str, wire: Literal["openai", "anthropic"], rest: str, environ: Mapping[str, str]
+) -> ModelAddress:
+    """URL/NAME, cut at // after the host; else after the first part of the path like /v1; else at the last slash."""
+    scheme, _, after = rest.partition("://")
+    cut = re.search(r"(?<=.)(//)(?=.)", after) or _VERSIONED.search(after)
+    url, model = (after[: cut.end(1)], after[cut.end() :]) if cut else after.rpartition("/")[::2]
+    if not url or not model or _VERSIONED.fullmatch(f"/{model}/"):
+        raise _make_unknown_model_error(
+            name, "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME"
+        )
+    base = _check_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
+    if "?" in model:
+        raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
+    meant = _read_base_url(environ, f"{wire.upper()}_BASE_URL", OPENAI_BASE if wire == "openai" else ANTHROPIC_BASE)
+    key = _read_api_key(environ, "EVENHAND_API_KEY")
+    if key is None and parse_url_origin(base) == parse_url_origin(
+        meant
+    ):  # A key never goes to a host it was not meant for.
+        key = _read_api_key(environ, f"{wire.upper()}_API_KEY")
+    base = _add_api_version(base) if wire == "anthropic" else base
+    return ModelAddress(name=name, wire=wire, base=base, model=model, variable="EVENHAND_API_KEY", key=key)
+
+
+def _read_base_url(environ: Mapping[str, str], variable: str, default: str) -> str:
+    return _check_base_url(_read_environment_variable(environ, variable) or default, f"environment variable {variable}")
+
+
+def _read_ollama_url(name: str, environ: Mapping[str, str]) -> str:
+    """OLLAMA_HOST as ollama itself reads it: a port, a host, both, or a URL; 0.0.0.0 is this machine."""
+    host = _read_environment_variable(environ, "OLLAMA_HOST") or "localhost"
+    scheme, _, rest = host.rpartition("://")
+    rest = rest.rstrip("/").removesuffix("/v1")
+    place, slash, path = rest.partition("/")
+    if place.startswith(":"):
+        place = f"localhost{place}"
+    if not re.search(r":\d+$", place) and not scheme:
+        place += ":11434"
+    place = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", place)
+    where = "environment variable OLLAMA_HOST" if _read_environment_variable(environ, "OLLAMA_HOST") else name
+    return _check_base_url(f"{scheme or 'http'}://{place}{slash}{path}/v1", where)
+
+
+def _check_base_url(url: str, where: str) -> str:
+    """A base URL that can be used; what is wrong with it is said without repeating what may be a password."""
+    hint = "as in http://127.0.0.1:8080/v1"
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        usable = False
+        parts = urlsplit("")
+    if not usable or re.search(r"[\s\x00-\x1f\\]", url):
+        raise JudgeError(Fault("this is not the URL of a server", hint, where=where))
+    if parts.username is not None or parts.password is not None:
+        raise JudgeError(Fault("a URL here cannot hold a password", "put the key in EVENHAND_API_KEY", where=where))
+    if parts.query or parts.fragment:
+        raise JudgeError(Fault("a URL here ends with its path, without ? or #", hint, where=where))
+    return url.rstrip("/")
+
+
+def _add_api_version(base: str) -> str:
+    return base if re.search(r"/v\d+[a-z0-9]*$", base) else f"{base}/v1"
+
+
+def _read_api_key(environ: Mapping[str, str], variable: str) -> str | None:
+    key = _read_environment_variable(environ, variable)
+    if key and not _KEY.fullmatch(key):
+        raise JudgeError(Fault("it has characters that no key has", where=f"environment variable {variable}"))
+    return key or None
+
+
+def _read_environment_variable(environ: Mapping[str, str], variable: str) -> str:
+    return environ.get(variable, "").strip()
+
+
+def _make_unknown_model_error(name: str, what: str) -> JudgeError:
+    shown = name if len(name) <= 80 else name[:79] + "…"
+    return JudgeError(Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {_hide_url_password(shown)!r}"))
+
+
+def _hide_url_password(name: str) -> str:
+    return re.sub(r"[?#].*", "?…", re.sub(r"//[^/@]*@", "//…@", name))
+
+
+HIDDEN = "[key hidden]"
+KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
+
+_PIECE = 8  # So many characters in a row of a key give too much of it away.
+_LONGEST = 2000
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
+      | \b(?:AIza|AKIA)[\w-]{8,}
+      | [^\s"',;:=<>(]*[*•]{3,}[^\s"',;<>)]*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Secrets:
+    """The keys in use. It never shows them."""
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, keys: Iterable[str] = ()) -> None:
+        self._keys = tuple(sorted({key.strip() for key in keys if key.strip()}, key=len, reverse=True))
+
+    def hide_keys(self, text: str) -> str:
+        """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
+        text = text[:_LONGEST]
+        for key in self._keys:
+            text = _hide_key_pieces(text.replace(key, HIDDEN), key)
+        text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
+        line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+        return line if len(line) <= 300 else line[:299] + "…"
+
+    def remove_keys(self, text: str) -> str:
+        """A reply as it came, unless it repeats a whole key."""
+        for key in self._keys:
+            if len(key) >= _PIECE and key in text:
+                text = text.replace(key, HIDDEN)
+        return text
+
+
+def _hide_key_pieces(text: str, key: str) -> str:
+    """The text with every stretch that eight or more characters of the key cover hidden."""
+    covered = bytearray(len(text))
+    for start in range(len(key) - _PIECE + 1):
+        piece = key[start : start + _PIECE]
+        found = text.find(piece)
+        while found >= 0:
+            covered[found : found + _PIECE] = b"\1" * _PIECE
+            found = text.find(piece, found + 1)
+    if not any(covered):
+        return text
+    return "".join(
+        letter if not covered[place] else "" if place and covered[place - 1] else HIDDEN
+        for place, letter in enumerate(text)
+    )

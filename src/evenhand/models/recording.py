@@ -1,0 +1,214 @@
+"""Replies recorded in a file, one per line, and replayed later without asking any model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from evenhand.errors import Fault, JudgeError, RefusedError
+from evenhand.models.requests import EMBEDDED, Reply, Request, TokenLogprobs, TokenUsage
+from evenhand.models.server_answers import StopReason, read_json_object
+
+_BEGINNING = b'{"key": "'
+_STOPS: dict[str, StopReason] = {"end": "end", "length": "length", "refusal": "refusal", "unknown": "unknown"}
+
+T = TypeVar("T")
+
+
+class ReplyRecorder:
+    """Writes replies to the end of a file, whole lines only."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        _refuse_foreign_record(path)
+        try:
+            # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
+            self._file = path.open("ab", buffering=0)
+            self._unfinished = _record_ends_mid_line(path)
+        except OSError as problem:
+            raise JudgeError(Fault(f"cannot be written: {_explain_record_error(problem)}", where=str(path))) from None
+
+    def add(self, name: str, request: Request, reply: Reply) -> None:
+        """Write one reply down."""
+        entry = {
+            "key": request.key(name),
+            "model": name,
+            "dialogue": request.dialogue,
+            "reply": reply_to_json(reply),
+        }
+        line = (b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
+        try:
+            written = self._file.write(line)
+        except OSError as problem:
+            raise RefusedError(
+                f"the record {self._path} cannot be written: {_explain_record_error(problem)}", always=True
+            ) from None
+        self._unfinished = written != len(line)
+        if self._unfinished:
+            raise RefusedError(f"the record {self._path} cannot be written: the disk is full", always=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _refuse_foreign_record(path: Path) -> None:
+    """A record is written on; anything else is not ours to write on."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_BEGINNING))
+    except OSError:
+        return
+    if not _BEGINNING.startswith(beginning):
+        raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
+
+
+class ReplyRecord:
+    """The replies of a file, found by what was asked. Of two to the same request the first counts."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._replies: dict[str, Reply] = {}
+        self._models: dict[str, str] = {}
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, 1):
+                    self._take(number, line)
+        except OSError as problem:
+            raise JudgeError(Fault(f"cannot be read: {_explain_record_error(problem)}", where=str(path))) from None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Whose replies these are."""
+        return tuple(self._models)
+
+    def version(self, name: str) -> str:
+        """What the first reply of a model calls it, beyond its name."""
+        return self._models.get(name, "").removeprefix(name).strip()
+
+    def find(self, request: Request, model: str | None = None) -> Reply | None:
+        """The reply to a request: of the model named, or of whichever has answered it."""
+        names: Iterable[str] = self._models if model is None else (model,)
+        return next((reply for name in names if (reply := self._replies.get(request.key(name)))), None)
+
+    def _take(self, number: int, line: bytes) -> None:
+        line = line.strip()
+        if not line:
+            return
+        try:
+            entry = read_json_object(json.loads(line))
+            key, model = _expect_json_type(entry["key"], str), _expect_json_type(entry["model"], str)
+            reply = reply_from_json(read_json_object(entry["reply"]))
+        except json.JSONDecodeError:
+            if line.startswith(_BEGINNING[: len(line)]):
+                return  # Whoever wrote this line was stopped in the middle of it.
+            raise self._wrong(number) from None
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+            raise self._wrong(number) from None
+        self._models.setdefault(model, reply.model)
+        self._replies.setdefault(key, reply)
+
+    def _wrong(self, number: int) -> JudgeError:
+        hint = "is this a file that --record wrote?"
+        return JudgeError(Fault("this line is not a recorded reply", hint, where=f"{self.path}:{number}"))
+
+
+class ReplayModel:
+    """A model whose replies are all in a record. `strict` takes only replies recorded under its own name."""
+
+    def __init__(self, name: str, record: ReplyRecord, *, strict: bool) -> None:
+        self.name = name
+        self._record = record
+        self._model = name if strict else None
+
+    @property
+    def version(self) -> str:
+        """That of a judge which ran here; servers name their models as they like, which says nothing."""
+        here = self.name == EMBEDDED or self.name.startswith("gguf:")
+        return self._record.version(self.name) if here else ""
+
+    async def ask(self, request: Request) -> Reply:
+        """The recorded reply."""
+        reply = self._record.find(request, self._model)
+        if reply is None:
+            whose = f" of {self._model}" if self._model else ""
+            raise RefusedError(
+                f"{self.name}: the record {self._record.path} has no reply{whose} to this request (dialogue "
+                f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording",
+                always=True,
+            )
+        return reply
+
+
+def reply_to_json(reply: Reply) -> dict[str, object]:
+    """A reply as plain data."""
+    usage = reply.usage
+    return {
+        "text": reply.text,
+        "stop": reply.stop,
+        "model": reply.model,
+        "usage": {"input": usage.input, "output": usage.output, "cached": usage.cached, "stored": usage.stored},
+        "places": [[place.token, place.likely] for place in reply.places],
+        "request_id": reply.request_id,
+        "attempts": reply.attempts,
+        "seconds": reply.seconds,
+    }
+
+
+def reply_from_json(fields: Mapping[str, object]) -> Reply:
+    """A reply out of plain data; it came from a record and costs nothing."""
+    usage = read_json_object(fields.get("usage"))
+    return Reply(
+        text=_expect_json_type(fields["text"], str),
+        stop=_STOPS[_expect_json_type(fields["stop"], str)],
+        model=_expect_json_type(fields.get("model", ""), str),
+        usage=TokenUsage(
+            input=_expect_optional_json(usage.get("input"), int),
+            output=_expect_optional_json(usage.get("output"), int),
+            cached=_expect_optional_json(usage.get("cached"), int),
+            stored=_expect_optional_json(usage.get("stored"), int),
+        ),
+        places=tuple(map(_logprobs_from_json, _expect_json_type(fields.get("places", []), list))),
+        request_id=_expect_optional_json(fields.get("request_id"), str),
+        attempts=_expect_json_type(fields.get("attempts", 1), int),
+        seconds=_expect_json_number(fields.get("seconds", 0.0)),
+        recorded=True,
+    )
+
+
+def _logprobs_from_json(value: object) -> TokenLogprobs:
+    token, likely = _expect_json_type(value, list)
+    return TokenLogprobs(
+        _expect_json_type(token, str),
+        tuple(
+            (_expect_json_type(word, str), _expect_json_number(log)) for word, log in _expect_json_type(likely, list)
+        ),
+    )
+
+
+def _expect_json_type(value: object, type_: type[T]) -> T:
+    if not isinstance(value, type_):
+        raise TypeError
+    return value
+
+
+def _expect_optional_json(value: object, type_: type[T]) -> T | None:
+    return None if value is None else _expect_json_type(value, type_)
+
+
+def _expect_json_number(value: object) -> float:
+    return float(value) if isinstance(value, int) else _expect_json_type(value, float)
+
+
+def _record_ends_mid_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.seek(0, 2) == 0:
+            return False
+        file.seek(-1, 2)
+        return file.read(1) != b"\n"
+
+
+def _explain_record_error(problem: OSError) -> str:
+    return (problem.strerror or str(problem)).lower()

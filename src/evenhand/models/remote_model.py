@@ -1,0 +1,247 @@
+"""A model behind a server: asks, retries where that helps, and drops parameters that the server refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn
+
+from evenhand.errors import BusyError, RefusedError, suggest_known_word
+from evenhand.models import anthropic_format, openai_format
+from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
+from evenhand.models.model_names import OPENAI_BASE, ModelAddress, Secrets
+from evenhand.models.requests import Reply, Request, estimate_input_tokens
+from evenhand.models.server_answers import (
+    AcceptedParameters,
+    HttpAnswer,
+    HttpFailure,
+    ServerProblem,
+    drop_refused_parameter,
+    explain_error_answer,
+    explain_http_failure,
+    find_error_in_answer,
+    merge_accepted_parameters,
+    parse_answer_json,
+    read_json_object,
+)
+
+if TYPE_CHECKING:
+    from evenhand.models.http_client import HttpClient
+
+
+_LISTING_SECONDS = 10.0
+_MOST_LISTED = 200
+_REQUEST_IDS = ("x-request-id", "request-id")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerLink:
+    """What all models of one set of connections share, and the server of this one."""
+
+    http: HttpClient
+    server: ServerState
+    limits: Limits
+    clock: Clock
+    secrets: Secrets
+
+
+@dataclass(slots=True)
+class _RequestAttempts:
+    """How far one question has come."""
+
+    request: Request
+    accepted: AcceptedParameters
+    body: dict[str, object]
+    began: float = 0.0
+    attempts: int = 0
+    retries: int = 0
+
+
+class RemoteModel:
+    """A model that is asked over HTTP."""
+
+    def __init__(self, address: ModelAddress, line: ServerLink) -> None:
+        self._wire = wire = anthropic_format if address.wire == "anthropic" else openai_format
+        self.name = address.name
+        self.accepted = AcceptedParameters(formats=wire.FORMATS, limits=_choose_token_limit_names(address))
+        self._address = address
+        self._line = line
+        self._url: str = address.base + wire.PATH
+        self._headers = wire.headers(address.key)
+        self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.body
+        self._read: Callable[[object, str | None, int, float], Reply | str] = wire.reply
+
+    def __repr__(self) -> str:
+        return f"Remote({self.name!r})"
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply, or a ModelError that says what to do."""
+        course = _RequestAttempts(request, self.accepted, self._make(self._address.model, request, self.accepted))
+        sent = json.dumps(course.body).encode()
+        while True:
+            outcome = await self._attempt(course, sent)
+            if isinstance(outcome, Reply):
+                return outcome
+            if outcome.kind == "unaccepted" and self._drop_parameter(course, outcome):
+                sent = json.dumps(course.body).encode()
+                continue
+            await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
+            course.retries += 1
+
+    @property
+    def origin(self) -> str:
+        """The address that questions go to."""
+        return self._url
+
+    @property
+    def keeps_to_schemas(self) -> bool:
+        """Whether the strictest way to ask for the form of an answer has not been refused."""
+        return len(self.accepted.formats) == len(self._wire.FORMATS) or self.accepted.format == "tool"
+
+    @property
+    def takes_seeds(self) -> bool:
+        """Whether a seed can be sent and has not been refused."""
+        return self._address.wire == "openai" and self.accepted.seed
+
+    @property
+    def width(self) -> int:
+        """How many may be under way to its server at once, as it looks now."""
+        return self._line.server.gate.width
+
+    async def offers(self) -> tuple[str, ...]:
+        """The names of the models that the server lists, as far as it does; asked once."""
+        server = self._line.server
+        async with server.listing:
+            if server.offers is None:
+                url = f"{self._address.base}/models"
+                answer = await self._line.http.exchange("GET", url, self._headers, None, _LISTING_SECONDS)
+                server.offers = _parse_listed_models(answer, self._line.secrets)
+        return server.offers
+
+    async def _attempt(self, course: _RequestAttempts, sent: bytes) -> Reply | ServerProblem:
+        server, limits, clock = self._line.server, self._line.limits, self._line.clock
+        mark = await server.gate.enter(again=course.attempts > 0)
+        try:
+            if server.requests or server.tokens:
+                await _wait_for_rate_limit(server, course.request)
+            now = clock.now()
+            if not course.attempts:
+                course.began = now
+            course.attempts += 1
+            seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
+            answer = await self._line.http.exchange("POST", self._url, self._headers, sent, seconds)
+        finally:
+            server.gate.leave()
+        outcome = self._outcome(answer, course)
+        if isinstance(outcome, Reply):
+            server.gate.report_success()
+            if server.tokens and outcome.usage.output is not None:
+                used = (outcome.usage.input or 0) + outcome.usage.output
+                server.tokens.correct(used - estimate_input_tokens(course.request))
+        elif outcome.overloaded:
+            server.gate.overloaded(mark)
+        return outcome
+
+    def _outcome(self, answer: HttpAnswer | HttpFailure, course: _RequestAttempts) -> Reply | ServerProblem:
+        line = self._line
+        if isinstance(answer, HttpFailure):
+            return explain_http_failure(answer, line.server.answered)
+        line.server.answered = True
+        if not 200 <= answer.status < 300:
+            return explain_error_answer(answer, line.secrets, line.clock.wall())
+        data = parse_answer_json(answer.body)
+        if isinstance(data, ServerProblem):
+            return data
+        inside = find_error_in_answer(data, line.secrets)
+        if inside is not None:
+            return inside
+        request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
+        try:
+            reply = self._read(data, request_id, course.attempts, line.clock.now() - course.began)
+        except RecursionError:
+            reply = "it is nested too deep"
+        if isinstance(reply, str):
+            return ServerProblem("busy", f"the answer cannot be read: {reply}")
+        return _hide_keys_in_reply(reply, line.secrets)
+
+    def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
+        """Give up the parameter that the server refused, for this question and all later ones."""
+        less = drop_refused_parameter(course.accepted, course.body, problem.named, problem.said)
+        if less is None:
+            return False
+        self.accepted = course.accepted = merge_accepted_parameters(self.accepted, less)
+        course.body = self._make(self._address.model, course.request, course.accepted)
+        return True
+
+    async def _wait_before_retry(self, course: _RequestAttempts, problem: ServerProblem) -> float:
+        """How long to wait before asking again, or the error where that would not help."""
+        limits, clock = self._line.limits, self._line.clock
+        if problem.kind not in ("busy", "absent"):
+            await self._refuse(problem)
+        tries = f"after {course.attempts} attempts" if course.attempts > 1 else "at the first attempt"
+        if problem.kind == "absent":
+            raise BusyError(f"{self.name}: {problem.why}")
+        if course.retries >= limits.retries:
+            raise BusyError(f"{self.name}: {problem.why}, {tries}; try again later")
+        wait = compute_retry_wait(problem.wait, course.retries, clock)
+        if clock.now() - course.began + wait >= limits.total_seconds:
+            asked = f"; the server asks to wait {problem.wait:,.0f} s" if problem.wait else ""
+            raise BusyError(
+                f"{self.name}: {problem.why}, {tries}{asked}: longer than the {limits.total_seconds:g} s allowed in all"
+            )
+        return wait
+
+    async def _refuse(self, problem: ServerProblem) -> NoReturn:
+        name, variable = self.name, self._address.variable
+        if problem.kind == "denied":
+            key = f"the key in {variable} is not accepted" if self._address.key else f"a key is asked for: {variable}"
+            raise RefusedError(f"{name}: {key} ({problem.why})", always=True)
+        if problem.kind == "missing":
+            raise RefusedError(f"{name}: {await self._missing()} ({problem.why})", always=True)
+        raise RefusedError(f"{name}: {problem.why}", always=problem.always)
+
+    async def _missing(self) -> str:
+        offered, model = await self.offers(), self._address.model
+        if not offered:
+            return f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
+        if model in offered:
+            return "the server lists the model, but does not answer for it"
+        hint = suggest_known_word(model, offered)
+        others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
+        return f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
+
+
+def _choose_token_limit_names(address: ModelAddress) -> tuple[str, ...]:
+    if address.wire == "anthropic":
+        return ("max_tokens",)
+    names = ("max_tokens", "max_completion_tokens")
+    return names[::-1] if address.base == OPENAI_BASE else names  # Its newer models know the longer name only.
+
+
+async def _wait_for_rate_limit(server: ServerState, request: Request) -> None:
+    if server.requests:
+        await server.requests.wait()
+    if server.tokens:
+        await server.tokens.wait(estimate_input_tokens(request))
+
+
+def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
+    data = parse_answer_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
+    entries = read_json_object(data).get("data")
+    found = [
+        read_json_object(entry).get("id") for entry in (entries if isinstance(entries, list) else ())[:_MOST_LISTED]
+    ]
+    return tuple(secrets.hide_keys(id) for id in found if isinstance(id, str) and id)
+
+
+def _hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
+    """The reply, unless the server put a key into it: a reply is stored and shown."""
+    text, model = secrets.remove_keys(reply.text), secrets.remove_keys(reply.model)
+    id = secrets.remove_keys(reply.request_id) if reply.request_id else None
+    tokens = "".join(place.token for place in reply.places) if reply.places else ""
+    spelt = [token for place in reply.places for token, _ in place.likely]
+    clean = secrets.remove_keys(tokens) is tokens and all(secrets.remove_keys(token) is token for token in spelt)
+    if clean and text is reply.text and model is reply.model and id is reply.request_id:
+        return reply
+    return replace(reply, text=text, model=model, request_id=id, places=())

@@ -1,0 +1,133 @@
+"""What is asked of a model and what comes back: requests, replies, settings and token counts as plain values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from evenhand.model.criterion import Criterion
+
+EMBEDDED = "embedded"  # The name of the judge that goes by rules.
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it."""
+
+    role: Role
+    text: str
+    repeats: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """How a model is to answer. A temperature of None is 0, or 1 where several replies to one question are wanted."""
+
+    temperature: float | None = None
+    max_tokens: int = 4096
+    seed: int | None = None
+    top_logprobs: int = 0  # How many likely tokens to report at each place; 0 reports none.
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSubject:
+    """What a request is about, for a judge that reads texts and no prompts: it is all in the messages too."""
+
+    asked: tuple[tuple[str, Criterion], ...]  # Each with the key of the reply under which its answer belongs.
+    texts: Mapping[str, str]  # By tag: question, context, reference, output, submission, response-A, …
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One question to a model, with all that decides the answer."""
+
+    dialogue: str
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # The letters under which several outputs are shown, where there are several.
+    schema: Mapping[str, object] | None = None
+    settings: ModelSettings = field(default_factory=ModelSettings)
+    repeat: int = 0  # The same question asked again on purpose is another request.
+    about: RequestSubject | None = field(default=None, compare=False, repr=False)
+
+    def key(self, model: str) -> str:
+        """A name for this request to this model: equal only where every part of both is equal."""
+        what = {
+            "model": model,
+            "dialogue": self.dialogue,
+            "messages": [[message.role, message.text] for message in self.messages],
+            "schema": self.schema,
+            "temperature": self.settings.temperature,
+            "max_tokens": self.settings.max_tokens,
+            "seed": self.settings.seed,
+            "top_logprobs": self.settings.top_logprobs,
+            "repeat": self.repeat,
+        }
+        return hashlib.sha256(json.dumps(what, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens as the server counted them; None where it did not say."""
+
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None  # Of the input tokens: those the server had kept.
+    stored: int | None = None  # Of the input tokens: those it keeps from now on, where that has a price.
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprobs:
+    """One token of a reply, with the likely tokens at its place and their log probabilities."""
+
+    token: str
+    likely: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model answered."""
+
+    text: str
+    stop: Literal["end", "length", "refusal", "unknown"] = "unknown"
+    model: str = ""  # As the server names it.
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    places: tuple[TokenLogprobs, ...] = ()
+    request_id: str | None = None
+    attempts: int = 1
+    seconds: float = 0.0
+    recorded: bool = False  # It came from a record and cost nothing.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoReply:
+    """That a model gave no answer, and why."""
+
+    why: str
+    attempts: int = 1
+    seconds: float = 0.0
+
+
+class Model(Protocol):
+    """Whoever answers requests. The one door: real servers, records and plain functions stand behind it."""
+
+    @property
+    def name(self) -> str:
+        """The name it was asked for by, such as openai/gpt-4o."""
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply, or a ModelError that says what to do."""
+
+
+def read_model_version(model: Model) -> str:
+    """What the answers of a model depend on beyond its name, where it tells; it enters the fingerprint."""
+    return str(getattr(model, "version", ""))
+
+
+def estimate_input_tokens(request: Request) -> int:
+    """About how many tokens a request has: most scripts need one for three bytes, or fewer."""
+    return sum(len(message.text.encode("utf-8", "replace")) for message in request.messages) // 3 + 1

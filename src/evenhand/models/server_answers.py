@@ -1,0 +1,298 @@
+"""What a server's answer means: values of its JSON, an error to retry or to report, or a parameter to do without."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from urllib.parse import urlsplit
+
+from evenhand.models.limits import parse_retry_after
+from evenhand.models.model_names import Secrets
+
+
+@dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What a server sent back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HttpFailure:
+    """That no whole answer came: too late, cut off, nobody there, or for a reason that will not change."""
+
+    why: str
+    kind: Literal["late", "cut", "unreached", "final"]
+
+
+ProblemKind = Literal["busy", "absent", "refused", "unaccepted", "missing", "denied"]
+
+_BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_OVERLOADED = frozenset({429, 503, 529})
+_MAYBE_UNACCEPTED = frozenset({400, 422, 501})
+_NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached", "credit balance", "exceeded your current quota")
+_STATUS_OF = {"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "timeout_error": 504,
+              "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
+              "invalid_request_error": 400, "billing_error": 402}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProblem:
+    """Why there is no reply yet."""
+
+    kind: ProblemKind
+    why: str
+    wait: float | None = None  # As the server asked.
+    overloaded: bool = False
+    always: bool = False  # Any other question would be refused too.
+    named: str = ""  # The parameter a refusal is about, where it says so.
+    said: str = field(default="", repr=False)  # The server's own words, for finding such a parameter only.
+
+
+def parse_answer_json(body: bytes) -> object | ServerProblem:
+    """The JSON of an answer."""
+    if not body.strip():
+        return ServerProblem("busy", "the answer is empty")
+    try:
+        data: object = json.loads(body.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return ServerProblem("busy", "the answer is not UTF-8 text")
+    except (ValueError, RecursionError):
+        if body.lstrip()[:1] == b"<":
+            return ServerProblem("busy", "the answer is a web page (is this the address of the API?)")
+        return ServerProblem("busy", "the answer is not JSON")
+    return data
+
+
+def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
+    """What a missing answer means. A server that never answered is more likely not there than busy."""
+    if cut.kind == "final":
+        return ServerProblem("refused", cut.why, always=True)
+    if cut.kind == "unreached" and not answered:
+        return ServerProblem("absent", f"{cut.why}; is the server running, and its address right?")
+    return ServerProblem("busy", cut.why, overloaded=cut.kind == "late")
+
+
+def explain_error_answer(answer: HttpAnswer, secrets: Secrets, wall: float) -> ServerProblem:
+    """What a status that is not 2xx means."""
+    if 300 <= answer.status < 400:
+        host = _read_redirect_host(answer.headers.get("location", ""))
+        return ServerProblem(
+            "refused", f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed", always=True
+        )
+    data = parse_answer_json(answer.body)
+    fault = (
+        _parse_server_fault(data)
+        if not isinstance(data, ServerProblem)
+        else _ServerFault(_read_error_page(answer.body))
+    )
+    return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
+
+
+def find_error_in_answer(data: object, secrets: Secrets) -> ServerProblem | None:
+    """What an error object inside an answer of status 200 means."""
+    if not read_json_object(data).get("error"):
+        return None
+    fault = _parse_server_fault(data)
+    status = int(fault.code) if fault.code.isdecimal() and len(fault.code) == 3 else _STATUS_OF.get(fault.type, 500)
+    return _classify_server_fault(status, fault, secrets, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _ServerFault:
+    message: str
+    type: str = ""
+    code: str = ""
+    param: str = ""
+
+
+def _classify_server_fault(status: int, fault: _ServerFault, secrets: Secrets, wait: float | None) -> ServerProblem:
+    said = secrets.hide_keys(fault.message)
+    why = f"{status}: {said}" if said else f"status {status}"
+    if any(word in f"{fault.type} {fault.code} {fault.message}".lower() for word in _NO_CREDIT):
+        return ServerProblem("refused", f"no credit is left ({why})", always=True)
+    if status in (401, 403):
+        return ServerProblem("denied", why)
+    if status == 404 or fault.code == "model_not_found":
+        return ServerProblem("missing", why)
+    if status in _BUSY:
+        return ServerProblem("busy", why, wait=wait, overloaded=status in _OVERLOADED)
+    if status in _MAYBE_UNACCEPTED:
+        return ServerProblem("unaccepted", why, named=fault.param, said=fault.message[:2000])
+    return ServerProblem("refused", why)
+
+
+def _parse_server_fault(data: object) -> _ServerFault:
+    """The error in the shapes that servers are known to send."""
+    if isinstance(data, list) and data:
+        data = data[0]
+    outer = read_json_object(data)
+    inner = outer.get("error", outer)
+    if isinstance(inner, str):
+        return _ServerFault(inner, code=_read_fault_text(outer.get("code")))
+    found = read_json_object(inner)
+    if "detail" in found:
+        return _parse_fault_detail(found["detail"])
+    return _ServerFault(
+        message=_read_fault_text(found.get("message"))
+        or _read_fault_text(found.get("error"))
+        or _read_fault_text(found.get("msg")),
+        type=_read_fault_text(found.get("type")),
+        code=_read_fault_text(found.get("code")),
+        param=_read_fault_text(found.get("param")),
+    )
+
+
+def _parse_fault_detail(detail: object) -> _ServerFault:
+    """Faults as FastAPI lists them: place and message, without the input, which would name every parameter."""
+    if not isinstance(detail, list):
+        return _ServerFault(_read_fault_text(detail) or _read_fault_text(read_json_object(detail).get("message")))
+    entries: list[Mapping[str, object]] = [read_json_object(entry) for entry in detail[:5]]
+    places = [".".join(map(str, place)) if isinstance(place := entry.get("loc"), list) else "" for entry in entries]
+    texts = [f"{where}: {_read_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)]
+    return _ServerFault("; ".join(texts), param=places[0] if len(places) == 1 else "")
+
+
+def _read_fault_text(value: object) -> str:
+    return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
+
+
+def _read_error_page(body: bytes) -> str:
+    """The words of a text or web page."""
+    text = body[:20_000].decode("utf-8", "replace")
+    if "<" not in text:
+        return text
+    title = re.search(r"<title[^<>]*>([^<]*)", text, re.IGNORECASE)
+    return title.group(1) if title else "a web page"
+
+
+def _read_redirect_host(location: str) -> str:
+    try:
+        return urlsplit(location).hostname or "another path of the same server"
+    except ValueError:
+        return "an address that cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedParameters:
+    """The parameters that may be sent. The first of several spellings is the one in use."""
+
+    formats: tuple[str, ...]  # Ways to ask for an answer in a given form, the strictest first.
+    limits: tuple[str, ...] = ("max_tokens",)  # Names for the longest reply.
+    temperature: bool = True
+    seed: bool = True
+    logprobs: bool = True
+
+    @property
+    def format(self) -> str:
+        """How the form of the answer is asked for; empty where it is not."""
+        return self.formats[0] if self.formats else ""
+
+
+def drop_refused_parameter(
+    accepted: AcceptedParameters, body: Mapping[str, object], named: str, message: str
+) -> AcceptedParameters | None:
+    """What is left once the parameter that a refusal names is given up; None where it names none that was sent.
+
+    Each parameter is given up at most once, so that a server that refuses everything is asked a few times only.
+    """
+    for parameter in _PARAMETERS:
+        if parameter.sent(accepted, body) and parameter.is_named(named, message):
+            return parameter.given_up(accepted)
+    return None
+
+
+def merge_accepted_parameters(one: AcceptedParameters, other: AcceptedParameters) -> AcceptedParameters:
+    """What is accepted after both lessons, whichever came first."""
+    return AcceptedParameters(
+        formats=min(one.formats, other.formats, key=len),
+        limits=min(one.limits, other.limits, key=len),
+        temperature=one.temperature and other.temperature,
+        seed=one.seed and other.seed,
+        logprobs=one.logprobs and other.logprobs,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _DroppableParameter:
+    words: re.Pattern[str]
+    sent: Callable[[AcceptedParameters, Mapping[str, object]], bool]
+    given_up: Callable[[AcceptedParameters], AcceptedParameters]
+    any_reason: bool = False  # Whatever is said of it, doing without helps.
+
+    def is_named(self, named: str, message: str) -> bool:
+        """Whether a refusal is about this parameter, and not only about its value."""
+        if named and self.words.search(named):
+            return self.any_reason or bool(_NOT_KNOWN.search(message))
+        return bool(self.words.search(message)) and (self.any_reason or bool(_NOT_KNOWN.search(message)))
+
+
+_NOT_KNOWN = re.compile(
+    r"n[o']t support|unsupported|not (?:permitted|allowed|available|implemented|recogni[sz]ed|accepted|valid)|unknown"
+    r"|unrecogni[sz]ed|unexpected|extra (?:input|field|param)|deprecated|only the default|cannot be (?:used|set)"
+    r"|can't be (?:used|set)|incompatible|requires|must be (?:1|unset|omitted)",
+    re.IGNORECASE,
+)
+
+_FORMAT_KEYS = ("response_format", "output_config", "tools")
+_PARAMETERS = (
+    _DroppableParameter(
+        re.compile(r"logprobs", re.IGNORECASE),
+        lambda accepted, body: "logprobs" in body,
+        lambda accepted: replace(accepted, logprobs=False),
+        any_reason=True,
+    ),
+    _DroppableParameter(
+        re.compile(r"\bseed\b", re.IGNORECASE),
+        lambda accepted, body: "seed" in body,
+        lambda accepted: replace(accepted, seed=False),
+    ),
+    _DroppableParameter(
+        re.compile(r"\btemperature\b", re.IGNORECASE),
+        lambda accepted, body: "temperature" in body,
+        lambda accepted: replace(accepted, temperature=False),
+    ),
+    _DroppableParameter(
+        re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE),
+        lambda accepted, body: len(accepted.limits) > 1,
+        lambda accepted: replace(accepted, limits=accepted.limits[1:]),
+    ),
+    _DroppableParameter(
+        re.compile(r"response_format|json_schema|json_object|schema|grammar|structured|output_(?:config|format)"
+                   r"|\btools?\b|tool_choice", re.IGNORECASE),
+        lambda accepted, body: bool(accepted.formats) and not body.keys().isdisjoint(_FORMAT_KEYS),
+        lambda accepted: replace(accepted, formats=accepted.formats[1:]),
+        any_reason=True,
+    ),
+)  # fmt: skip
+
+StopReason = Literal["end", "length", "refusal", "unknown"]
+
+_MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.
+
+
+def read_json_object(value: object) -> Mapping[str, object]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def read_token_count(value: object) -> int | None:
+    """The value where it is a plausible number of tokens."""
+    whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if whole and isinstance(value, int) else None
+
+
+def read_json_text(value: object) -> str:
+    """The text of a string or of a list of text parts; what is no character is replaced, so that it can be stored."""
+    if isinstance(value, list):
+        parts = (part if isinstance(part, str) else read_json_object(part).get("text") for part in value)
+        value = "".join(part for part in parts if isinstance(part, str))
+    if not isinstance(value, str) or value.isascii():
+        return value if isinstance(value, str) else ""
+    # JSON can spell half a character ("\ud83d" alone), which no file and no terminal can hold.
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

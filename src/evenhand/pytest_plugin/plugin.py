@@ -1,0 +1,229 @@
+"""The fixture that scores an output inside a test, the hooks of pytest, and the session that gathers what was
+scored.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evenhand.errors import EvenhandError
+from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, OutputRequirements, requirements_from_marks
+
+if TYPE_CHECKING:
+    from evenhand.model.sample import VariantOutput
+    from evenhand.model.scale import Number
+    from evenhand.pytest_plugin.scored_output import ScoredOutput
+    from evenhand.workflows.judge import JudgesLike, RubricLike
+
+
+_SCORED_STASH = pytest.StashKey[list[str]]()  # By test: what it scored since its last report.
+
+
+@pytest.fixture(name="evenhand")
+def evenhand_fixture(request: pytest.FixtureRequest) -> Evenhand:
+    """Score an output: evenhand(output, rubric=…, assertions=[…], min_score=…); fails the test where it falls short."""
+    item = request.node
+    scored: list[str] = item.stash.setdefault(_SCORED_STASH, [])
+    wanted = find_session_report_path(request.config) is not None
+    return Evenhand(
+        requirements_from_marks(item.iter_markers("evenhand")), item.nodeid, item.path.parent, scored, with_rows=wanted
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where the report of the session goes."""
+    group = parser.getgroup("evenhand", "scoring the work of language models")
+    what = "one report on all outputs that the tests score; .html, .md, .xml (JUnit), .json or .csv"
+    group.addoption("--evenhand-report", metavar="FILE", help=f"Write {what}.")
+    parser.addini("evenhand_report", f"A file for {what}; from the root folder.", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known, and gather where the session is: with xdist that is not where tests run."""
+    names = ", ".join(f"{name}=…" for name in REQUIREMENT_NAMES)
+    config.addinivalue_line("markers", f"evenhand({names}): what the fixture evenhand goes by in these tests.")
+    path = find_session_report_path(config)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(ScoringSession(path, config.invocation_params.dir), "evenhand-session")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Send what was scored along with the report of the test, which xdist carries to the session."""
+    report = yield
+    scored = item.stash.get(_SCORED_STASH, None)
+    if scored:
+        setattr(report, CARRIED_ATTRIBUTE, scored.copy())
+        scored.clear()
+    return report
+
+
+class Evenhand:
+    """Scores the outputs of one test; `scored` gathers what is to be told to the session."""
+
+    def __init__(
+        self, demand: OutputRequirements, test: str, folder: Path, scored: list[str], *, with_rows: bool
+    ) -> None:
+        self._demand = demand
+        self._test = test
+        self._folder = folder
+        self._scored = scored
+        self._with_rows = with_rows
+
+    def __call__(  # noqa: PLR0913 - what a sample has, and what is asked of it.
+        self,
+        output: str | VariantOutput,
+        *,
+        rubric: RubricLike | None = None,
+        input: str | None = None,
+        reference: str | None = None,
+        context: str | None = None,
+        assertions: Sequence[Mapping[str, object]] | None = None,
+        judges: JudgesLike | None = None,
+        min_score: Number | None = None,
+        min_grade: str | None = None,
+        variant: str | None = None,
+    ) -> ScoredOutput:
+        """Score an output by a rubric, by assertions or by both; what is not said here is as the marks say.
+
+        The test fails where there is no score, a gate or an assertion fails, the verdict is fail, or the score or the
+        grade is below what is asked for.
+        """
+        __tracebackhide__ = True
+        said = OutputRequirements(
+            rubric=rubric,
+            input=input,
+            reference=reference,
+            context=context,
+            assertions=assertions,
+            judges=judges,
+            min_score=min_score,
+            min_grade=min_grade,
+            variant=variant,
+        )
+        caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
+        place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
+        scored, message = self._score_for_test(output, said.with_defaults(self._demand), place)
+        if message:
+            pytest.fail(message, pytrace=False)
+        return scored
+
+    def _score_for_test(
+        self, output: str | VariantOutput, demand: OutputRequirements, place: str
+    ) -> tuple[ScoredOutput, str]:
+        """What came out, and what to fail the test with, if anything."""
+        __tracebackhide__ = True
+        from evenhand.pytest_plugin.scoring import (
+            score_test_output,
+            serialize_scored_output,  # all that scoring needs.
+        )
+        from evenhand.pytest_plugin.shortfalls import format_failure_message
+
+        try:
+            scored, rows = score_test_output(output, demand, self._test, self._folder)
+        except EvenhandError as error:
+            raise error.with_traceback(None) from None  # The line of the test is what helps.
+        self._scored.append(serialize_scored_output(scored, rows if self._with_rows else None))
+        return scored, format_failure_message(scored, place)
+
+
+ScoredEntry = dict[str, Any]
+CARRIED_ATTRIBUTE = "evenhand_scored"  # The attribute of a test report that the texts travel in.
+SESSION_REPORT_ENDINGS = (".html", ".md", ".xml", ".json", ".csv")
+WORST_SHOWN = 3
+
+
+def find_session_report_path(config: pytest.Config) -> Path | None:
+    """The file that the report goes to, if one is asked for: the option counts from where pytest was started."""
+    option: str | None = config.getoption("--evenhand-report")
+    ini: str = config.getini("evenhand_report")
+    if not option and not ini:
+        return None
+    path = config.invocation_params.dir / option if option else config.rootpath / ini
+    if path.suffix.lower() not in SESSION_REPORT_ENDINGS:
+        raise pytest.UsageError(
+            f"the evenhand report {str(option or ini)!r} must end in one of {', '.join(SESSION_REPORT_ENDINGS)}"
+        )
+    return path
+
+
+class ScoringSession:
+    """Gathers what was scored, and tells of it at the end."""
+
+    def __init__(self, path: Path | None, here: Path) -> None:
+        self._path = path
+        self._shown = path.relative_to(here) if path and path.is_relative_to(here) else path
+        self._began = datetime.now(UTC)
+        self._entries: list[ScoredEntry] = []
+        self._said = ""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take what came with a report: nobody else who keeps reports should keep outputs unmasked."""
+        self._entries += map(json.loads, report.__dict__.pop(CARRIED_ATTRIBUTE, ()))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the report. One that was asked for and cannot be written is a failure of the session."""
+        if self._path is None:
+            return
+        if not self._entries:
+            self._said = f"no output was scored: {self._shown} is not written"
+            return
+        from evenhand.pytest_plugin.session_report import write_session_report  # a database and templates.
+
+        try:
+            write_session_report(self._entries, self._path, self._began)
+            self._said = f"report: {self._shown}"
+        except (EvenhandError, OSError) as error:
+            self._said = f"the report cannot be written: {error}"
+            session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """What was scored, the lowest, and where the report is."""
+        if self._entries or self._said:
+            terminalreporter.write_sep("=", "evenhand")
+            for line in (*(summarize_session(self._entries) if self._entries else ()), *filter(None, [self._said])):
+                terminalreporter.write_line(line)
+
+
+def summarize_session(entries: list[ScoredEntry]) -> list[str]:
+    """How many outputs were scored, what they come to, and the lowest of them."""
+    from evenhand.guards.personal_data import mask_personal_data  # loaded by the first output that is scored.
+    from evenhand.report.untrusted_text import fold_to_one_line
+
+    known = [one["composite"] for one in entries if one["composite"] is not None]
+    short = [one for one in entries if one["problems"]]
+    lines = [
+        f"{_count_session_outputs(len(entries))} in {_count_session_tests(entries)}: {len(entries) - len(short)} passed, {len(short)} fell short, "
+        f"{len(entries) - len(known)} without a score"
+    ]
+    if known:
+        lines.append(f"mean composite {fmean(known):.2f} of 1–5, over {_count_session_outputs(len(known))}")
+    for one in sorted(entries, key=_order_lowest_first)[:WORST_SHOWN]:
+        score = "–" if one["composite"] is None else f"{one['composite']:.2f}"
+        why = f": {one['problems'][0]}" if one["problems"] else ""
+        lines.append(f"  {score:>4}  {fold_to_one_line(mask_personal_data(one['test'] + why), 200)}")
+    return lines
+
+
+def _count_session_outputs(count: int) -> str:
+    return "1 output" if count == 1 else f"{count:,} outputs"
+
+
+def _count_session_tests(entries: list[ScoredEntry]) -> str:
+    count = len({one["test"] for one in entries})
+    return "1 test" if count == 1 else f"{count:,} tests"
+
+
+def _order_lowest_first(entry: ScoredEntry) -> tuple[bool, float, str]:
+    """What has no score before all that has one."""
+    return entry["composite"] is not None, entry["composite"] or 0.0, entry["test"]

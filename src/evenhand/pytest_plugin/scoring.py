@@ -1,0 +1,237 @@
+"""Scoring one output as a run does it: the same guards, assertions, judges and arithmetic, kept in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Awaitable, Coroutine, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from evenhand.assertions.assertion import AnyAssertion
+from evenhand.assertions.reading import read_plain_assertions
+from evenhand.errors import Fault, InputError
+from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
+from evenhand.evals.sample import SINGLE_VARIANT, EvalSample
+from evenhand.evals.samples import InlineSamples
+from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.variant import RecordedVariant
+from evenhand.files.rubrics import load_rubric
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import VariantOutput
+from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
+from evenhand.models.requests import EMBEDDED, Model
+from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
+from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_shortcomings
+from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
+from evenhand.runs.run_record import RunRecorder
+from evenhand.runs.setup import prepare_run_setup
+from evenhand.runs.worker import RunOutputs, RunWorker
+from evenhand.store.rows import Row
+from evenhand.workflows.judge import JudgesLike, RubricLike, price_model_replies
+
+OutputJson = dict[str, Any]
+T = TypeVar("T")
+PYTEST_RUN_NAME = "pytest"
+SHOWN_SCORES = ("score", "composite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputRows:
+    """What a run would keep of one output."""
+
+    sample: OutputJson
+    result: Row
+    calls: list[Row]
+    frame: OutputJson
+
+
+def score_test_output(
+    output: str | VariantOutput, demand: OutputRequirements, test: str, folder: Path
+) -> tuple[ScoredOutput, OutputRows]:
+    """Score an output; an EvenhandError where what is asked cannot be."""
+    made = _wrap_test_output(output)
+    rubric = _load_test_rubric(demand.rubric, folder)
+    assertions = _read_test_assertions(demand.assertions, folder)
+    if rubric is None and not assertions:
+        raise InputError(Fault("there is nothing to score by", "give a rubric, or assertions, or both"))
+    threshold = OutputThreshold.from_requirements(demand, rubric)
+    variant = demand.variant or SINGLE_VARIANT
+    sample = EvalSample(
+        id=test,
+        input=demand.input or "",
+        outputs={variant: made},
+        reference=demand.reference or "",
+        context=demand.context or "",
+    )
+    rows = run_in_own_loop(_score_as_run(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
+    data = _result_row_to_data(rows.result)
+    missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
+    scored = ScoredOutput(
+        test=test,
+        variant=variant,
+        missed=missed,
+        problems=tuple(list_shortcomings(data, missed)),
+        scales=_collect_rubric_scales(rubric),
+        data=data,
+    )
+    return scored, rows
+
+
+def run_in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """What the work comes to, done in a thread with a loop of its own: a loop of the test's is left as it is."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(asyncio.run(work))
+        except BaseException as problem:  # Whatever it is, whoever waits is told.
+            done.set_exception(problem)
+
+    threading.Thread(target=run, name="evenhand", daemon=True).start()
+    return done.result()
+
+
+async def _score_as_run(
+    sample: EvalSample, variant: str, rubric: Rubric | None, assertions: tuple[AnyAssertion, ...], judges: JudgesLike
+) -> OutputRows:
+    async with PluginConnections(judges) as connections:
+        eval = Eval(
+            name=PYTEST_RUN_NAME,
+            samples=InlineSamples((sample,), sample.id),
+            variants={variant: RecordedVariant(about="scored in tests")},
+            control=variant,
+            rubrics={DEFAULT_TAG: rubric} if rubric else {},
+            assertions=assertions,
+            judges=connections.names,
+        )
+        setup = prepare_run_setup(eval, connections)
+        notes = InMemoryRecorder()
+        book = cast("RunRecorder", notes)
+        async with open_output_makers(eval.variants, connections, os.environ, 1) as makers:
+            turns = BudgetQueue()
+            memory = ReplyCache(book, price_model_replies(connections), turns, fresh=True)
+            outputs = RunOutputs(eval.variants, makers, book, turns, ())
+            await RunWorker(setup, book, memory, outputs, os.environ).score_sample(sample, 0, 0)
+    frame = cast("OutputJson", setup.describe_setup()["frame"])
+    return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
+
+
+class PluginConnections(Connections):
+    """Connections that find judges which are objects or functions by their names too."""
+
+    def __init__(self, judges: JudgesLike) -> None:
+        super().__init__(os.environ, prices=Prices.shipped())
+        several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
+        opened = [one if isinstance(one, str) else self.adopt(one) for one in several]
+        self.names = tuple(one if isinstance(one, str) else one.name for one in opened)
+        self._own = {one.name: one for one in opened if not isinstance(one, str)}
+
+    def open(self, name: str) -> Model:
+        """The judge of that name."""
+        return self._own[name] if name in self._own else super().open(name)
+
+
+def _wrap_test_output(output: object) -> VariantOutput:
+    if isinstance(output, VariantOutput):
+        return output
+    if not isinstance(output, str):
+        raise InputError(Fault(f"an output is a text or a Made, got {type(output).__name__}"))
+    return VariantOutput(text=output)
+
+
+def _load_test_rubric(given: RubricLike | None, folder: Path) -> Rubric | None:
+    if given is None or isinstance(given, Rubric):
+        return given
+    return load_rubric(cast("str | Path", resolve_beside_test(given, folder)))
+
+
+def _read_test_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...]:
+    faults: list[Fault] = []
+    read = read_plain_assertions(given, folder, faults, ("assertions",)) if given is not None else ()
+    if faults:
+        raise InputError(*faults)
+    return read
+
+
+def _result_row_to_data(row: Row) -> OutputJson:
+    """The row of a result as plain data for readers."""
+    content = json.loads(row["content"])
+    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
+    return {
+        **content,
+        "state": row["state"],
+        **{name: _exact_row_to_float(row[name]) for name in SHOWN_SCORES},
+        "layers": layers,
+    }
+
+
+def _exact_row_to_float(exact: str | None) -> float | None:
+    return None if exact is None else float(Fraction(exact))
+
+
+def _collect_rubric_scales(rubric: Rubric | None) -> dict[str, tuple[float, float]]:
+    if rubric is None:
+        return {}
+    scales = {leaf.id: leaf.scale for leaf in rubric.leaves.values()}
+    span = rubric.method.scale
+    return {"": (float(span.min), float(span.max))} | {id: (float(s.min), float(s.max)) for id, s in scales.items()}
+
+
+def serialize_scored_output(scored: ScoredOutput, rows: OutputRows | None) -> str:
+    """The text; `rows` are for the report, where one is asked for."""
+    return json.dumps(
+        {
+            "test": scored.test,
+            "variant": scored.variant,
+            "state": scored.state,
+            "composite": scored.composite,
+            "missed": list(scored.missed),
+            "problems": list(scored.problems),
+            "rows": None if rows is None else asdict(rows),
+        }
+    )
+
+
+class InMemoryRecorder:
+    """A book, and the store behind it, as far as scoring one output needs them.
+
+    No two outputs share one: a reply is never taken from another test, which may have scripted its judge otherwise.
+    """
+
+    run = "pytest"
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[Row]] = {"calls": [], "results": []}
+
+    def now(self) -> str:
+        """This moment, written so that it sorts."""
+        return format_run_moment(datetime.now(UTC))
+
+    @property
+    def store(self) -> InMemoryRecorder:
+        """Where to look for what is kept."""
+        return self
+
+    def keep(self, kind: str, row: Row) -> Awaitable[None]:
+        """Note a row."""
+        self.rows[kind].append(row)
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+    def cached(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
+        """The replies to calls that were made about this output already."""
+        return {row["key"]: row for row in self.rows["calls"] if row["key"] in keys and row["reply"] is not None}
+
+
+def format_run_moment(at: datetime) -> str:
+    """A time as a run keeps it."""
+    return at.isoformat(timespec="milliseconds")

@@ -1,0 +1,201 @@
+"""One report for a session: what its tests scored becomes a run, in a store that lasts as long as the writing."""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TextIO
+
+from evenhand._version import __version__
+from evenhand.pytest_plugin.scoring import PYTEST_RUN_NAME, format_run_moment
+from evenhand.report import find_report_writer
+from evenhand.runs.setup import digest_run_parts
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row, RowBatch, to_stored_json
+from evenhand.store.store import Store
+from evenhand.workflows.report import build_stored_head, load_run_report
+
+SessionJson = dict[str, Any]
+SessionSample = tuple[str, SessionJson, list[SessionJson]]
+WRITER_NAMES = {".html": "html", ".md": "markdown", ".xml": "junit", ".json": "json", ".csv": "csv"}
+MOST_REASONS = 20  # Reasons that are told one by one.
+
+
+def write_session_report(entries: Sequence[SessionJson], path: Path, began: datetime) -> None:
+    """Write what was scored to a file, in the format of its ending; the order of the tests' ends does not matter."""
+    in_order = sorted(entries, key=lambda entry: str(entry["test"]))
+    writer = find_report_writer(WRITER_NAMES[path.suffix.lower()])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="evenhand-") as folder,
+        Store.open(folder, {}) as store,
+        _open_replacement_file(path) as stream,
+    ):
+        head, samples = load_run_report(store, _store_session_run(store, in_order, began))
+        writer(head, samples, stream)
+
+
+@contextmanager
+def _open_replacement_file(path: Path) -> Iterator[TextIO]:
+    """A file that takes the place of the old one once it is whole."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _store_session_run(store: Store, entries: Sequence[SessionJson], began: datetime) -> str:
+    """Keep the entries as a finished run, and say its id."""
+    row = _build_session_run_row(entries, began)
+    store.begin_run(row)
+    samples = _group_session_samples(entries)
+    for at, (id, content, own) in enumerate(samples):
+        place = {"run": row["id"], "position": at}
+        store.write_rows(
+            RowBatch(
+                samples=[
+                    {
+                        **place,
+                        "id": id,
+                        "content": to_stored_json({**content, "id": id, "metadata": _describe_test_problems(own)}),
+                    }
+                ],
+                results=[_build_session_result_row(entry, place) for entry in own],
+                calls=[
+                    _build_session_call_row(call, place, entry["variant"])
+                    for entry in own
+                    for call in entry["rows"]["calls"]
+                ],
+            )
+        )
+    ended = {**row, "state": "finished", "ended": format_run_moment(datetime.now(UTC))}
+    head = {**build_stored_head(store, ended), "decision": decide_session(entries)}
+    store.release_run(row["id"], ended["state"], ended["ended"], to_stored_json(head))
+    return str(row["id"])
+
+
+def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
+    frame = _merge_session_frames([entry["rows"]["frame"] for entry in entries])
+    return {
+        "id": f"{began:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
+        "name": PYTEST_RUN_NAME,
+        "digest": digest_run_parts([entry["rows"]["result"]["key"] for entry in entries]),
+        "state": "running",
+        "started": format_run_moment(began),
+        "ended": None,
+        "seed": frame["seed"],
+        "fingerprint": digest_run_parts(sorted(frame["fingerprints"].items()))[:16],
+        "source": "",
+        "setup": to_stored_json({"frame": frame, "evenhand": __version__, "python": platform.python_version()}),
+        "summary": None,
+        "taken_from": None,
+        "holder": process_holder_name(),
+        "keep": "raw",
+    }
+
+
+def _merge_session_frames(frames: Sequence[SessionJson]) -> SessionJson:
+    """One frame for all: each judge, rubric and assertion once."""
+    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
+    marks = _list_distinct_json(
+        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
+    )
+    names = Counter(name for name, _ in marks)
+    return {
+        **frames[0],
+        "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
+        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
+        "rubrics": rubrics,
+        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
+        "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
+    }
+
+
+def _name_session_frame(frame: SessionJson) -> str:
+    return str(frame["rubrics"][0]["name"]) if frame["rubrics"] else "assertions"
+
+
+def _list_distinct_json(values: Iterable[Any]) -> list[Any]:
+    return list({json.dumps(value, sort_keys=True): value for value in values}.values())
+
+
+def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample]:
+    """Ids, contents and entries: variants of one test that were asked about the same share a sample."""
+    samples: list[SessionSample] = []
+    for test, own in groupby(entries, key=lambda entry: str(entry["test"])):
+        of_test: list[SessionSample] = []
+        for entry in own:
+            content = {**entry["rows"]["sample"], "outputs": {}}
+            shared = next(
+                (one for one in of_test if one[1] == content and not _has_variant_entry(one[2], entry["variant"])), None
+            )
+            if shared is not None:
+                shared[2].append(entry)
+            else:
+                of_test.append((f"{test} #{len(of_test) + 1}" if of_test else test, content, [entry]))
+        samples += of_test
+    return samples
+
+
+def _has_variant_entry(entries: Sequence[SessionJson], variant: str) -> bool:
+    return any(entry["variant"] == variant for entry in entries)
+
+
+def _describe_test_problems(entries: Sequence[SessionJson]) -> dict[str, str]:
+    """What the test found, by variant."""
+    return {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in entries}
+
+
+def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
+    row = entry["rows"]["result"]
+    content = json.loads(row["content"])
+    content["calls"] = [_build_session_call_key(key, place, entry["variant"]) for key in content["calls"]]
+    if content["scorecard"] is not None:  # What a test asks for is a gate: it decides and moves no number.
+        content["scorecard"]["gates_failed"] += entry["missed"]
+    return {**row, **place, "content": to_stored_json(content)}
+
+
+def _build_session_call_row(row: Row, place: Mapping[str, object], variant: str) -> Row:
+    return {**row, **place, "key": _build_session_call_key(row["key"], place, variant)}
+
+
+def _build_session_call_key(key: str, place: Mapping[str, object], variant: str) -> str:
+    """Tests ask apart from each other: the same question to judges of one name may have had other answers."""
+    return f"{key}-{place['position']}-{variant}"
+
+
+def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
+    """Whether every output reached what its test asks for; variants are not compared here."""
+    short = [entry for entry in entries if entry["problems"]]
+    reached = f"{len(entries) - len(short)} of {len(entries)} outputs reach what their tests ask for."
+    reasons = [f"{entry['test']}: {'; '.join(entry['problems'])}" for entry in short]
+    more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
+    return {
+        "verdict": "SOLO",
+        "headline": f"SOLO: {reached}",
+        "sure": "Each output was scored once, by its own test; nothing was compared.",
+        "next_step": "Look at the outputs that fall short." if short else "To compare two variants, use evenhand run.",
+        "reasons": [*reasons[:MOST_REASONS], *more],
+        "exit_code": 1 if short else 0,
+        "best": None,
+        "gates": {
+            name: [_build_session_gate(entries, name)] for name in dict.fromkeys(entry["variant"] for entry in entries)
+        },
+        "comparisons": [],
+    }
+
+
+def _build_session_gate(entries: Sequence[SessionJson], variant: str) -> SessionJson:
+    own = [not entry["problems"] for entry in entries if entry["variant"] == variant]
+    return {"gate": "outputs that pass", "min": 1.0, "mean": sum(own) / len(own), "passed": all(own)}

@@ -1,0 +1,246 @@
+"""A run for CI: JUnit XML with a case for each result, and annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from tempfile import SpooledTemporaryFile
+from typing import IO, TextIO
+
+from evenhand.report.phrases import (
+    ReportData,
+    describe_failure_count,
+    explain_unscored_result,
+    is_result_unscored,
+    list_failed_checks,
+)
+from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.wording import format_figure
+
+SUITE_CHARACTERS_IN_MEMORY = 1_000_000  # Characters of a suite; beyond that it waits in a temporary file.
+LONGEST_FAILED_OUTPUT = 2_000  # Characters of an output that failed, shown with why it failed.
+
+# XML 1.0 has no other control characters, not even as references.
+_ILLEGAL_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# As references they come back as they are and do nothing on the way; a bare carriage return would be lost.
+_REFERENCED_XML = re.compile("[&<>\"'\r\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JUnitCase:
+    """One test case; it passed unless something failed or erred."""
+
+    name: str
+    group: str
+    seconds: float = 0.0
+    failure: tuple[str, str] | None = None  # Message and text.
+    error: tuple[str, str] | None = None
+    properties: Mapping[str, object] = field(default_factory=dict)
+
+
+def write_junit(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
+    """Write the suites; results come by sample and leave by variant, so each suite waits in a file of its own."""
+    with ExitStack() as open_files:
+        decision = JUnitSuite("decision", open_files)
+        for case in _build_decision_cases(head):
+            decision.add(case)
+        suites = {one["name"]: JUnitSuite(one["name"], open_files) for one in head["variants"]}
+        for sample in samples:
+            for result in sample["results"]:
+                name = result["variant"]
+                if name not in suites:
+                    suites[name] = JUnitSuite(name, open_files)
+                suites[name].add(_build_result_case(sample, result, repeated=head["run"]["repeats"] > 1))
+        _write_junit_suites(head["run"], [decision, *suites.values()], stream)
+
+
+class JUnitSuite:
+    """Test cases on their way into a file, counted: the counts stand before them."""
+
+    def __init__(self, name: str, open_files: ExitStack) -> None:
+        self.name = name
+        self.tests = self.failures = self.errors = 0
+        self.seconds = 0.0
+        spool = SpooledTemporaryFile(SUITE_CHARACTERS_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115
+        self._cases: IO[str] = open_files.enter_context(spool)
+
+    def add(self, case: JUnitCase) -> None:
+        """Count a case and keep its text."""
+        self.tests += 1
+        self.failures += case.failure is not None and case.error is None
+        self.errors += case.error is not None
+        self.seconds += case.seconds
+        self._cases.writelines(_render_junit_case(case))
+
+    def cases(self) -> Iterator[str]:
+        """The text of the cases, piece by piece."""
+        self._cases.seek(0)
+        while piece := self._cases.read(65_536):
+            yield piece
+
+
+def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextIO) -> None:
+    stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
+    stream.write(f"<testsuites {_render_xml_attributes(name=run['name'], **_count_junit_cases(suites))}>\n")
+    for suite in suites:
+        started = str(run["started"])[:19]  # Readers of the format know no time zone.
+        stream.write(
+            f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **_count_junit_cases([suite]))}>\n"
+        )
+        stream.write("<properties>\n")
+        for name in ("id", "fingerprint", "evenhand"):
+            stream.write(_render_junit_property(f"run.{name}", run[name]))
+        stream.write("</properties>\n")
+        stream.writelines(suite.cases())
+        stream.write("</testsuite>\n")
+    stream.write("</testsuites>\n")
+
+
+def _count_junit_cases(suites: list[JUnitSuite]) -> dict[str, object]:
+    return {
+        "tests": sum(one.tests for one in suites),
+        "failures": sum(one.failures for one in suites),
+        "errors": sum(one.errors for one in suites),
+        "skipped": 0,
+        "time": f"{sum(one.seconds for one in suites):.3f}",
+    }
+
+
+def _render_junit_case(case: JUnitCase) -> Iterator[str]:
+    yield f"<testcase {_render_xml_attributes(name=case.name, classname=case.group, time=f'{case.seconds:.3f}')}>\n"
+    if case.properties:
+        yield "<properties>\n"
+        yield from (_render_junit_property(name, value) for name, value in case.properties.items())
+        yield "</properties>\n"
+    if case.error or case.failure:
+        kind = "error" if case.error else "failure"
+        message, text = case.error or case.failure or ("", "")
+        yield f"<{kind} {_render_xml_attributes(message=message, type=kind)}>{escape_xml(text)}</{kind}>\n"
+    yield "</testcase>\n"
+
+
+def _render_junit_property(name: str, value: object) -> str:
+    return f"<property {_render_xml_attributes(name=name, value=value)}/>\n"
+
+
+def _render_xml_attributes(**values: object) -> str:
+    pairs = (
+        (name, escape_xml(str(value)).replace("\n", "&#10;").replace("\t", "&#9;")) for name, value in values.items()
+    )
+    return " ".join(f'{name}="{value}"' for name, value in pairs)
+
+
+def escape_xml(text: str) -> str:
+    """Text for XML 1.0: what it cannot hold is replaced, everything else comes back as it was."""
+    return _REFERENCED_XML.sub(lambda found: f"&#{ord(found[0])};", _ILLEGAL_XML.sub("\ufffd", text))
+
+
+def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
+    decision = head["decision"]
+    text = "\n".join(filter(None, [*decision["reasons"], decision["sure"], f"Next: {decision['next_step']}"]))
+    verdict = f"{decision['verdict']}: {decision['headline']}"
+    failure = None if decision["exit_code"] == 0 else (verdict, text)
+    yield JUnitCase(name="verdict", group="decision", failure=failure, properties={"verdict": decision["verdict"]})
+    for variant, gates in decision["gates"].items():
+        for gate in gates:
+            yield _build_gate_case(variant, gate)
+
+
+def _build_gate_case(variant: str, gate: ReportData) -> JUnitCase:
+    demand = f"{gate['gate']} at least {format_figure(gate['min'])}"
+    mean = f"{variant}: the mean is {format_figure(gate['mean'])}, the gate {format_figure(gate['min'])}"
+    return JUnitCase(
+        name=f"{variant}: {demand}",
+        group="decision",
+        failure=(mean, mean) if gate["passed"] is False else None,
+        error=(f"{variant}: nothing was measured", demand) if gate["passed"] is None else None,
+        properties={} if gate["mean"] is None else {"mean": gate["mean"]},
+    )
+
+
+def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitCase:
+    output = result["output"] or {}
+    checks = list_failed_checks(result)
+    shown = output.get("text") or ""
+    cut = shown if len(shown) <= LONGEST_FAILED_OUTPUT else f"{shown[:LONGEST_FAILED_OUTPUT]}…"
+    text = "\n".join([*checks, *(["", "output:", cut] if cut else [])])
+    why = explain_unscored_result(result)
+    measured = {"score": result["score"], "composite": result["composite"], "verdict": result["verdict"]}
+    return JUnitCase(
+        name=f"{sample['id']} (repeat {result['repeat'] + 1})" if repeated else sample["id"],
+        group=result["variant"],
+        seconds=(output.get("latency_ms") or 0) / 1000,
+        failure=(checks[0], text) if checks else None,
+        error=(why, "\n".join([result["state"], why, text])) if is_result_unscored(result) else None,
+        properties={name: value for name, value in measured.items() if value is not None},
+    )
+
+
+MOST_ANNOTATIONS = 10  # GitHub shows ten of each level for a step and drops the rest.
+LONGEST_ANNOTATION = 1000
+LONGEST_TITLE = 150
+
+
+def format_github_annotations(head: ReportData, samples: Iterable[ReportData]) -> Iterator[str]:
+    """The verdict first, then failed gates, failures, and the samples whose checks failed: at most ten of a level."""
+    told: Counter[str] = Counter()
+    for level, title, message in (*_annotate_report_head(head), *_annotate_failed_samples(head, samples)):
+        told[level] += 1
+        if told[level] <= MOST_ANNOTATIONS:
+            yield format_workflow_command(level, title, message)
+
+
+def format_workflow_command(level: str, title: str, message: str) -> str:
+    """One workflow command; nothing in the texts ends it, adds a property or starts another."""
+    # Escaped by the rules of the runner: a property also ends at a comma or a colon.
+    title = _escape_workflow_text(fold_to_one_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={title}::{_escape_workflow_text(fold_to_one_line(message, LONGEST_ANNOTATION))}"
+
+
+def _escape_workflow_text(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
+    decision = head["decision"]
+    sentences = [decision["headline"], *decision["reasons"], decision["sure"], f"Next: {decision['next_step']}"]
+    yield _choose_annotation_level(decision), f"Evenhand: {decision['verdict']}", " ".join(filter(None, sentences))
+    for variant, gates in decision["gates"].items():
+        for gate in gates if variant in _annotated_variants(head) else ():
+            if not gate["passed"]:
+                mean = "nothing was measured" if gate["mean"] is None else f"the mean is {format_figure(gate['mean'])}"
+                yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {format_figure(gate['min'])}"
+    for one in head["failures"]:
+        yield (
+            "error",
+            f"{one['variant']}: {describe_failure_count(one)}",
+            f"{one['why']} (first in sample {one['first']})",
+        )
+
+
+def _choose_annotation_level(decision: ReportData) -> str:
+    if decision["exit_code"] == 0:
+        return "notice"
+    return "error" if decision["verdict"] in ("REGRESS", "SOLO") else "warning"
+
+
+def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) -> Iterator[tuple[str, str, str]]:
+    watched = _annotated_variants(head)
+    found = 0
+    for sample in samples:
+        for result in sample["results"]:
+            checks = list_failed_checks(result) if result["variant"] in watched else []
+            if checks:
+                found += 1
+                yield "warning", f"{result['variant']}: {sample['id']}", "; ".join(checks)
+        if found >= MOST_ANNOTATIONS:
+            return
+
+
+def _annotated_variants(head: ReportData) -> set[str]:
+    """The treatments, or the only variant: what the control always did is no news."""
+    treatments = {variant["name"] for variant in head["variants"] if variant["role"] != "control"}
+    return treatments or {variant["name"] for variant in head["variants"]}

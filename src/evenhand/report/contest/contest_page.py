@@ -1,0 +1,244 @@
+"""A contest written as one HTML file: what the page shows, its events as a list, personal data masked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from string import ascii_uppercase
+from typing import Any, TextIO
+
+from evenhand.guards.personal_data import build_text_mask
+from evenhand.report.contest.reported_contest import (
+    MODE_SENTENCES,
+    ContestReportJson,
+    ContestStage,
+    ReportedContest,
+    choose_status_badge,
+)
+from evenhand.report.contest.scale_charts import compare_finalists, draw_total_scores
+from evenhand.report.contest.standings import build_ranking_rows, describe_contest_standing, list_contest_facts
+from evenhand.report.contest.submission_details import build_submission_detail
+from evenhand.report.contest.timeline import draw_timelines
+from evenhand.report.html.page_file import build_security_policy, load_page_part, load_page_template
+from evenhand.report.report_data import mask_with_places, move_masked_place
+from evenhand.wording import format_whole_duration, pluralize_count
+
+CONTEST_PACKAGE = "evenhand.report.contest"
+
+
+def write_contest_html(record: dict[str, Any], stream: TextIO) -> None:
+    """Write the report of a contest from its stable JSON; personal data in its texts is masked."""
+    style = load_page_part("evenhand.report.html", "report.css") + load_page_part(CONTEST_PACKAGE, "contest.css")
+    shown = build_contest_page(mask_reported_contest(record))
+    stream.writelines(
+        load_page_template(CONTEST_PACKAGE, "contest.html.j2").generate(
+            **shown, style=style, policy=build_security_policy(style)
+        )
+    )
+
+
+MOST_CHARTED_TOTALS = 8  # Rows of the chart on the first screen.
+
+
+def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
+    """All that the template is given beside style and policy."""
+    contest = ReportedContest(record)
+    details = [build_submission_detail(contest, one) for one in contest.submissions]
+    terms, refused = contest.terms, record.get("refused") or []
+    return {
+        "name": record["task"],
+        "id": record.get("id"),
+        "stopped": record.get("stopped"),
+        "ahead": contest.clock.full(contest.ahead) if contest.ahead else None,
+        "spent": record.get("spent"),
+        "decision": record["decision"],
+        "hidden": contest.hidden,
+        "standing": describe_contest_standing(contest),
+        "facts": list(list_contest_facts(contest)),
+        "totals": draw_total_scores(contest, MOST_CHARTED_TOTALS),
+        "places": build_ranking_rows(contest),
+        "sides": compare_finalists(contest),
+        "letters": list(list_judge_letters(contest)),
+        "challenge": contest.last_event("challenged"),
+        "details": details,
+        "violations": [one for one in details if one.violations],
+        "refused": [{**one, "at": contest.clock.full(contest.time(one["at"]))} for one in refused],
+        "timelines": draw_timelines(contest),
+        "happened": list(list_event_lines(contest)),
+        "terms": {
+            **terms,
+            "mode": MODE_SENTENCES.get(terms["mode"], terms["mode"]),
+            "deadline": contest.clock.full(contest.time(terms["deadline"])) if terms["deadline"] else None,
+            "challenge_period": format_whole_duration(terms["challenge_period"]),
+        },
+        "dimensions": record["dimensions"],
+        "zone": f"{contest.time(contest.events[0]['at']):%Z}",
+        "sections": list(_list_contest_sections(contest, refused=bool(refused))),
+    }
+
+
+def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> Iterator[tuple[str, str]]:
+    if contest.submissions:
+        yield "ranking", "So far" if contest.hidden else "Ranking"
+    if compare_finalists(contest):
+        yield "sides", "Side by side"
+    if contest.submissions:
+        yield "submissions", "Submissions"
+    if any(one["status"] == "policy_violation" for one in contest.submissions):
+        yield "violations", "Violations"
+    if refused:
+        yield "refused", "Refused"
+    yield "events", "Events"
+    yield "terms", "Terms"
+    yield "cost", "Cost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestEventLine:
+    """An event in words."""
+
+    number: int
+    at: str
+    says: str
+    follows: tuple[str, ...]
+
+
+def list_event_lines(contest: ReportedContest) -> Iterator[ContestEventLine]:
+    """Every event in order."""
+    # Who is first has won at once only where the first that passes does.
+    stage = contest.stage if contest.record["mode"] == "fastest_first" else "open"
+    for event in contest.events:
+        effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
+        yield ContestEventLine(
+            number=event["number"], at=contest.clock.full(contest.time(event["at"])), says=_describe_contest_event(event),
+            follows=tuple(_describe_contest_effect(one, stage, due=contest.ahead is not None) for one in effects),
+        )  # fmt: skip
+
+
+def _describe_contest_event(event: ContestReportJson) -> str:
+    known = {
+        "created": "The contest began, its dimensions locked.",
+        "gate_checked": f"The acceptance criteria were checked on {event.get('submission')}.",
+        "scored": f"{event.get('submission')} was scored alone.",
+        "deadline_reached": f"The time for {event.get('deadline')} was over.",
+        "ranked": "The finalists were scored side by side.",
+        "challenged": f"{event.get('by')} challenged the ranking: {event.get('reason')}",
+        "resolved": "Judges who had not judged before looked again.",
+    }
+    return _describe_arrival(event) if event["event"] == "submitted" else known[event["event"]]
+
+
+def _describe_arrival(event: ContestReportJson) -> str:
+    sent = event["submission"]
+    revises = f", which revises {sent['revises']}" if sent["revises"] else ""
+    found = f"; a guard found {pluralize_count(len(event['findings']), 'passage')}" if event["findings"] else ""
+    return f"{sent['author']} handed in {sent['id']}{revises}{found}."
+
+
+def _describe_contest_effect(effect: ContestReportJson, stage: ContestStage, *, due: bool) -> str:
+    """What an effect asks for; `stage` is what being first is worth, `due` whether paying still lies ahead."""
+    id, author = effect.get("submission"), effect.get("author")
+    panel = " by the judges for challenges" if effect.get("panel") == "challenge_judges" else ""
+    reward = f": {effect['reward']}" if effect.get("reward") else ""
+    finalists = ", ".join(effect.get("submissions", ())) or "the finalists"
+    known = {
+        "ask_gate": f"{id} goes to the gate",
+        "ask_individual": f"{id} is to be scored alone{panel}",
+        "ask_horizontal": f"{finalists} are to be compared{panel}",
+        "tell_submitter": f"{author} is told of {id}: {choose_status_badge(effect.get('status', ''), stage).word}",
+        "release_payment": f"payment {'due' if due else 'released'} to {author}{reward}",
+        "close": f"{'closes' if due else 'closed'}: {effect.get('why')}",
+    }
+    return known[effect["effect"]]
+
+
+LETTER_ROUNDS = {"ranked": "in the final", "resolved": "on the challenge"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeLetters:
+    """A judge with the letters under which the finalists were shown to it."""
+
+    judge: str
+    when: str
+    given: tuple[tuple[str, str], ...]  # A letter, and the id behind it.
+
+
+def list_judge_letters(contest: ReportedContest) -> Iterator[JudgeLetters]:
+    """Of every judge who saw the finalists under letters; nothing where that was not kept."""
+    for kind, when in LETTER_ROUNDS.items():
+        shown = (contest.last_event(kind) or {}).get("shown") or {}
+        for judge, ids in shown.items():
+            yield JudgeLetters(judge=judge, when=when, given=tuple(zip(ascii_uppercase, ids, strict=False)))
+
+
+HideText = Callable[[str], str]
+MaskedPlaces = list[tuple[int, int, int, int]]
+# Under these keys stand times, words of the machine, and names: of one thing among others, of who is paid and by what.
+UNMASKED_RECORD_KEYS = frozenset({
+    "id", "winner", "submission", "submissions", "revises", "output", "judge", "judges", "challenge_judges", "guard",
+    "rule", "at", "deadline", "event", "effect", "kind", "mode", "state", "status", "type", "weight", "author", "by",
+    "reward",
+})  # fmt: skip
+
+
+def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
+    """The record with every text masked; ids, authors and the reward are not, wherever they stand outside a text."""
+    sent = [one for one in record["events"] if one["event"] == "submitted"]
+    texts = {one["submission"]["id"]: mask_with_places(one["submission"]["text"]) for one in sent}
+    hide = cache(
+        build_text_mask([record["events"][0]["task"]["description"], *(one["submission"]["text"] for one in sent)])
+    )
+    shown: ContestReportJson = _hide_record_texts(record, hide)
+    for one in shown["events"]:
+        if one["event"] == "submitted":
+            text, places = texts[one["submission"]["id"]]
+            one["submission"]["text"] = text
+            _move_record_passages(one["findings"], places)
+        for judgment in one.get("judgments", ()):
+            _move_record_passages(judgment["evidence"], texts[judgment["output"]][1])
+    _restore_named_sentences(shown, record)
+    if record.get("stopped"):  # An id beside what a server or a judge wrote.
+        shown["stopped"] = _hide_sparing_names(texts, record["stopped"], hide)
+    return shown
+
+
+def _hide_record_texts(data: Any, hide: HideText, key: str = "") -> Any:
+    if isinstance(data, str):
+        return data if key in UNMASKED_RECORD_KEYS else hide(data)
+    if isinstance(data, dict):
+        return {name: _hide_record_texts(value, hide, name) for name, value in data.items()}
+    return [_hide_record_texts(value, hide, key) for value in data] if isinstance(data, list | tuple) else data
+
+
+def _move_record_passages(passages: list[ContestReportJson], places: MaskedPlaces) -> None:
+    for one in passages:
+        one["start"], one["end"] = (
+            move_masked_place(one["start"], places, end=False),
+            move_masked_place(one["end"], places, end=True),
+        )
+
+
+def _restore_named_sentences(shown: ContestReportJson, record: ContestReportJson) -> None:
+    """Put back the sentences that are made of names and numbers only, with nothing of a text in them."""
+    for key in ("decision", "refused"):
+        if key in record:
+            shown[key] = record[key]
+    for one, given in zip(shown["events"], record["events"], strict=True):
+        if "shown" in given:
+            one["shown"] = given["shown"]
+    for one, given in zip(shown["effects"], record["effects"], strict=True):
+        if given["effect"] == "close":
+            one["why"] = given["why"]
+    for one, given in zip(shown["submissions"], record["submissions"], strict=True):
+        if given["status"] == "superseded" or not given["feedback"]:  # It says who counts, or had passed, instead.
+            one["why"] = given["why"]
+
+
+def _hide_sparing_names(names: Collection[str], text: str, hide: HideText) -> str:
+    """A text put through, but for those of the names in it that would not come out as they are."""
+    spared = sorted((one for one in names if hide(one) != one), key=len, reverse=True)
+    parts = re.split(f"({'|'.join(map(re.escape, spared))})", text) if spared else [text]
+    return "".join(one if one in spared else hide(one) for one in parts)

@@ -1,0 +1,234 @@
+"""The record of a contest with the questions that every part of the page asks of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from functools import cached_property
+from typing import Any, Literal
+
+ContestReportJson = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReportedContest:
+    """The record of a contest; nothing here is computed but what stands where in it."""
+
+    record: ContestReportJson
+
+    @property
+    def events(self) -> list[ContestReportJson]:
+        """All that happened, in order."""
+        events: list[ContestReportJson] = self.record["events"]
+        return events
+
+    @property
+    def submissions(self) -> list[ContestReportJson]:
+        """All that was handed in, in order of arrival."""
+        submissions: list[ContestReportJson] = self.record["submissions"]
+        return submissions
+
+    @property
+    def terms(self) -> ContestReportJson:
+        """The task as it was when the contest began."""
+        task: ContestReportJson = self.events[0]["task"]
+        return task
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can happen any more."""
+        return bool(self.record["state"] == "closed")
+
+    @cached_property
+    def ahead(self) -> datetime | None:
+        """Up to when a contest was played ahead of the clock, as if nothing more came; None where it was not."""
+        written = self.record.get("ahead")
+        return self.time(written) if written else None
+
+    @property
+    def stage(self) -> ContestStage:
+        """Whether it is closed, or would be if nothing more came."""
+        if not self.closed:
+            return "open"
+        return "ahead" if self.ahead else "closed"
+
+    @property
+    def hidden(self) -> bool:
+        """Whether there are scores that may not be seen yet."""
+        return self.record["mode"] == "quality_first" and self.record["state"] in ("open", "judging", "ranking")
+
+    @cached_property
+    def finalists(self) -> tuple[str, ...]:
+        """Those who were compared side by side; before they were, nobody may know who they are."""
+        asked = self.effects("ask_horizontal")
+        return tuple(asked[-1].get("submissions", ())) if asked else ()
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each submission on the page, by id."""
+        return {one["id"]: place for place, one in enumerate(self.submissions, start=1)}
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The time zone in which the contest began: that of every time on the page."""
+        return datetime.fromisoformat(self.events[0]["at"]).tzinfo
+
+    def time(self, written: str) -> datetime:
+        """A time of the record in that zone."""
+        return datetime.fromisoformat(written).astimezone(self.zone)
+
+    @cached_property
+    def clock(self) -> ReportClock:
+        """How times are written, so that no two moments of the contest look like one."""
+        written = [one["at"] for one in (*self.events, *(self.record.get("refused") or ()))]
+        written += [self.terms["deadline"]] if self.terms["deadline"] else []
+        return ReportClock.for_moments([*map(self.time, written), *(self.period or ())])
+
+    def effects(self, *kinds: str) -> list[ContestReportJson]:
+        """What was wanted, of some kinds."""
+        return [one for one in self.record["effects"] if one["effect"] in kinds]
+
+    def last_event(self, kind: str, submission: str | None = None) -> ContestReportJson | None:
+        """The last event of a kind, of a submission where one is named."""
+        found = (
+            one for one in reversed(self.events)
+            if one["event"] == kind and (submission is None or one["submission"] == submission)
+        )  # fmt: skip
+        return next(found, None)
+
+    def submission_event(self, submission: str) -> ContestReportJson:
+        """The event by which a submission came."""
+        return next(one for one in self.events
+                    if one["event"] == "submitted" and one["submission"]["id"] == submission)  # fmt: skip
+
+    @cached_property
+    def period(self) -> tuple[datetime, datetime] | None:
+        """From when to when the ranking may be challenged; None before there is one."""
+        told = [one for one in self.effects("tell_submitter") if one["status"] == "won"]
+        if not told or self.record["mode"] != "quality_first":
+            return None
+        begins = self.time(told[0]["at"])
+        return begins, begins + timedelta(seconds=self.terms["challenge_period"])
+
+    @cached_property
+    def deposed(self) -> str | None:
+        """Who had come first before a challenge, where that is another one now."""
+        told = [one["submission"] for one in self.effects("tell_submitter") if one["status"] == "won"]
+        return told[0] if told and told[0] != self.record["winner"] else None
+
+    def before_challenge(self, submission: str) -> ContestReportJson | None:
+        """The scores side by side that a challenge had judged anew, where it had."""
+        ranked = self.last_event("ranked")
+        if ranked is None or self.last_event("resolved") is None:
+            return None
+        told = [one for one in self.effects("tell_submitter") if one["after"] == ranked["number"]]
+        return next((find_final_scores(one) for one in told if one["submission"] == submission), None)
+
+
+def find_feedback_scores(one: ContestReportJson, kind: str) -> ContestReportJson | None:
+    """The feedback of a kind with its scores, where a submission has it and they may be seen."""
+    found: Sequence[ContestReportJson] = one["feedback"]
+    return next((told for told in found if told["type"] == kind and "dimension_scores" in told), None)
+
+
+def get_nested_value(found: ContestReportJson | None, *keys: str) -> Any:
+    """What stands under some keys; None where there is nothing to look into."""
+    value: Any = found
+    for key in keys:
+        value = None if value is None else value[key]
+    return value
+
+
+def find_final_scores(one: ContestReportJson) -> ContestReportJson | None:
+    """The scores side by side, of one that was compared."""
+    found = find_feedback_scores(one, "scoring")
+    return found if found and found["compared"] else None
+
+
+def list_revision_suggestions(one: ContestReportJson) -> list[ContestReportJson]:
+    """What to mend, as its author was told."""
+    return [tip for told in one["feedback"] for tip in told.get("revision_suggestions", ())]
+
+
+TIME_FORMS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportClock:
+    """Writes the times of a page; it knows how many of its moments look like one in each form."""
+
+    alike: tuple[Counter[str], ...]
+    moments: frozenset[datetime]
+
+    @classmethod
+    def for_moments(cls, moments: Iterable[datetime]) -> ReportClock:
+        """The clock of these moments."""
+        known = frozenset(moments)
+        return cls(
+            alike=tuple(Counter(_format_day_and_time(form, one) for one in known) for form in TIME_FORMS), moments=known
+        )
+
+    def short(self, when: datetime) -> str:
+        """A time as short as it can be within one contest."""
+        return f"{when.day} {when:%b}, {when.strftime(self._form(when))}"
+
+    def full(self, when: datetime) -> str:
+        """A time with its year and zone."""
+        return f"{when.day} {when:%b %Y}, {when.strftime(self._form(when))} {when:%Z}".rstrip()
+
+    def _form(self, when: datetime) -> str:
+        """The shortest that no other moment shares."""
+        own = int(when in self.moments)
+        found = (
+            form
+            for form, alike in zip(TIME_FORMS, self.alike, strict=True)
+            if alike[_format_day_and_time(form, when)] <= own
+        )
+        return next(found, TIME_FORMS[-1])
+
+
+def _format_day_and_time(form: str, when: datetime) -> str:
+    return when.strftime(f"%Y-%m-%d {form}")
+
+
+ContestStage = Literal["open", "ahead", "closed"]  # Ahead: closed only if nothing more comes until then.
+
+
+@dataclass(frozen=True, slots=True)
+class StatusBadge:
+    """A mark, a word and a tone: nobody has to tell colours apart."""
+
+    mark: str
+    word: str
+    tone: str
+
+
+STATUS_BADGES = {
+    "won": StatusBadge("★", "won", "good"),
+    "scored": StatusBadge("✓", "scored", "plain"),
+    "below_threshold": StatusBadge("▽", "below the threshold", "warn"),
+    "gate_passed": StatusBadge("✓", "passed the gate", "plain"),
+    "submitted": StatusBadge("…", "waits for the gate", "calm"),
+    "superseded": StatusBadge("↷", "superseded", "calm"),
+    "unjudged": StatusBadge("–", "not judged", "calm"),
+    "gate_failed": StatusBadge("✕", "failed the gate", "bad"),
+    "policy_violation": StatusBadge("✕", "broke the rules", "bad"),
+}
+WINNER_BADGES: dict[ContestStage, StatusBadge] = {
+    "open": StatusBadge("☆", "first, not final yet", "warn"),
+    "ahead": StatusBadge("☆", "wins if nothing more comes", "good"),
+    "closed": STATUS_BADGES["won"],
+}
+MODE_SENTENCES = {
+    "quality_first": "quality first: the best at the deadline wins",
+    "fastest_first": "fastest first: the first that passes wins",
+}
+
+
+def choose_status_badge(status: str, stage: ContestStage) -> StatusBadge:
+    """How a status looks; a winner is one once the contest is closed."""
+    if status == "won":
+        return WINNER_BADGES[stage]
+    return STATUS_BADGES.get(status, StatusBadge("·", status.replace("_", " "), "calm"))

@@ -1,0 +1,220 @@
+"""Scores on the scale of the method with its bands shaded, and the finalists side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from evenhand.files.methods import load_method
+from evenhand.report.contest.reported_contest import (
+    ContestReportJson,
+    ReportedContest,
+    find_feedback_scores,
+    find_final_scores,
+    get_nested_value,
+)
+from evenhand.report.html.chart_layout import AxisTick, ChartAxis
+from evenhand.report.html.formats import format_short_number
+from evenhand.wording import format_figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalistColumn:
+    """What was said of one finalist on a dimension."""
+
+    id: str
+    place: int
+    first: bool
+    said: ContestReportJson
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DimensionComparison:
+    """A dimension with the finalists' scores and what was said of them."""
+
+    id: str
+    asks: str
+    weight: float
+    fixed: bool
+    chart: ScaleChart | None
+    columns: tuple[FinalistColumn, ...]
+
+
+def compare_finalists(contest: ReportedContest) -> list[DimensionComparison]:
+    """Every dimension, where finalists were compared and it may be seen; the best first."""
+    compared = [one for one in contest.submissions if one["id"] in contest.finalists and find_final_scores(one)]
+    compared.sort(key=lambda one: one["rank"])
+    return [_compare_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
+
+
+def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
+    """The scores as a whole, the best first, at most so many; where there are ranks, of those that have one."""
+    scored = [one for one in contest.submissions if one["score"] is not None and one["status"] != "superseded"]
+    if contest.record["mode"] == "quality_first" and contest.record["winner"]:
+        scored = [one for one in scored if one["rank"]]
+    scored.sort(key=lambda one: (one["rank"] or math.inf, -one["score"]))
+    return draw_scale_chart(
+        "Scores as a whole", [_chart_total_score(contest, one) for one in scored[:most]], format_figure
+    )
+
+
+def _compare_dimension(
+    contest: ReportedContest, dimension: ContestReportJson, compared: list[ContestReportJson]
+) -> DimensionComparison:
+    id = dimension["id"]
+    measured = [_chart_finalist_dimension(contest, one, id) for one in compared]
+    columns = [
+        FinalistColumn(id=one["id"], place=contest.places[one["id"]], first=one["id"] == contest.record["winner"],
+               said=get_nested_value(find_final_scores(one), "dimension_scores", id))
+        for one in compared
+    ]  # fmt: skip
+    chart = draw_scale_chart(f"{id}: the finalists on 0 to 100", measured)
+    return DimensionComparison(id=id, asks=dimension["asks"], weight=dimension["weight"], fixed=dimension["fixed"],
+                     chart=chart, columns=tuple(columns))  # fmt: skip
+
+
+def _chart_finalist_dimension(contest: ReportedContest, one: ContestReportJson, dimension: str) -> ChartedScores:
+    told = (
+        find_feedback_scores(one, "individual_scoring"),
+        find_final_scores(one),
+        contest.before_challenge(one["id"]),
+    )
+    alone, now, before = (get_nested_value(found, "dimension_scores", dimension, "score") for found in told)
+    first = one["id"] == contest.record["winner"]
+    return ChartedScores(name=one["id"], alone=alone, together=now, before=before, first=first)
+
+
+def _chart_total_score(contest: ReportedContest, one: ContestReportJson) -> ChartedScores:
+    alone, now, before = (
+        find_feedback_scores(one, "individual_scoring"),
+        find_final_scores(one),
+        contest.before_challenge(one["id"]),
+    )
+    return ChartedScores(
+        name=one["id"],
+        alone=get_nested_value(alone, "penalized_total"),
+        together=get_nested_value(now, "final_score"),
+        before=get_nested_value(before, "final_score"),
+        first=one["id"] == contest.record["winner"],
+    )
+
+
+LONGEST_NAME_BESIDE = 10  # Characters of a name that stands beside its row; longer ones stand above.
+SCALE_RIGHT = 71.0  # Per cent; after it stand the numbers.
+SCALE_TOP = 22.0  # Pixels; above stand the letters of the bands.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChartedScores:
+    """The scores of one thing; what was not measured, or may not be seen, is None."""
+
+    name: str
+    alone: float | None = None
+    together: float | None = None
+    before: float | None = None
+    first: bool = False
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to draw."""
+        return self.alone is not None or self.together is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShadedBand:
+    """A band as it is shaded."""
+
+    id: str
+    x: float
+    width: float
+    middle: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleRow:
+    """A row as it is drawn: places across in per cent."""
+
+    name: str
+    y: float
+    first: bool
+    alone: float | None
+    together: float | None
+    before: float | None
+    value: str
+    aside: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleChart:
+    """All that is drawn, and the same in words."""
+
+    title: str
+    says: str
+    height: float
+    above: bool
+    value_at: float
+    bands: tuple[ShadedBand, ...]
+    grounds: tuple[tuple[float, float], ...]  # From where down, and how high, the bands are shaded.
+    ticks: tuple[AxisTick, ...]
+    rows: tuple[ScaleRow, ...]
+    kinds: tuple[str, ...]
+
+
+def draw_scale_chart(
+    title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_short_number
+) -> ScaleChart | None:
+    """The chart of these scores, each number as it is written there; None where nothing is known."""
+    if not any(one.known for one in measured):
+        return None
+    above = any(len(one.name) > LONGEST_NAME_BESIDE for one in measured)
+    axis = ChartAxis(low=0, high=100, left=1.0 if above else 20.0, right=SCALE_RIGHT)
+    step = 46 if above else 26
+    first = SCALE_TOP + (33 if above else 13)
+    rows = tuple(_draw_scale_row(one, axis, first + place * step, written) for place, one in enumerate(measured))
+    kinds = [kind for kind in ("together", "alone", "before") if any(getattr(row, kind) is not None for row in rows)]
+    grounds = [(row.y - 10, 20.0) for row in rows] if above else [(SCALE_TOP - 4, len(rows) * step + 8.0)]
+    return ScaleChart(
+        title=title, says=("; "
+        "").join(map(_describe_charted_scores, measured)), height=SCALE_TOP + len(rows) * step + 24, above=above,
+        value_at=SCALE_RIGHT + 2, bands=tuple(_shade_bands(axis)), grounds=tuple(grounds), ticks=_draw_band_edges(axis), rows=rows,
+        kinds=tuple(kinds),
+    )  # fmt: skip
+
+
+def _draw_scale_row(one: ChartedScores, axis: ChartAxis, y: float, written: Callable[[float], str | None]) -> ScaleRow:
+    alone, together, before = (None if value is None else axis.at(value) for value in (one.alone, one.together,
+                                                                                       one.before))  # fmt: skip
+    value = one.alone if one.together is None else one.together
+    aside = f" · {written(one.alone)} alone" if one.together is not None and one.alone is not None else ""
+    return ScaleRow(name=one.name, y=y, first=one.first, alone=alone, together=together, before=before,
+               value=(value is not None and written(value)) or "not scored", aside=aside)  # fmt: skip
+
+
+def _describe_charted_scores(one: ChartedScores) -> str:
+    known = (("side by side", one.together), ("alone", one.alone), ("side by side before the challenge", one.before))
+    said = ", ".join(f"{format_short_number(value)} {how}" for how, value in known if value is not None)
+    return f"{one.name}: {said or 'not scored'}"
+
+
+def _shade_bands(axis: ChartAxis) -> Iterator[ShadedBand]:
+    """From the lowest score of a band up to that of the one above, so that no mean falls between two."""
+    upper = 100.0
+    for id, lowest in _list_band_minimums():
+        left, right = axis.at(lowest), axis.at(upper)
+        yield ShadedBand(id=id, x=left, width=round(right - left, 2), middle=round((left + right) / 2, 2))
+        upper = lowest
+
+
+def _draw_band_edges(axis: ChartAxis) -> tuple[AxisTick, ...]:
+    values = [100.0, *(lowest for _, lowest in _list_band_minimums())]
+    return tuple(AxisTick(axis.at(value), format_short_number(value) or "") for value in values)
+
+
+@cache
+def _list_band_minimums() -> tuple[tuple[str, float], ...]:
+    """The bands of the method from the best down, each with its lowest score."""
+    scale = load_method("oracle").criterion_scale
+    bands = scale.bands if scale else ()
+    return tuple(sorted(((one.id, float(one.min)) for one in bands), key=lambda one: -one[1]))

@@ -1,0 +1,244 @@
+"""The first screen and the ranking: who won, what is waited for, key facts, every submission by rank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evenhand.report.contest.reported_contest import (
+    STATUS_BADGES,
+    ContestReportJson,
+    ContestStage,
+    ReportedContest,
+    StatusBadge,
+    choose_status_badge,
+    find_feedback_scores,
+    find_final_scores,
+    get_nested_value,
+)
+from evenhand.report.html.formats import format_count
+from evenhand.report.html.run_page import KeyFact
+from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
+
+LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
+NO_WINNER = StatusBadge("∅", "No winner", "calm")
+NO_WINNER_AHEAD = StatusBadge("∅", "No winner if nothing more comes", "calm")
+NOT_DECIDED = StatusBadge("…", "Not decided yet", "calm")
+NO_WINNER_BADGES: dict[ContestStage, StatusBadge] = {"open": NOT_DECIDED, "ahead": NO_WINNER_AHEAD, "closed": NO_WINNER}
+WINNER_TITLES: dict[ContestStage, str] = {
+    "open": "First, not final yet",
+    "ahead": "Winner if nothing more comes",
+    "closed": "Winner",
+}
+NEXT_STEP_TITLES: dict[ContestStage, str] = {
+    "open": "What is waited for",
+    "ahead": "Where it will end",
+    "closed": "Where it ended",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestStanding:
+    """What the first screen says."""
+
+    look: StatusBadge
+    over: str  # A few words above the name, where there is one.
+    word: str
+    author: str
+    long: bool
+    deposed: str  # Who had come first before a challenge, where that is another one now.
+    title: str  # Of what comes next, or came last.
+    now: str
+
+
+def describe_contest_standing(contest: ReportedContest) -> ContestStanding:
+    """How a contest stands."""
+    winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
+    if winner is None:
+        shown, over, word = NO_WINNER_BADGES[contest.stage], "", ""
+    else:
+        shown, over, word = choose_status_badge("won", contest.stage), WINNER_TITLES[contest.stage], winner["id"]
+    return ContestStanding(
+        look=shown, over=over, word=word or shown.word, author=winner["author"] if winner else "",
+        long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=NEXT_STEP_TITLES[contest.stage],
+        now=_describe_closing(contest) if contest.closed else _describe_waiting(contest),
+    )  # fmt: skip
+
+
+def _describe_closing(contest: ReportedContest) -> str:
+    end = next(iter(contest.effects("close")), None)
+    paid = next(iter(contest.effects("release_payment")), None)
+    closes = "Closes" if contest.ahead else "Closed"
+    when = f"{closes} on {contest.clock.full(contest.time(end['at']))}" if end else closes
+    if paid is None:
+        return f"{when}; nothing is paid."
+    what = f"The reward ({paid['reward']})" if paid["reward"] else "The payment"
+    if contest.ahead:
+        return f"{when}. {what} is due to {paid['author']} on that date."
+    return f"{when}. {what} is released to {paid['author']}."
+
+
+def _describe_waiting(contest: ReportedContest) -> str:
+    deadline, state = contest.terms["deadline"], contest.record["state"]
+    if state == "open":
+        until = f" until {contest.clock.full(contest.time(deadline))}" if deadline else ""
+        best = "the best is found after that" if contest.hidden else "the first that passes wins"
+        return f"Submissions may come{until}; {best}. {_describe_unjudged(contest)}".rstrip()
+    if state == "judging":
+        return f"The deadline is over. {_describe_unjudged(contest)}".rstrip()
+    if state == "ranking":
+        return "Judges compare the finalists side by side; who they are is hidden until that is done."
+    if state == "challenge_period" and contest.period:
+        again = "The challenge was looked at; the" if contest.last_event("resolved") else "The"
+        more = "" if contest.last_event("challenged") else " Until then the ranking may be challenged."
+        return f"{again} challenge period ends on {contest.clock.full(contest.period[1])}.{more}"
+    challenge = contest.last_event("challenged") or {}
+    return f"{challenge['by']} challenged the ranking; judges who had not judged before look at it again."
+
+
+def _describe_unjudged(contest: ReportedContest) -> str:
+    left = sum(one["status"] == "submitted" or (one["status"] == "gate_passed" and not one["feedback"])
+               for one in contest.submissions)  # fmt: skip
+    return (
+        f"{pluralize_count(left, 'submission')} still {'waits' if left == 1 else 'wait'} for the judges."
+        if left
+        else ""
+    )
+
+
+def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
+    """The numbers of the first screen."""
+    winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
+    if winner is not None:
+        yield _build_winner_fact(winner)
+    yield _build_submissions_fact(contest)
+    yield _build_gate_fact(contest)
+    if contest.record["mode"] == "quality_first":
+        yield _build_finalists_fact(contest)
+        yield _build_challenge_fact(contest)
+    yield _build_payment_fact(contest)
+    yield _build_cost_fact(contest.record.get("spent"))
+
+
+def _build_winner_fact(winner: ContestReportJson) -> KeyFact:
+    alone, now = find_feedback_scores(winner, "individual_scoring"), find_final_scores(winner)
+    if now is None:
+        return KeyFact("Score", format_figure(winner["score"]), "alone, not compared")
+    return KeyFact(
+        "Score",
+        format_figure(winner["score"]),
+        f"side by side; {format_figure(get_nested_value(alone, 'penalized_total'))} alone",
+    )
+
+
+def _build_submissions_fact(contest: ReportedContest) -> KeyFact:
+    authors = len({one["author"] for one in contest.submissions})
+    refused = len(contest.record.get("refused") or ())
+    said = [f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"] + [f"{refused} refused"] * bool(
+        refused
+    )
+    return KeyFact("Submissions", format_count(len(contest.submissions)) or "", "; ".join(said))
+
+
+def _build_gate_fact(contest: ReportedContest) -> KeyFact:
+    before = [one for one in contest.submissions if contest.last_event("scored", one["id"]) is None]
+    by = Counter(one["status"] for one in before)
+    failed, broke, waiting, left = (by[name] for name in ("gate_failed", "policy_violation", "submitted", "unjudged"))
+    passed = len(contest.submissions) - failed - broke - waiting - left
+    parts = ((failed, "failed"), (broke, "broke the rules"), (waiting, "waiting"), (left, "not judged"))
+    said = ", ".join(f"{number} {word}" for number, word in parts if number)
+    whole = "all that came" if contest.submissions else "nothing came"
+    return KeyFact("Passed the gate", format_count(passed) or "", said or whole)
+
+
+def _build_finalists_fact(contest: ReportedContest) -> KeyFact:
+    compared = len(contest.finalists)
+    if compared:
+        return KeyFact("Compared", format_count(compared) or "", "side by side")
+    if contest.hidden:
+        now = contest.record["state"] == "ranking"
+        return KeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
+    return KeyFact("Compared", "0", "nobody to compare with" if contest.record["winner"] else "nobody got so far")
+
+
+def _build_challenge_fact(contest: ReportedContest) -> KeyFact:
+    found = contest.last_event("challenged")
+    if found is None:
+        why = "nobody doubted the ranking" if contest.record["winner"] else "there was no ranking"
+        return KeyFact("Challenge", "none", why if contest.stage == "closed" else "none so far")
+    seen = contest.last_event("resolved")
+    when = contest.clock.short(contest.time(found["at"]))
+    return KeyFact("Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn")
+
+
+def _build_payment_fact(contest: ReportedContest) -> KeyFact:
+    paid = next(iter(contest.effects("release_payment")), None)
+    reward = contest.terms["reward"] or "no reward is named"
+    if paid:
+        when = contest.clock.short(contest.time(paid["at"]))
+        return KeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
+    return KeyFact("Payment", "none" if contest.closed else "not yet", reward)
+
+
+def _build_cost_fact(spent: ContestReportJson | None) -> KeyFact:
+    if spent is None:
+        return KeyFact("Cost", "–", "not recorded")
+    replayed, unpriced = spent.get("replayed") or 0, spent.get("requests_without_price") or 0
+    said = [pluralize_count(spent["requests"], "request")] * bool(spent["requests"] or not replayed)
+    said += [f"{unpriced} without a price"] * bool(unpriced)
+    said += [f"{pluralize_count(replayed, 'reply', 'replies')} from a record"] * bool(replayed)
+    return KeyFact("Cost", format_dollar_amount(spent["cost"]), ", ".join(said))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingRow:
+    """A row of the ranking."""
+
+    rank: int | None
+    id: str
+    place: int
+    author: str
+    revises: str | None
+    side: float | None
+    alone: float | None
+    band: str | None
+    flags: tuple[str, ...]
+    tie: str | None
+    look: StatusBadge
+    why: str | None
+
+
+def build_ranking_rows(contest: ReportedContest) -> list[RankingRow]:
+    """Every submission, the best first."""
+    order = list(STATUS_BADGES)
+    rows = sorted(contest.submissions, key=lambda one: _order_ranking_row(one, order))
+    return [_build_ranking_row(contest, one) for one in rows]
+
+
+def _order_ranking_row(one: ContestReportJson, order: list[str]) -> tuple[bool, int, int, float]:
+    status = order.index(one["status"]) if one["status"] in order else len(order)
+    return one["rank"] is None, one["rank"] or 0, status, -(one["score"] or 0.0)
+
+
+def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> RankingRow:
+    alone, now, placed = (
+        find_feedback_scores(one, "individual_scoring"),
+        find_final_scores(one),
+        find_feedback_scores(one, "scoring"),
+    )
+    counts = now or alone or {}
+    return RankingRow(
+        rank=one["rank"],
+        id=one["id"],
+        place=contest.places[one["id"]],
+        author=one["author"],
+        revises=one["revises"],
+        side=get_nested_value(now, "final_score"),
+        alone=get_nested_value(alone, "penalized_total"),
+        band=get_nested_value(alone, "overall_band"),
+        flags=tuple(counts.get("risk_flags", ())),
+        tie=get_nested_value(placed, "tie_broken_by"),
+        look=choose_status_badge(one["status"], contest.stage),
+        why=one["why"],
+    )

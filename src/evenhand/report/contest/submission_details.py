@@ -1,0 +1,295 @@
+"""All that is known of a submission: its path, its text with passages marked, checks, scores, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.report.contest.reported_contest import (
+    ContestReportJson,
+    ReportedContest,
+    StatusBadge,
+    choose_status_badge,
+    find_feedback_scores,
+    find_final_scores,
+    get_nested_value,
+    list_revision_suggestions,
+)
+from evenhand.report.contest.scale_charts import ChartedScores, ScaleChart, draw_scale_chart
+from evenhand.report.html.formats import format_page_percent, format_short_number
+from evenhand.wording import format_figure
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreTotal:
+    """How a total came about, in figures."""
+
+    name: str
+    sum: str
+    base: str
+    penalty: float
+    reasons: tuple[str, ...]
+    total: str
+    by_judge: str  # The total of each judge and what they come to; nothing where there is one judge.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionDetail:
+    """A submission as it is opened."""
+
+    id: str
+    place: int
+    author: str
+    look: StatusBadge
+    why: str | None
+    steps: list[SubmissionStage]
+    text: list[TextPiece]
+    left_out: int
+    checks: list[ContestReportJson]
+    violations: list[tuple[ContestReportJson, list[TextPiece]]]
+    chart: ScaleChart | None
+    said: list[tuple[str, ContestReportJson | None, ContestReportJson | None]]
+    totals: list[ScoreTotal]
+    notes: list[str]
+    advice: list[ContestReportJson]
+
+
+def build_submission_detail(contest: ReportedContest, one: ContestReportJson) -> SubmissionDetail:
+    """All of one submission."""
+    text, left_out = mark_submission_text(contest, one["id"])
+    alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
+    weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
+    by_dimension = [
+        (id, *(get_nested_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
+    ]
+    return SubmissionDetail(
+        id=one["id"], place=contest.places[one["id"]], author=one["author"],
+        look=choose_status_badge(one["status"], contest.stage), why=one["why"], steps=trace_submission_path(contest, one), text=text,
+        left_out=left_out, checks=_list_criteria_checks(contest, one), violations=_list_violation_passages(contest, one),
+        chart=draw_scale_chart((f"{one['id']}: every dimension on 0 to "
+        f"100"), [_chart_dimension_scores(*three) for three in by_dimension]),
+        said=by_dimension if alone or now else [], totals=list(_list_score_totals(contest, alone, now)),
+        notes=_collect_score_notes(alone, now), advice=list_revision_suggestions(one),
+    )  # fmt: skip
+
+
+def _chart_dimension_scores(
+    dimension: str, alone: ContestReportJson | None, now: ContestReportJson | None
+) -> ChartedScores:
+    return ChartedScores(
+        name=dimension, alone=get_nested_value(alone, "score"), together=get_nested_value(now, "score")
+    )
+
+
+def _list_criteria_checks(contest: ReportedContest, one: ContestReportJson) -> list[ContestReportJson]:
+    """The acceptance criteria as they were checked; of a submission that passed, from what the judges said."""
+    told = [check for found in one["feedback"] for check in found.get("criteria_checks", ())]
+    event = contest.last_event("gate_checked", one["id"])
+    if told or event is None:
+        return told
+    by: dict[str, list[ContestReportJson]] = {}
+    for check in event["checks"]:
+        by.setdefault(check["criterion"], []).append(check)
+    asked = enumerate(contest.terms["acceptance"], start=1)
+    return [_build_passed_check(asks, by.get(f"criterion-{number}", [])) for number, asks in asked]
+
+
+def _build_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
+    quotes = dict.fromkeys(quote["text"] for one in said for quote in one["evidence"])
+    reasons = [f"{one['judge']}: {one['reason']}" if len(said) > 1 else one["reason"] for one in said if one["reason"]]
+    return {"criterion": asks, "passed": True, "evidence": "\n".join(quotes), "reason": "\n".join(reasons),
+            "revision_hint": None}  # fmt: skip
+
+
+def _list_violation_passages(
+    contest: ReportedContest, one: ContestReportJson
+) -> list[tuple[ContestReportJson, list[TextPiece]]]:
+    sent = contest.submission_event(one["id"])
+    return [(finding, quote_in_context(sent["submission"]["text"], finding)) for finding in sent["findings"]]
+
+
+def _list_score_totals(
+    contest: ReportedContest, alone: ContestReportJson | None, now: ContestReportJson | None
+) -> Iterator[ScoreTotal]:
+    weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
+    for name, found, key in (("Alone", alone, "penalized_total"), ("Side by side", now, "final_score")):
+        if found and found[key] is not None:
+            flagged = [f"{id} is below expected" for id in found["risk_flags"]]
+            yield ScoreTotal(
+                name=name,
+                sum=_format_weighted_sum(weights, found["dimension_scores"]),
+                base=format_figure(found["weighted_base"]),
+                penalty=found["penalty"],
+                reasons=tuple(found.get("penalty_reasons") or flagged),
+                total=format_figure(found[key]),
+                by_judge=_describe_judge_totals(
+                    contest.terms["weights"], found.get("by_judge") or {}, format_figure(found[key])
+                ),
+            )
+
+
+def _format_weighted_sum(weights: Mapping[str, float], by_dimension: Mapping[str, ContestReportJson]) -> str:
+    return " + ".join(
+        f"{format_page_percent(weight)} × {format_short_number(by_dimension[id]['score'])}"
+        for id, weight in weights.items()
+    )
+
+
+def _describe_judge_totals(weights: Mapping[str, Any], totals: Mapping[str, float | None], mean: str) -> str:
+    """What the mean of several judges is taken from; a judge without a weight counts once."""
+    if not totals:
+        return ""
+    counts = {judge: f" (weight {weights[judge]})" if judge in weights else "" for judge in totals}
+    each = ", ".join(f"{judge} {format_figure(total)}{counts[judge]}" for judge, total in totals.items())
+    return f"Judge by judge: {each}. Their {'weighted ' if any(counts.values()) else ''}mean is {mean}."
+
+
+def _collect_score_notes(*told: ContestReportJson | None) -> list[str]:
+    return list(dict.fromkeys(note for found in told if found for note in found.get("notes") or ()))
+
+
+NOT_JUDGED_STATUSES = ("submitted", "unjudged", "policy_violation", "gate_failed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubmissionStage:
+    """A stage, what came of it and when; a stage that was not reached has no mark."""
+
+    name: str
+    mark: str = ""
+    says: str = ""
+    at: str = ""
+    tone: str = "calm"
+
+
+def trace_submission_path(contest: ReportedContest, one: ContestReportJson) -> list[SubmissionStage]:
+    """The stages of a submission; there is no final where the first that passes wins."""
+    return list(_iterate_submission_stages(contest, one))
+
+
+def _iterate_submission_stages(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
+    says = f"revises {one['revises']}" if one["revises"] else "handed in"
+    yield SubmissionStage(name="Came", mark="●", says=says, at=_format_event_time(contest, one), tone="plain")
+    yield _build_gate_stage(contest, one)
+    yield _build_alone_stage(contest, one)
+    if contest.record["mode"] == "quality_first":
+        yield _build_final_stage(contest, one)
+    yield _build_rank_stage(contest, one)
+
+
+def _format_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
+    return contest.clock.short(contest.time(one["at"]))
+
+
+def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+    if one["status"] == "policy_violation":
+        return SubmissionStage(
+            name="Gate",
+            mark="✕",
+            says="stopped by a guard",
+            at=_format_event_time(contest, one),
+            tone="bad",
+        )
+    event = contest.last_event("gate_checked", one["id"])
+    if event is None:
+        return _build_waiting_stage("Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed)
+    at = _format_event_time(contest, event)
+    if one["status"] == "gate_failed":
+        return SubmissionStage(name="Gate", mark="✕", says="failed", at=at, tone="bad")
+    if one["status"] == "unjudged" and contest.last_event("scored", one["id"]) is None and one["feedback"]:
+        return SubmissionStage(name="Gate", mark="–", says="could not be checked", at=at, tone="warn")
+    return SubmissionStage(name="Gate", mark="✓", says="passed", at=at, tone="good")
+
+
+def _build_alone_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+    event = contest.last_event("scored", one["id"])
+    if event is None:
+        return _build_waiting_stage(
+            "Alone", "waits for the judges", one["status"] == "gate_passed" and not contest.closed
+        )
+    at = _format_event_time(contest, event)
+    found = find_feedback_scores(one, "individual_scoring")
+    if found is None:
+        return SubmissionStage(name="Alone", mark="✓", says="scored, hidden for now", at=at, tone="plain")
+    if found["penalized_total"] is None:
+        return SubmissionStage(name="Alone", mark="–", says="no score", at=at, tone="warn")
+    says = f"{format_figure(found['penalized_total'])}, band {found['overall_band']}"
+    return SubmissionStage(name="Alone", mark="✓", says=says, at=at, tone="plain")
+
+
+def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+    if one["status"] == "superseded":
+        return SubmissionStage(name="Final", mark="↷", says=one["why"] or "superseded")
+    if one["status"] == "below_threshold":
+        return SubmissionStage(name="Final", mark="▽", says=one["why"] or "below the threshold", tone="warn")
+    if one["id"] not in contest.finalists:
+        if one["rank"] is not None:
+            only = one["status"] == "won"
+            return SubmissionStage(name="Final", says="the only one left" if only else "not among the best three")
+        now = contest.record["state"] == "ranking"
+        return _build_waiting_stage("Final", "the best are compared now" if now else "after the deadline",
+                      one["status"] == "gate_passed")  # fmt: skip
+    event = contest.last_event("resolved") or contest.last_event("ranked") or {}
+    found = find_final_scores(one)
+    again = " on the challenge" if event["event"] == "resolved" else " side by side"
+    says = f"{format_figure(found['final_score'])}{again}" if found else "could not be read side by side"
+    return SubmissionStage(name="Final", mark="◆", says=says, at=_format_event_time(contest, event), tone="plain")
+
+
+def _build_rank_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+    if one["rank"] is None:
+        return SubmissionStage(
+            name="Rank", says="" if contest.hidden and one["status"] not in NOT_JUDGED_STATUSES else "no rank"
+        )
+    found = choose_status_badge(one["status"], contest.stage)
+    won = one["status"] == "won"
+    says = f"{one['rank']}, {found.word}" if won else str(one["rank"])
+    return SubmissionStage(name="Rank", mark=found.mark if won else "✓", says=says, tone=found.tone if won else "plain")
+
+
+def _build_waiting_stage(name: str, says: str, waits: bool) -> SubmissionStage:
+    return SubmissionStage(name=name, mark="…", says=says) if waits else SubmissionStage(name=name)
+
+
+MOST_TEXT_SHOWN = 60_000  # Characters of a text that are shown: some twenty pages.
+CONTEXT_CHARACTERS = 90  # Characters beside a passage that is shown on its own.
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A stretch of text, with what marks it."""
+
+    text: str
+    kind: str = ""
+
+
+def mark_submission_text(contest: ReportedContest, id: str) -> tuple[list[TextPiece], int]:
+    """The text of a submission in pieces, and how many characters of it are left out."""
+    sent = contest.submission_event(id)
+    text = sent["submission"]["text"]
+    marks = [(one["start"], one["end"], "flag") for one in sent["findings"]]
+    alone = contest.last_event("scored", id) or {}
+    marks += [(quote["start"], quote["end"], "evidence")
+              for one in alone.get("judgments", ()) for quote in one["evidence"]]  # fmt: skip
+    return list(_cut_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
+
+
+def quote_in_context(text: str, finding: ContestReportJson) -> list[TextPiece]:
+    """A passage with some words before and after it."""
+    start, end = finding["start"], finding["end"]
+    begin, stop = max(start - CONTEXT_CHARACTERS, 0), min(end + CONTEXT_CHARACTERS, len(text))
+    before = ("…" if begin else "") + text[begin:start]
+    after = text[end:stop] + ("…" if stop < len(text) else "")
+    return [TextPiece(before), TextPiece(text[start:end], "flag"), TextPiece(after)]
+
+
+def _cut_text_at_marks(text: str, marks: Iterable[tuple[int, int, str]]) -> Iterator[TextPiece]:
+    """The text in order; of passages that overlap the later one loses what the earlier one has."""
+    last = 0
+    for start, end, kind in sorted(set(marks)):
+        begin, stop = max(start, last), min(end, len(text))
+        if begin < stop:
+            yield from (TextPiece(text[last:begin]), TextPiece(text[begin:stop], kind))
+            last = stop
+    yield TextPiece(text[last:])

@@ -1,0 +1,211 @@
+"""A run as data for programs: JSON, CSV and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TextIO
+
+from evenhand.errors import Fault, InputError
+from evenhand.report.phrases import ReportData
+from evenhand.report.tables import (
+    count_result_assertions,
+    get_criterion_value,
+    list_report_criteria,
+    list_report_layers,
+)
+from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_characters, replace_surrogate_halves
+
+
+def write_json(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
+    """Write one object: the keys of the head, then the samples, streamed."""
+    stream.write("{\n")
+    for key, value in head.items():
+        stream.write(f"{dump_json_line(key)}: {dump_json_line(value)},\n")
+    stream.write('"samples": [')
+    for place, sample in enumerate(samples):
+        stream.write(f"{',' if place else ''}\n{dump_json_line(sample)}")
+    stream.write("\n]\n}\n")
+
+
+def dump_json_line(value: object) -> str:
+    """A value as JSON on one line; what would act on a terminal is an escape, which means the same."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:  # Metadata may hold NaN, which JSON has not.
+        text = json.dumps(_replace_nonfinite_by_null(value), ensure_ascii=False, allow_nan=False)
+    return ACTING_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _replace_nonfinite_by_null(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): _replace_nonfinite_by_null(one) for key, one in value.items()}
+    return [_replace_nonfinite_by_null(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+BYTE_ORDER_MARK = "\ufeff"  # Without it Excel takes UTF-8 for the alphabet of the country it was bought in.
+LONGEST_CELL = 32_000  # A spreadsheet's cell holds 32,767 characters; the rest would spill into the next row.
+
+# Spreadsheets calculate what begins so; the wide forms count in East Asian editions. A quote before it is doubled,
+# so that taking one away gives back the text.
+_FORMULA = re.compile(r"'*[\s\u200b-\u200d\u2060\ufeff]*[=+\-@＝＋－＠]|'*[\t\r\n]")
+
+
+def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
+    """Write a row for each result; the stream is one opened with newline=""."""
+    layers, criteria = list_report_layers(head), list_report_criteria(head)
+    stream.write(BYTE_ORDER_MARK)
+    rows = csv.writer(stream)
+    rows.writerow(_escape_csv_cells(_csv_column_names(layers, criteria)))
+    for sample in samples:
+        for result in sample["results"]:
+            rows.writerow(_escape_csv_cells(_build_csv_row(sample, result, layers, criteria)))
+
+
+def _csv_column_names(layers: list[str], criteria: list[str]) -> list[object]:
+    measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
+    rest = ["verdict", "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
+    return ["id", "variant", "repeat", "state", "score", "composite", *measured, *rest]
+
+
+def _build_csv_row(sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
+    output = result["output"] or {}
+    return [
+        sample["id"],
+        result["variant"],
+        result["repeat"],
+        result["state"],
+        result["score"],
+        result["composite"],
+        *(result["layers"].get(name) for name in layers),
+        *(get_criterion_value(result, id) for id in criteria),
+        result["verdict"],
+        count_result_assertions(result, True),
+        count_result_assertions(result, False),
+        output.get("cost"),
+        output.get("latency_ms"),
+        result["why"],
+        output.get("text"),
+    ]
+
+
+def _escape_csv_cells(row: Iterable[object]) -> list[object]:
+    return [escape_csv_cell(value) if isinstance(value, str) else value for value in row]
+
+
+def escape_csv_cell(text: str) -> str:
+    """A text that a spreadsheet shows and does not calculate."""
+    shown = escape_acting_characters(text[: LONGEST_CELL + 1])
+    shown = shown if len(shown) <= LONGEST_CELL else shown[: LONGEST_CELL - 1] + "…"
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+ROW_GROUP_SIZE = 1000  # Rows held in memory at a time: a few megabytes with outputs and replies of a few kilobytes.
+
+# Every column and every field of what is nested, with its type; "json" is text that holds any plain data.
+PARQUET_COLUMNS = {
+    "position": "int64", "id": "string", "input": "string", "messages": "json", "reference": "string",
+    "context": "string", "tags": ["string"], "cluster": "string", "metadata": "json", "variant": "string",
+    "repeat": "int32", "state": "string", "why": "string", "score": "double", "composite": "double",
+    "verdict": "string", "output": "string", "author": "string", "cost": "double", "latency_ms": "double",
+    "turns": "int32",
+    "trace": [{"name": "string", "input": "json", "output": "json"}],
+    "findings": [{"guard": "string", "rule": "string", "says": "string", "text": "string", "start": "int64",
+                  "end": "int64"}],
+    "assertions": [{"name": "string", "kind": "string", "layer": "string", "weight": "double", "passed": "bool",
+                    "looked_for": "string", "found": "string", "why_not": "string", "start": "int64", "end": "int64",
+                    "parts": "json"}],
+    "judgments": [{"judge": "string", "criterion": "string", "score": "double", "band": "string", "why_not": "string",
+                   "reason": "string", "evidence": [{"text": "string", "start": "int64", "end": "int64"}],
+                   "feedback": "string", "spread": {"n": "int32", "sd": "double", "how": "string"}}],
+    "calls": [{"judge": "string", "reply": "string", "failed": "string", "input_tokens": "int64",
+               "output_tokens": "int64", "attempts": "int32", "seconds": "double", "cached": "bool", "cost": "double"}],
+    "scorecard": "json", "composite_steps": "json",
+}  # fmt: skip
+
+
+def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -> None:
+    """Write the results in groups of rows; the file appears when it is whole."""
+    arrow, parquet = _import_pyarrow()
+    layers, criteria = list_report_layers(head), list_report_criteria(head)
+    fields = {**PARQUET_COLUMNS, **dict.fromkeys(_parquet_measure_names(layers, criteria), "double")}
+    about = {"evenhand": dump_json_line(dict(head))}
+    schema = arrow.schema([(name, _to_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
+    rows = (_build_parquet_row(sample, result, layers, criteria) for sample in samples for result in sample["results"])
+    begun = path.with_name(f"{path.name}.part")
+    try:
+        with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
+            for group in _iterate_row_groups(rows):
+                shaped = [
+                    {name: _shape_parquet_value(row.get(name), kind) for name, kind in fields.items()} for row in group
+                ]
+                file.write_table(arrow.Table.from_pylist(shaped, schema=schema), row_group_size=ROW_GROUP_SIZE)
+        begun.replace(path)
+    finally:
+        begun.unlink(missing_ok=True)
+
+
+def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        import pyarrow.parquet  # type: ignore[import-untyped]
+    except ImportError as missing:
+        fault = Fault("a Parquet report needs the package pyarrow", "pip install 'evenhand[parquet]'")
+        raise InputError(fault) from missing
+    return pyarrow, pyarrow.parquet
+
+
+def _parquet_measure_names(layers: list[str], criteria: list[str]) -> list[str]:
+    return [
+        *(replace_surrogate_halves(f"layer:{name}") for name in layers),
+        *(replace_surrogate_halves(f"criterion:{id}") for id in criteria),
+    ]
+
+
+def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
+    if isinstance(kind, list):
+        return arrow.list_(_to_arrow_type(arrow, kind[0]))
+    if isinstance(kind, dict):
+        return arrow.struct([(name, _to_arrow_type(arrow, one)) for name, one in kind.items()])
+    names = {"json": "string", "double": "float64", "bool": "bool_"}
+    return getattr(arrow, names.get(str(kind), str(kind)))()
+
+
+def _build_parquet_row(
+    sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]
+) -> dict[str, object]:
+    output = result["output"] or {}
+    measured = [*(result["layers"].get(name) for name in layers), *(get_criterion_value(result, id) for id in criteria)]
+    return {
+        **sample,
+        **result,
+        **output,
+        "output": output.get("text"),
+        **dict(zip(_parquet_measure_names(layers, criteria), measured, strict=True)),
+    }
+
+
+def _iterate_row_groups(rows: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
+    while group := list(islice(rows, ROW_GROUP_SIZE)):
+        yield group
+
+
+def _shape_parquet_value(value: Any, kind: object) -> object:
+    """The value as its column holds it; None stays None, whatever the column."""
+    if value is None:
+        return None
+    if isinstance(kind, list):
+        return [_shape_parquet_value(one, kind[0]) for one in value]
+    if isinstance(kind, dict):
+        return {name: _shape_parquet_value(value.get(name), one) for name, one in kind.items()}
+    if kind == "string":
+        return replace_surrogate_halves(value) if isinstance(value, str) else dump_json_line(value)
+    return dump_json_line(value) if kind == "json" else float(value) if kind == "double" else value

@@ -1,0 +1,102 @@
+"""Template filters: numbers, times, money and links as the page writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from evenhand.report.phrases import describe_badge, describe_badge_advice, format_report_p_value
+from evenhand.wording import format_dollar_amount, format_figure, format_milliseconds
+
+
+def format_scaled_number(value: float | None, ends: Sequence[float] | None = None) -> str:
+    """A number with the decimals that its scale calls for."""
+    return format_figure(value, ends)
+
+
+def format_signed_number(value: float | None) -> str:
+    """A difference: its sign is always written."""
+    return format_figure(value, signed=True)
+
+
+def format_short_number(value: float | None) -> str | None:
+    """A number with the decimals it has, at most four."""
+    return None if value is None else f"{value:,.4f}".rstrip("0").rstrip(".").replace("-", "−")
+
+
+def format_count(value: float | None) -> str | None:
+    """A whole number with thousands apart."""
+    return None if value is None else f"{value:,.0f}"
+
+
+def format_page_percent(share: float | None) -> str | None:
+    """A share as per cent."""
+    return None if share is None else f"{100 * share:.4g} %"
+
+
+def format_seconds(seconds: float | None) -> str | None:
+    """A time in the unit that suits it."""
+    if seconds is None:
+        return None
+    if seconds < 60:
+        return format_milliseconds(1000 * seconds)
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def format_page_moment(written: str | None) -> str | None:
+    """A day and a minute from ISO 8601, or the text as it is."""
+    if written is None:
+        return None
+    try:
+        when = datetime.fromisoformat(written)
+    except ValueError:
+        return written
+    return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
+
+
+def format_scale_ends(ends: Any) -> str | None:
+    """A scale by its ends, or as it was written."""
+    if isinstance(ends, list | tuple) and len(ends) == 2:
+        return f"{format_short_number(ends[0])} to {format_short_number(ends[1])}"
+    return None if ends is None else str(ends)
+
+
+def format_interval_bounds(estimate: Mapping[str, Any] | None) -> str | None:
+    """An interval by its two ends, or None where there is none."""
+    if estimate is None or estimate["low"] is None or estimate["high"] is None:
+        return None
+    ends = estimate.get("scale")
+    return f"{format_scaled_number(estimate['low'], ends)} to {format_scaled_number(estimate['high'], ends)}"
+
+
+def describe_fingerprint_tag(tag: str) -> str:
+    """What a fingerprint is of, by its tag: a rubric, or the question that an assertion asks."""
+    kind = tag.removeprefix("assertion:")
+    return f"rubric for {tag or 'all'}" if kind == tag else f"assertion {kind}"
+
+
+def link_to_sample(id: str | None) -> str:
+    """A sample's place on the page, for a link; halves of characters, which no address can hold, are replaced."""
+    return "#sample=" + quote((id or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
+
+
+TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
+    "number": format_scaled_number,
+    "signed": format_signed_number,
+    "short": format_short_number,
+    "count": format_count,
+    "percent": format_page_percent,
+    "dollars": format_dollar_amount,
+    "chance": format_report_p_value,
+    "duration": format_seconds,
+    "moment": format_page_moment,
+    "scale": format_scale_ends,
+    "bounds": format_interval_bounds,
+    "marked": describe_fingerprint_tag,
+    "place": link_to_sample,
+    "advised": describe_badge_advice,
+    "answered": describe_badge,
+}

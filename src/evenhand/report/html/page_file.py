@@ -1,0 +1,167 @@
+"""A run written as one HTML file: templates that escape, a policy that lets nothing else run, samples as inert
+JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from itertools import islice
+from typing import Any, TextIO
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from evenhand.report.html.formats import TEMPLATE_FILTERS
+from evenhand.report.html.run_page import build_run_page
+from evenhand.report.untrusted_text import escape_hiding_characters
+
+HTML_PACKAGE = "evenhand.report.html"
+PAGE_SCRIPTS = ("report.js", "search.js", "table.js", "outputs.js", "sample.js", "start.js")
+
+
+def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    """Write the whole report; the samples are asked for one after another as they are written."""
+    style, script = load_page_part(HTML_PACKAGE, "report.css"), _bundle_page_scripts()
+    pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
+        **build_run_page(head),
+        style=style,
+        script=script,
+        policy=build_security_policy(style, script),
+        facts=dump_inert_json(_build_script_facts(head)),
+        blocks=render_sample_blocks(samples),
+    )
+    stream.writelines(pieces)
+
+
+def _bundle_page_scripts() -> str:
+    """The scripts as one function, so that nothing of them is in reach of anything else."""
+    return (
+        "(() => {\n'use strict';\n" + "\n".join(load_page_part(HTML_PACKAGE, name) for name in PAGE_SCRIPTS) + "})();\n"
+    )
+
+
+def _build_script_facts(head: dict[str, Any]) -> dict[str, Any]:
+    """What the script must know of the run."""
+    return {
+        "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
+        "answers": _list_yes_no_criteria(head["eval"]["rubrics"]),
+    }
+
+
+def _list_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
+    """The criteria that are answered by yes or no, in every rubric that has them."""
+    scales: dict[str, set[str]] = {}
+    for one in (criterion for rubric in rubrics for criterion in rubric["criteria"]):
+        scales.setdefault(one["id"], set()).add(str(one["scale"]))
+    return [id for id, several in scales.items() if several == {"yes/no"}]
+
+
+@cache
+def load_page_template(package: str, name: str) -> Template:
+    """A template of a package, which escapes all that it is given."""
+    environment = Environment(
+        autoescape=True,
+        finalize=_finalize_template_value,
+        loader=PackageLoader(package),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters |= TEMPLATE_FILTERS
+    return environment.get_template(name)
+
+
+@cache
+def load_page_part(package: str, name: str) -> str:
+    """A style or script of a package, as it goes into the file."""
+    return files(package).joinpath(name).read_text("utf-8")
+
+
+def build_security_policy(style: str, script: str = "") -> str:
+    """Nothing is loaded, and nothing runs but the one script: even a hole in the escaping would be of no use."""
+    runs = f"script-src {_hash_policy_source(script)}; " if script else ""
+    return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; img-src data:; " + (
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _finalize_template_value(value: object) -> object:
+    """What stands in the page for a value: a dash where nothing was measured, hiding marks written out."""
+    if value is None:
+        return "–"
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_characters(value)
+
+
+def _hash_policy_source(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+SAMPLES_PER_BLOCK = 100  # In a block: few enough to search one without a pause, enough to keep the page's tree small.
+SNIPPET_LENGTH = 140  # Characters of the input that the table shows.
+
+_RISKY_IN_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def render_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """The pieces of all blocks, in order; a sample is forgotten as soon as it is a piece."""
+    rest = iter(samples)
+    for sample in rest:
+        rows = []
+        yield '<script type="application/json" class="samples">\n'
+        for one in _chain_samples(sample, islice(rest, SAMPLES_PER_BLOCK - 1)):
+            rows.append(_build_sample_index_row(one))
+            yield dump_inert_json(one) + "\n"
+        yield f'</script>\n<script type="application/json" class="index">{dump_inert_json(rows)}</script>\n'
+
+
+def dump_inert_json(data: object) -> str:
+    """JSON on one line in which no text can end a script element, nor begin a comment in it."""
+    try:
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return dump_inert_json(_name_nonfinite_numbers(data))
+    return _RISKY_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _name_nonfinite_numbers(data: object) -> object:
+    """The same with the words for what JSON has no number for: such values come in with the metadata of a sample."""
+    if isinstance(data, dict):
+        return {str(key): _name_nonfinite_numbers(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_name_nonfinite_numbers(value) for value in data]
+    return str(data) if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _chain_samples(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    yield first
+    yield from rest
+
+
+def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
+    """What the table needs of a sample: id, beginning of the input, tags, results."""
+    return [
+        sample["id"],
+        _cut_input_snippet(sample),
+        sample["tags"],
+        [_build_result_index_entry(one) for one in sample["results"]],
+    ]
+
+
+def _build_result_index_entry(result: dict[str, Any]) -> list[object]:
+    failed = [one["name"] for one in result["assertions"] if one["passed"] is False]
+    value = result["score"] if result["composite"] is None else result["composite"]
+    return [result["variant"], result["state"], result["verdict"], value, failed, len(result["findings"])]
+
+
+def _cut_input_snippet(sample: dict[str, Any]) -> str:
+    text = sample["input"]
+    if not text and sample["messages"]:
+        text = sample["messages"][-1]["text"]
+    shown = text if isinstance(text, str) else "" if text is None else json.dumps(text, ensure_ascii=False)
+    return shown if len(shown) <= SNIPPET_LENGTH else shown[: SNIPPET_LENGTH - 1] + "…"

@@ -1,0 +1,360 @@
+"""A run as Markdown for a pull request: the verdict, why and how sure, the tables, and the samples worth a look."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from statistics import fmean
+from typing import TextIO
+
+from evenhand.report.phrases import (
+    ReportData,
+    describe_failure_count,
+    describe_sample_count,
+    describe_unfinished_run,
+    does_verdict_stand,
+    explain_unscored_result,
+    is_result_unscored,
+    list_failed_checks,
+)
+from evenhand.report.tables import (
+    ReportColumn,
+    build_comparison_columns,
+    build_criterion_columns,
+    build_variant_columns,
+)
+from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
+
+LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
+COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, and for the last line.
+LONGEST_SENTENCE = 600
+LONGEST_REASON = 200
+LONGEST_NAME = 60
+VERDICT_MARKS = {
+    "PROGRESS": "✅",
+    "CAUTIOUS": "⚠️",
+    "REGRESS": "❌",
+    "NOISE": "➖",
+    "UNDERPOWERED": "❔",
+    "UNDECIDED": "❔",
+}
+
+
+def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
+    """Write one page of at most 60,000 characters; what does not fit is counted, not cut in the middle."""
+    worst = find_notable_results(head, samples)
+    sections = [
+        _render_markdown_verdict(head),
+        _render_markdown_variants(head),
+        _render_markdown_comparisons(head),
+        _render_markdown_criteria(head),
+        _render_markdown_gates(head),
+        _render_markdown_failures(head),
+        _render_markdown_flags(head),
+        _render_largest_drops(worst) if head["decision"]["comparisons"] else _render_lowest_scores(worst),
+        _render_unscored_results(worst),
+    ]
+    page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
+    stream.write(page + _render_markdown_origin(head))
+
+
+def _fit_markdown_sections(sections: Sequence[list[str]], room: int) -> str:
+    """The sections one after another, each with as many of its lines as there is room for."""
+    page = ""
+    for lines in sections:
+        for place, line in enumerate(lines):
+            if len(page) + len(line) + 1 > room:
+                closing = "</details>\n" if place and lines[-1] == "</details>" else ""
+                return (
+                    f"{page}\n… {pluralize_count(len(lines) - place, 'line')} and what follows did not fit\n{closing}\n"
+                )
+            page += f"{line}\n"
+        page += "\n"
+    return page
+
+
+def _render_markdown_verdict(head: ReportData) -> list[str]:
+    decision = head["decision"]
+    state = describe_unfinished_run(head["run"])
+    cut = f" ({escape_markdown(state, LONGEST_NAME)}, {describe_sample_count(head['run'])})" if state else ""
+    sentences = [escape_markdown(one, LONGEST_SENTENCE) for one in decision["reasons"][:10]]
+    lines = [
+        (
+            f"### {_choose_verdict_mark(head)} {escape_markdown(decision['verdict'], LONGEST_NAME)}: "
+            f"{escape_markdown(head['run']['name'], LONGEST_NAME)}{cut}"
+        ),
+        "",
+    ]
+    lines += [f"**{escape_markdown(decision['headline'], LONGEST_SENTENCE)}**", ""]
+    lines += [f"- {one}" for one in sentences]
+    lines += [f"- How sure: {escape_markdown(decision['sure'], LONGEST_SENTENCE)}"] if decision["sure"] else []
+    lines += (
+        [f"- **Next:** {escape_markdown(decision['next_step'], LONGEST_SENTENCE)}"] if decision["next_step"] else []
+    )
+    return lines
+
+
+def _choose_verdict_mark(head: ReportData) -> str:
+    """The sign of the verdict; a good one only where nothing speaks against it."""
+    decision = head["decision"]
+    mark = VERDICT_MARKS.get(decision["verdict"], "✅" if decision["exit_code"] == 0 else "❌")
+    return "⚠️" if mark == "✅" and not does_verdict_stand(head) else mark
+
+
+def _render_markdown_variants(head: ReportData) -> list[str]:
+    return _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"])
+
+
+def _render_markdown_comparisons(head: ReportData) -> list[str]:
+    columns = list(chain.from_iterable(build_comparison_columns(head)))
+    return (
+        ["Differences, with intervals:", "", *_render_markdown_columns(columns, ["comparison", "verdict"])]
+        if columns
+        else []
+    )
+
+
+def _render_markdown_criteria(head: ReportData) -> list[str]:
+    return _render_markdown_columns(build_criterion_columns(head), ["criterion"])
+
+
+def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str]) -> list[str]:
+    shown = [
+        (escape_markdown(name, LONGEST_NAME), [escape_markdown(cell, LONGEST_NAME) for cell in cells])
+        for name, cells in columns
+    ]
+    return render_markdown_table(shown, left) if shown else []
+
+
+def _render_markdown_gates(head: ReportData) -> list[str]:
+    gates = [(variant, gate) for variant, several in head["decision"]["gates"].items() for gate in several]
+    failed = [_render_markdown_gate(variant, gate) for variant, gate in gates if not gate["passed"]]
+    if not failed:
+        return [f"Gates: {'the one passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []
+    return [f"Gates: {len(failed)} of {len(gates)} not passed", "", *failed]
+
+
+def _render_markdown_gate(variant: str, gate: ReportData) -> str:
+    mean = (
+        "was not measured"
+        if gate["mean"] is None
+        else f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
+    )
+    return (
+        f"- {escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)} "
+        f"{escape_markdown(mean)}"
+    )
+
+
+def _render_markdown_failures(head: ReportData) -> list[str]:
+    lines = [
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: {escape_markdown(describe_failure_count(one), LONGEST_NAME)}: "
+        f"{escape_markdown(one['why'], LONGEST_REASON)} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
+        for one in head["failures"]
+    ]
+    return ["Failures:", "", *lines] if lines else []
+
+
+def _render_markdown_flags(head: ReportData) -> list[str]:
+    lines = [
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: {escape_markdown(one['guard'], LONGEST_NAME)} guard, {escape_markdown(one['rule'], LONGEST_NAME)}: "
+        f"{escape_markdown(one['says'], LONGEST_REASON)}, {pluralize_count(one['count'], 'output')} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
+        for one in head["flags"]
+    ]
+    return ["Flags:", "", *lines] if lines else []
+
+
+def _render_largest_drops(worst: NotableResults) -> list[str]:
+    columns = [
+        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.drops]),
+        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in worst.drops]),
+        ("control scored", [format_figure(one.before) for one in worst.drops]),
+        ("variant scored", [format_figure(one.value) for one in worst.drops]),
+        ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.drops]),
+    ]
+    title = f"Largest drops ({_describe_shown_of_total(worst.drops, worst.n_dropped)})"
+    return (
+        _render_markdown_details(title, render_markdown_table(columns, ["sample", "variant", "failed checks"]))
+        if worst.drops
+        else []
+    )
+
+
+def _render_lowest_scores(worst: NotableResults) -> list[str]:
+    columns = [
+        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.lowest]),
+        ("score", [format_figure(one.value) for one in worst.lowest]),
+        ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.lowest]),
+    ]
+    return (
+        _render_markdown_details("Lowest scores", render_markdown_table(columns, ["sample", "failed checks"]))
+        if worst.lowest
+        else []
+    )
+
+
+def _render_unscored_results(worst: NotableResults) -> list[str]:
+    columns = [
+        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.unscored]),
+        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in worst.unscored]),
+        ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored]),
+    ]
+    title = f"Without a score ({_describe_shown_of_total(worst.unscored, worst.n_unscored)})"
+    return (
+        _render_markdown_details(title, render_markdown_table(columns, ["sample", "variant", "why"]))
+        if worst.unscored
+        else []
+    )
+
+
+def _describe_shown_of_total(shown: Sequence[NotableResult], total: int) -> str:
+    return f"{len(shown)} of {total:,}" if total > len(shown) else str(total)
+
+
+def _render_markdown_details(title: str, lines: list[str]) -> list[str]:
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
+
+
+def _render_markdown_origin(head: ReportData) -> str:
+    run, cost = head["run"], head["cost"]
+    unpriced = f" and {pluralize_count(cost['unpriced'], 'call')} of unknown price" if cost["unpriced"] else ""
+    parts = [
+        f"run {escape_markdown(run['id'], LONGEST_NAME)}",
+        describe_sample_count(run),
+        f"cost {escape_markdown(format_dollar_amount(cost['total']))}{unpriced}",
+        f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",
+        f"Evenhand {escape_markdown(run['evenhand'], LONGEST_NAME)}",
+    ]
+    return f"<sub>{' · '.join(parts)}</sub>\n"
+
+
+# Entities never count as markup. Pipes and backslashes are entities too, because renderers differ in how they
+# count backslashes before a pipe; a dollar sign would begin a formula.
+_MARKDOWN_ENTITIES = {char: f"&#{ord(char)};" for char in "|\\`$"} | {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+}
+_MARKDOWN_SPECIAL = str.maketrans({**_MARKDOWN_ENTITIES, **{char: f"\\{char}" for char in "*_[]~#"}})
+_LIST_MARKER = re.compile(
+    r"^([-+](?!\d)|\d+[.)](?=\s|$))"
+)  # Behind the mark of a list, these would begin another, or a rule.
+
+# Mentions, issues, links, addresses and emoji are looked for in the text that was rendered, so escapes do not stop
+# them: a character without width in the middle does.
+_LINK_MARKER = re.compile(r"@|#(?=\w)|:(?=//)|:(?=[\w+-]+:)|(?<=\bmailto):|(?<=\bxmpp):|(?<=\bwww)\.|(?<=\bGH)-", re.I)
+_ZERO_WIDTH_BREAK = "\u200b"
+
+
+def escape_markdown(text: object, most: int = 120) -> str:
+    """A text as one line of Markdown that shows it and does nothing else."""
+    broken = _LINK_MARKER.sub(lambda found: found[0] + _ZERO_WIDTH_BREAK, fold_to_one_line(str(text), most))
+    plain = _LIST_MARKER.sub(lambda found: f"{_ZERO_WIDTH_BREAK}{found[0]}", broken).translate(_MARKDOWN_SPECIAL)
+    return plain.replace(_ZERO_WIDTH_BREAK, "&#8203;")
+
+
+def render_markdown_table(columns: Sequence[tuple[str, Sequence[str]]], left: Container[str]) -> list[str]:
+    """The lines of a table; names and cells are Markdown already, those not on the left are numbers."""
+    names = [name for name, _ in columns]
+    rule = ["---" if name in left else "---:" for name in names]
+    rows = zip(*(cells for _, cells in columns), strict=True)
+    return [f"| {' | '.join(row)} |" for row in (names, rule, *rows)]
+
+
+MOST_NOTABLE = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotableResult:
+    """A result worth a look: whose, what it scored, and what is known of why."""
+
+    sample: str
+    variant: str
+    value: float | None
+    before: float | None = None  # What the control scored.
+    why: str = ""
+
+
+@dataclass(slots=True)
+class NotableResults:
+    """What one pass over the samples has found; never more than a few of each."""
+
+    drops: list[NotableResult] = field(default_factory=list)
+    lowest: list[NotableResult] = field(default_factory=list)
+    unscored: list[NotableResult] = field(default_factory=list)
+    n_dropped: int = 0
+    n_unscored: int = 0
+
+
+def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> NotableResults:
+    """Look at every sample once."""
+    control = next((one["name"] for one in head["variants"] if one["role"] == "control"), None)
+    found = NotableResults()
+    drops, lows = _LargestResults(), _LargestResults()
+    for sample in samples:
+        _note_unscored_results(found, sample)
+        means = _mean_score_by_variant(sample)
+        before = None if control is None else means.get(control)
+        for variant, value in means.items():
+            lows.offer(-value, sample, variant, value, before)
+            if before is not None and value < before:
+                found.n_dropped += 1
+                drops.offer(before - value, sample, variant, value, before)
+    found.drops, found.lowest = drops.in_order(), lows.in_order()
+    return found
+
+
+class _LargestResults:
+    """The few largest of many, and of equals the earlier."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, NotableResult]] = []
+        self._offered = 0
+
+    def offer(self, by: float, sample: ReportData, variant: str, value: float, before: float | None) -> None:
+        """Keep it, if it is among them so far."""
+        self._offered += 1
+        if len(self._heap) == MOST_NOTABLE and by <= self._heap[0][0]:
+            return
+        seen = NotableResult(
+            sample=sample["id"],
+            variant=variant,
+            value=value,
+            before=before,
+            why=_explain_notable_result(sample, variant),
+        )
+        keep = heapq.heappush if len(self._heap) < MOST_NOTABLE else heapq.heapreplace
+        keep(self._heap, (by, -self._offered, seen))
+
+    def in_order(self) -> list[NotableResult]:
+        """The largest first."""
+        return [seen for _, _, seen in sorted(self._heap, key=lambda one: one[:2], reverse=True)]
+
+
+def _note_unscored_results(found: NotableResults, sample: ReportData) -> None:
+    for result in filter(is_result_unscored, sample["results"]):
+        found.n_unscored += 1
+        if len(found.unscored) < MOST_NOTABLE:
+            why = explain_unscored_result(result)
+            found.unscored.append(NotableResult(sample=sample["id"], variant=result["variant"], value=None, why=why))
+
+
+def _mean_score_by_variant(sample: ReportData) -> dict[str, float]:
+    """What each variant scored, over its repeats: composites, or scores where nobody has a composite."""
+    results = [one for one in sample["results"] if not is_result_unscored(one)]
+    of = "composite" if any(one["composite"] is not None for one in results) else "score"
+    values: dict[str, list[float]] = {}
+    for one in results:
+        if one[of] is not None:
+            values.setdefault(one["variant"], []).append(one[of])
+    return {variant: fmean(several) for variant, several in values.items()}
+
+
+def _explain_notable_result(sample: ReportData, variant: str) -> str:
+    checks = [check for one in sample["results"] if one["variant"] == variant for check in list_failed_checks(one)]
+    return "; ".join(dict.fromkeys(checks))

@@ -1,0 +1,207 @@
+"""The data of a report: the head that a run keeps, and its samples one at a time, personal data masked."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from evenhand.guards.personal_data import build_text_mask, find_personal_data, mask_data, mask_personal_data
+from evenhand.store.store import Store
+
+ReportSampleJson = dict[str, Any]
+StoredReportRow = Mapping[str, Any]
+
+
+def build_report_data(
+    store: Store, run: StoredReportRow, head: ReportSampleJson
+) -> tuple[ReportSampleJson, Iterator[ReportSampleJson]]:
+    """The head of a run's report and its samples, fit to be shown."""
+    head = {**head, "eval": {**head["eval"], "source": run["source"]}}
+    masks = "personal" in head["eval"]["guards"]
+    order = {one["name"]: place for place, one in enumerate(head["variants"])}
+    samples = _iterate_report_samples(store, run["id"], order, masks)
+    return (mask_data(head, build_text_mask(())), samples) if masks else (head, samples)  # type: ignore[return-value]
+
+
+def _iterate_report_samples(
+    store: Store, run: str, order: Mapping[str, int], masks: bool
+) -> Iterator[ReportSampleJson]:
+    results, calls = _RowsByPosition(store.results(run)), _RowsByPosition(store.calls(run))
+    for row in store.samples(run):
+        own = next(results, (None, []))[1] if results.at(row["position"]) else []
+        kept = next(calls, (None, []))[1] if calls.at(row["position"]) else []
+        own = sorted(own, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
+        replies = {call["key"]: call for call in kept}
+        yield _build_report_sample(row, own, replies, store, masks)
+
+
+class _RowsByPosition:
+    """Rows in order, taken by the position they are about."""
+
+    def __init__(self, rows: Iterable[StoredReportRow]) -> None:
+        self._groups = groupby(rows, key=lambda row: row["position"])
+        self._next = self._following()
+
+    def at(self, position: int) -> bool:
+        """Whether the next group is about that position; groups before it are passed over."""
+        while self._next is not None and self._next[0] < position:
+            self._next = self._following()
+        return self._next is not None and self._next[0] == position
+
+    def __next__(self) -> tuple[int, list[StoredReportRow]]:
+        taken = self._next
+        if taken is None:
+            raise StopIteration
+        self._next = self._following()
+        return taken
+
+    def _following(self) -> tuple[int, list[StoredReportRow]] | None:
+        found = next(self._groups, None)
+        return None if found is None else (found[0], list(found[1]))
+
+
+def _build_report_sample(
+    row: StoredReportRow,
+    results: list[StoredReportRow],
+    replies: Mapping[str, StoredReportRow],
+    store: Store,
+    masks: bool,
+) -> ReportSampleJson:
+    content = json.loads(row["content"])
+    sample = {
+        "position": row["position"],
+        "id": row["id"],
+        "input": content.get("input", ""),
+        "messages": content.get("messages"),
+        "reference": content.get("reference", ""),
+        "context": content.get("context", ""),
+        "tags": content.get("tags", []),
+        "cluster": content.get("cluster"),
+        "metadata": content.get("metadata", {}),
+        "results": [_build_report_result(one, replies, store) for one in results],
+    }
+    return MaskedSample(sample).data() if masks else sample
+
+
+def _build_report_result(
+    row: StoredReportRow, replies: Mapping[str, StoredReportRow], store: Store
+) -> ReportSampleJson:
+    content = json.loads(row["content"])
+    card = content["scorecard"]
+    elsewhere = [key for key in content["calls"] if key not in replies]  # Asked first about another sample.
+    known = {**replies, **store.calls_by_key(row["run"], elsewhere)} if elsewhere else replies
+    return {
+        "variant": row["variant"],
+        "repeat": row["repeat"],
+        "state": row["state"],
+        "why": content["why"],
+        "score": _exact_score_to_float(row["score"]),
+        "composite": _exact_score_to_float(row["composite"]),
+        "layers": {name: _exact_score_to_float(value) for name, value in content["layers"].items()},
+        "verdict": card["verdict"] if card else None,
+        "output": content["output"],
+        "findings": content["findings"],
+        "assertions": content["assertions"],
+        "scorecard": card,
+        "composite_steps": content["composite_steps"],
+        "judgments": content["judgments"],
+        "suggestions": content["suggestions"],
+        "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
+    }
+
+
+def _build_report_call(row: StoredReportRow) -> ReportSampleJson:
+    return {
+        "judge": row["judge"],
+        "reply": json.loads(row["reply"])["text"] if row["reply"] is not None else None,
+        "kept": row["kept"],
+        "failed": row["failed"],
+        "input_tokens": row["input_tokens"],
+        "output_tokens": row["output_tokens"],
+        "attempts": row["attempts"],
+        "seconds": row["seconds"],
+        "cached": row["cached_from"] is not None,
+        "cost": None if row["cost"] is None else float(row["cost"]),
+    }
+
+
+def _exact_score_to_float(exact: str | None) -> float | None:
+    if exact is None:
+        return None
+    above, _, below = exact.partition("/")
+    return int(above) / int(below or 1)
+
+
+class MaskedSample:
+    """One sample of a report on its way to a reader."""
+
+    def __init__(self, sample: ReportSampleJson) -> None:
+        self._sample = sample
+        outputs = [one["output"]["text"] for one in sample["results"] if one["output"]]
+        self._hide = build_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
+
+    def data(self) -> ReportSampleJson:
+        """The sample with every text masked."""
+        own = {name: mask_data(value, self._hide) for name, value in self._sample.items() if name != "results"}
+        return {**own, "results": [self._mask_result(one) for one in self._sample["results"]]}
+
+    def _mask_result(self, result: ReportSampleJson) -> ReportSampleJson:
+        shown: ReportSampleJson = mask_data({**result, "output": None}, self._hide)  # type: ignore[assignment]
+        output = result["output"]
+        if output is None:
+            return shown
+        text, places = mask_with_places(output["text"])
+        rest: ReportSampleJson = mask_data({**output, "text": ""}, self._hide)  # type: ignore[assignment]
+        for one in (
+            *shown["findings"],
+            *_flatten_assertion_parts(shown["assertions"]),
+            *_list_evidence_quotes(shown["judgments"]),
+        ):
+            _move_passage_places(one, places)
+        return {**shown, "output": {**rest, "text": text}}
+
+
+def mask_with_places(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
+    """The masked text, and for each masked passage its old start and end and its new ones."""
+    parts, places, last, length = [], [], 0, 0
+    for one in find_personal_data(text):
+        parts += [text[last : one.start], one.text]
+        start = length + one.start - last
+        length = start + len(one.text)
+        places.append((one.start, one.end, start, length))
+        last = one.end
+    shown = "".join((*parts, text[last:]))
+    again = mask_personal_data(
+        shown
+    )  # What a mask no longer stands against may show: rare, and then places are not told.
+    return again, places if again == shown else [(0, len(text), 0, len(again))]
+
+
+def move_masked_place(at: int, places: list[tuple[int, int, int, int]], *, end: bool) -> int:
+    """Where a place in the text is after masking; inside a mask it is the edge of the mask."""
+    found = bisect_right(places, at, key=lambda place: place[0]) - 1
+    if found < 0:
+        return at
+    _, old_end, start, new_end = places[found]
+    if at >= old_end:
+        return at - old_end + new_end
+    return new_end if end and at > places[found][0] else start
+
+
+def _move_passage_places(one: ReportSampleJson, places: list[tuple[int, int, int, int]]) -> None:
+    if places and one.get("start") is not None and one.get("end") is not None:
+        one["start"], one["end"] = (
+            move_masked_place(one["start"], places, end=False),
+            move_masked_place(one["end"], places, end=True),
+        )
+
+
+def _flatten_assertion_parts(assertions: list[ReportSampleJson]) -> list[ReportSampleJson]:
+    return [part for one in assertions for part in (one, *_flatten_assertion_parts(one.get("parts") or []))]
+
+
+def _list_evidence_quotes(judgments: list[Mapping[str, Any]]) -> list[ReportSampleJson]:
+    return [quote for one in judgments for quote in one["evidence"]]

@@ -1,0 +1,235 @@
+"""A result: the layers of one output averaged to a composite, and the row that the store keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+from evenhand.assertions.check import CheckedAssertion, checked_assertion_to_json, score_assertion_layers
+from evenhand.files.rubrics import load_rubric
+from evenhand.judging.results import JudgedSample, guard_finding_to_json, judgment_to_json, suggestion_to_json
+from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import GuardFinding, ToolCall, VariantOutput
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scorecard import Answers, Judgment, Scorecard
+from evenhand.runs.run_record import RunRecorder, RunWork
+from evenhand.scoring.engine import score_answers
+from evenhand.scoring.scores_json import scorecard_to_json
+from evenhand.store.rows import Row, to_stored_json
+from evenhand.wording import fraction_text
+
+Json = dict[str, object]
+ResultState = Literal["scored", "incomplete", "failed"]
+EMPTY_OUTPUT = "the output is empty: there is nothing to judge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputResult:
+    """What came of one output; `key` is empty where another try may give more."""
+
+    work: RunWork
+    key: str
+    cluster: str | None
+    rubric: Rubric | None
+    made: VariantOutput | None
+    why: str
+    findings: tuple[GuardFinding, ...]
+    checked: tuple[CheckedAssertion, ...]
+    judged: JudgedSample | None
+
+    @property
+    def card(self) -> Scorecard | None:
+        """The scorecard under the rubric, where judges were asked."""
+        cards = self.judged.scores.scorecards if self.judged else ()
+        return next((card for card in cards if card.id == self.work.variant), None)
+
+
+def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> Row:
+    """The row of a result; scores are exact fractions."""
+    work, card = result.work, result.card
+    whole = _cached_composite(result, card) if result.made else None
+    total = whole.card if whole else None
+    state, why = _result_state(result, total)
+    return {
+        "run": book.run,
+        "position": work.position,
+        "variant": work.variant,
+        "repeat": work.repeat,
+        "key": result.key,
+        "state": state,
+        "subject": subject,
+        "score": fraction_text(card.exact if card else None),
+        "composite": fraction_text(total.exact if total else None),
+        "number": None if total is None or total.exact is None else float(total.exact),
+        "content": to_stored_json(_result_content_json(result, card, whole, why)),
+        "at": book.now(),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _CompositeResult:
+    """A composite with its layers and steps as a result keeps them."""
+
+    card: Scorecard
+    layers: Json
+    steps: object
+
+
+_COMPOSITE_RESULTS: IdentityCache[_CompositeResult] = IdentityCache(
+    512
+)  # Most outputs of a run come to one of the same few scores.
+
+
+def _cached_composite(result: OutputResult, card: Scorecard | None) -> _CompositeResult:
+    measured = score_assertion_layers(result.checked)
+    judged = None if card is None else (card.exact, card.missing)
+    key = (result.rubric or "", result.work.variant, repr((measured, judged)))
+    return _COMPOSITE_RESULTS.get(key, lambda: _compute_composite(result.rubric, result.work.variant, measured, card))
+
+
+def _compute_composite(
+    rubric: Rubric | None, id: str, measured: LayerScores, card: Scorecard | None
+) -> _CompositeResult:
+    whole = score_composite(rubric, id, measured, card)
+    layers: Json = {name: fraction_text(value) for name, value in scale_layers(rubric, whole).items()}
+    return _CompositeResult(whole, layers, scorecard_to_json(build_composite_rubric(rubric), whole)["steps"])
+
+
+def _result_state(result: OutputResult, whole: Scorecard | None) -> tuple[ResultState, str]:
+    if whole is None:
+        return "failed", result.why
+    if whole.exact is not None:
+        return "scored", ""
+    if result.rubric and not (result.made and result.made.text.strip()):
+        return "incomplete", EMPTY_OUTPUT
+    reasons = [f"{entry.criterion}: {entry.why}" for entry in whole.missing]
+    return "incomplete", "; ".join(reasons) or "; ".join(whole.notes)
+
+
+def _result_content_json(
+    result: OutputResult, card: Scorecard | None, whole: _CompositeResult | None, why: str
+) -> Json:
+    judged, variant = result.judged, result.work.variant
+    return {
+        "why": why,
+        "cluster": result.cluster,
+        "rubric": result.rubric.name if result.rubric else None,
+        "output": stored_output_json(result.made) if result.made else None,
+        "findings": [guard_finding_to_json(one) for one in result.findings],
+        "assertions": [checked_assertion_to_json(one) for one in result.checked],
+        "layers": whole.layers if whole else {},
+        "scorecard": scorecard_to_json(result.rubric, card) if result.rubric and card else None,
+        "composite_steps": whole.steps if whole else [],
+        "judgments": [_exact_judgment_json(one) for one in judged.judgments if one.output == variant] if judged else [],
+        "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
+        "decided_by": judged.decided_by.get(variant) if judged else None,
+        "unsafe": card.unsafe if card else None,
+        "criteria": result_criteria_json(result.rubric, card),
+        "seats": _judge_seats_json(judged, variant),
+        "calls": list(dict.fromkeys(result.work.keys)),
+    }
+
+
+def result_criteria_json(rubric: Rubric | None, card: Scorecard | None) -> dict[str, str | None]:
+    """The exact score of each criterion that counts for a result, the panel's where there is one; null where none."""
+    scores = card.criteria if card else {}
+    leaves = [id for id, leaf in rubric.leaves.items() if leaf.judged] if rubric else []
+    return {id: fraction_text(score.value if isinstance(score := scores.get(id), Scored) else None) for id in leaves}
+
+
+def _judge_seats_json(judged: JudgedSample | None, variant: str) -> dict[str, int]:
+    """At which place each judge that saw several outputs at once was shown this one: 1 is first."""
+    orders = judged.orders if judged else {}
+    return {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order}
+
+
+def _exact_judgment_json(one: Judgment) -> Json:
+    """A judgment with its exact score, from which another rubric can be scored."""
+    return {**judgment_to_json(one), "exact": fraction_text(one.score.value if isinstance(one.score, Scored) else None)}
+
+
+LayerScores = Mapping[str, CriterionScore]
+COMPOSITE_JUDGE_LAYER = "judge"
+LOWEST_LAYER_SCORE, HIGHEST_LAYER_SCORE = Fraction(1), Fraction(5)
+_COMPOSITE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
+
+
+def build_composite_rubric(rubric: Rubric | None) -> Rubric:
+    """The layered method; its judge layer is the score of the rubric, on whatever scale that has."""
+    layered = load_rubric("layered")
+    if rubric is None:
+        return layered
+    return _COMPOSITE_RUBRICS.get((rubric,), lambda: _scale_judge_layer(rubric, layered))
+
+
+def score_composite(
+    rubric: Rubric | None, id: str, measured: Mapping[str, CriterionScore], card: Scorecard | None
+) -> Scorecard:
+    """The mean of the layers that are configured; one that is configured and failed leaves no composite."""
+    scores = dict(measured)
+    if rubric is not None:
+        scores[COMPOSITE_JUDGE_LAYER] = _judge_layer_score(card)
+    return score_answers(build_composite_rubric(rubric), Answers(id=id, scores=scores))
+
+
+def scale_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction | None]:
+    """Each configured layer from 1 to 5; None where it failed."""
+    layers: dict[str, Fraction | None] = {}
+    for criterion in build_composite_rubric(rubric).criteria:
+        score = card.criteria.get(criterion.id)
+        if isinstance(score, Scored):
+            low, high = criterion.scale.min, criterion.scale.max
+            layers[criterion.id] = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * (
+                score.value - low
+            ) / (high - low)
+        elif score is not None:
+            layers[criterion.id] = None
+    return layers
+
+
+def _scale_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
+    span = rubric.method.scale
+    scale = Scale(min=span.min, max=span.max)
+    criteria = [
+        replace(one, scale=scale, anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one for one in layered.criteria
+    ]
+    return replace(layered, criteria=tuple(criteria))
+
+
+def _judge_layer_score(card: Scorecard | None) -> CriterionScore:
+    if card is None:
+        return Unscored("not judged")
+    if card.exact is not None:
+        return Scored(card.exact)
+    reasons = dict.fromkeys(entry.why for entry in card.missing)
+    return Unscored("; ".join(reasons) or "no score")
+
+
+def stored_output_json(made: VariantOutput) -> dict[str, Any]:
+    """An output as plain data."""
+    trace = made.trace
+    return {
+        "text": made.text,
+        "trace": None if trace is None else [{"name": c.name, "input": c.input, "output": c.output} for c in trace],
+        "cost": None if made.cost is None else str(made.cost),
+        "latency_ms": made.latency_ms,
+        "turns": made.turns,
+        "author": made.author,
+    }
+
+
+def read_stored_output(data: Mapping[str, Any]) -> VariantOutput:
+    """An output out of plain data."""
+    trace = data["trace"]
+    return VariantOutput(
+        text=data["text"],
+        trace=None if trace is None else tuple(ToolCall(one["name"], one["input"], one["output"]) for one in trace),
+        cost=None if data["cost"] is None else Decimal(data["cost"]),
+        latency_ms=data["latency_ms"],
+        turns=data["turns"],
+        author=data["author"],
+    )

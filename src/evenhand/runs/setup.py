@@ -1,0 +1,129 @@
+"""All that decides the scores of a run, prepared once: judges opened, prompts as they are, one digest over it all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
+from evenhand.errors import Fault, JudgeError
+from evenhand.evals.eval_definition import Eval
+from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, assertion_rubric
+from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Variant
+from evenhand.judging.judge import collect_judge_fingerprint
+from evenhand.model.rubric import Rubric
+from evenhand.models.connections import Connections
+from evenhand.models.requests import Model
+from evenhand.runs.results import build_composite_rubric
+from evenhand.runs.run_record import snapshot_eval
+from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSetup:
+    """An eval with its judges opened."""
+
+    eval: Eval
+    judges: tuple[Model, ...]
+    asked: Mapping[str, JudgingSetup]  # By tag of the rubric, and by kind of assertion.
+    fingerprints: Mapping[str, str]
+    digests: Mapping[str, str]  # By variant: of all settings that decide a score of it, but for the sample.
+
+    def digest_with_samples(self, samples: str) -> str:
+        """Of all that decides what a run says, samples included: a run is resumed where it is the same."""
+        eval = self.eval
+        gates = {name: str(least) for name, least in eval.gates.items()}
+        programs = [variant_program_folder(variant) for variant in eval.variants.values()]
+        judged = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
+        return digest_run_parts(self.digests, programs, samples, *judged)
+
+    @property
+    def fingerprint(self) -> str:
+        """What must be equal for the scores of two runs to be comparable."""
+        return digest_run_parts(sorted(self.fingerprints.items()), self._describe_rules())[:16]
+
+    def describe_setup(self) -> Json:
+        """What a run keeps of it, as it was."""
+        eval = self.eval
+        return {
+            "frame": snapshot_eval(eval, self.fingerprints).to_json(),
+            "variants": {name: variant.definition() for name, variant in eval.variants.items()},
+            "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
+            "assertions": [assertion_to_definition(one) for one in eval.assertions],
+            "judges": list(self.describe_judges()),
+            "prompts": self.prompt_texts(),
+            "how": to_fingerprint_data(eval.how),
+        }
+
+    def describe_judges(self) -> tuple[object, ...]:
+        """Who is asked, with settings."""
+        return tuple(to_fingerprint_data(next(iter(self.asked.values())).judges)) if self.asked else ()  # type: ignore[arg-type]
+
+    def prompt_texts(self) -> dict[str, str]:
+        """The prompt texts as they were."""
+        return {name: text for asked in self.asked.values() for name, text in asked.prompts.items()}
+
+    def _describe_rules(self) -> list[object]:
+        eval = self.eval
+        return [[assertion_to_definition(one) for one in eval.assertions], eval.how.refuse]
+
+
+def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[str] = ()) -> RunSetup:
+    """Open the judges of an eval and work out what its scores will depend on.
+
+    `questions` are the kinds of assertions in its samples that judges have to answer.
+    """
+    rubrics = _rubrics_to_ask(eval, questions)
+    judges = _open_run_judges(eval, connections) if rubrics else ()
+    asked = {tag: collect_judge_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
+    marks = {tag: _fingerprint_run_rubric(eval.rubrics.get(tag), rubrics[tag], asked[tag]) for tag in rubrics}
+    assertions = [assertion_to_definition(one) for one in eval.assertions]
+    code = [getattr(judge, "source", "") for judge in judges]
+    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), code)
+    digests = {name: digest_run_parts(name, variant.definition(), *shared) for name, variant in eval.variants.items()}
+    return RunSetup(eval=eval, judges=judges, asked=asked, fingerprints=marks, digests=digests)
+
+
+def _open_run_judges(eval: Eval, connections: Connections) -> tuple[Model, ...]:
+    """The judges, or an error with all that cannot be asked; functions are looked for from the eval's folder too."""
+    folder = str(eval.folder.absolute())
+    if folder not in sys.path and any(name.startswith("python:") for name in eval.judges):
+        sys.path.insert(0, folder)
+    judges: list[Model] = []
+    faults: list[Fault] = []
+    for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
+        try:
+            judges.append(connections.open(name))
+        except JudgeError as error:
+            faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
+    if faults:
+        raise JudgeError(*faults)
+    return tuple(judges)
+
+
+def digest_run_parts(*parts: object) -> str:
+    """A hash over plain data."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def variant_program_folder(variant: Variant) -> str:
+    """Where the program behind a variant is: in another folder, one name may mean another program."""
+    return str(variant.folder.resolve()) if isinstance(variant, CommandVariant | FunctionVariant) else ""
+
+
+def _rubrics_to_ask(eval: Eval, questions: Iterable[str]) -> dict[str, Rubric]:
+    own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
+    kinds = dict.fromkeys((*own, *questions))
+    return {**eval.rubrics, **{f"assertion:{kind}": assertion_rubric(kind) for kind in kinds}}
+
+
+def _fingerprint_run_rubric(own: Rubric | None, rubric: Rubric, asked: JudgingSetup) -> str:
+    mark = compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges)
+    return mark if own is None else f"{mark}{compute_fingerprint(build_composite_rubric(own))}"

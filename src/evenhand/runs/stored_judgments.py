@@ -1,0 +1,215 @@
+"""The judgments of a stored run scored by another rubric: what its judges were asked, and what they answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from evenhand.errors import Fault, InputError
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore, Scale, ScaleBand, Scored, Unscored, to_exact_fraction
+from evenhand.model.scorecard import Answers, Review, Scorecard
+from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.wording import format_fraction
+
+Json = dict[str, Any]
+CRITERIA = "criteria"
+STATEMENT_GROUPS = {"red_flags": "the red flag", "bonuses": "the bonus"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedRubric:
+    """What the judges of a run were asked by one of its rubrics, and how they were heard."""
+
+    tag: str
+    tags: frozenset[str]  # Those with a rubric of their own.
+    scales: Mapping[str, Scale]  # By criterion.
+    statements: Mapping[str, tuple[str, ...]]  # Red flags and bonuses.
+    holistic: Scale | None
+    judges: Mapping[str, Fraction]  # With their weights, in order.
+    cascade: bool
+    refuse: bool
+
+    def covers(self, tags: Sequence[str]) -> bool:
+        """Whether a sample was judged by this rubric: that of its first tag that has one, else the one for all."""
+        return next((tag for tag in tags if tag in self.tags), "") == self.tag
+
+
+def read_asked_rubric(setup: Json, tag: str) -> AskedRubric:
+    """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
+    rubrics = setup["rubrics"]
+    if tag not in rubrics:
+        raise InputError(_missing_rubric_fault(rubrics, tag))
+    old, how = rubrics[tag], setup["how"]
+    holistic = old["method"]["holistic"]
+    return AskedRubric(
+        tag=tag,
+        tags=frozenset(rubrics) - {""},
+        scales={leaf["id"]: _read_stored_scale(leaf["scale"]) for leaf in _stored_leaf_criteria(old[CRITERIA])},
+        statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
+        holistic=None if holistic is None else _read_stored_scale(holistic),
+        judges={one["name"]: Fraction(one["weight"]) for one in setup["judges"]},
+        cascade=how["cascade"] is not None,
+        refuse=how["refuse"],
+    )
+
+
+def refuse_unasked_criteria(rubric: Rubric, asked: AskedRubric) -> None:
+    """What nobody was asked has no answer, and a number means something else on another scale."""
+    leaves = {id: leaf for id, leaf in rubric.leaves.items() if leaf.judged}
+    faults = [
+        Fault(
+            (
+                f"the criterion {id!r} was answered on {_describe_scale_bands(asked.scales[id])}, not on "
+                f"{_describe_scale_bands(leaf.scale)}"
+            ),
+            "an answer cannot be moved to another scale: run the eval with this rubric",
+        )
+        for id, leaf in leaves.items()
+        if id in asked.scales and _sort_scale_bands(leaf.scale) != _sort_scale_bands(asked.scales[id])
+    ]
+    strangers = [id for id in leaves if id not in asked.scales]
+    for group, title in STATEMENT_GROUPS.items():
+        strangers += [f"{title} {one.id}" for one in getattr(rubric, group) if one.id not in asked.statements[group]]
+    if strangers:
+        known = [
+            *asked.scales,
+            *(f"{STATEMENT_GROUPS[group]} {id}" for group, ids in asked.statements.items() for id in ids),
+        ]
+        hint = f"its judges were asked about {', '.join(known)}; run the eval for the others"
+        faults.append(Fault(f"the run has no judgments on {', '.join(strangers)}", hint))
+    if faults:
+        raise InputError(*faults)
+
+
+def _missing_rubric_fault(rubrics: Json, tag: str) -> Fault:
+    tags = ", ".join(one for one in rubrics if one)
+    if not rubrics:
+        return Fault("the run has no judgments to score: it had no rubric")
+    if not tag:
+        return Fault("the run has no rubric for all samples, only for those with a tag", f"name one with --tag: {tags}")
+    known = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
+    return Fault(f"the run has no rubric for the tag {tag!r}", known)
+
+
+def _stored_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:
+    for one in criteria:
+        if one["children"]:
+            yield from _stored_leaf_criteria(one["children"])
+        else:
+            yield one
+
+
+def _read_stored_scale(kept: Json) -> Scale:
+    bands = (ScaleBand(id=one["id"], min=Fraction(one["min"]), max=Fraction(one["max"])) for one in kept["bands"])
+    ends = {"min": Fraction(kept["min"]), "max": Fraction(kept["max"])}
+    return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
+
+
+def _sort_scale_bands(scale: Scale) -> Scale:
+    return replace(scale, bands=tuple(sorted(scale.bands, key=lambda band: band.min)))
+
+
+def _describe_scale_bands(scale: Scale) -> str:
+    bands = ", ".join(f"{one.id} {format_fraction(one.min)}–{format_fraction(one.max)}" for one in scale.bands)
+    return f"{scale} ({bands})" if bands else str(scale)
+
+
+def rescore_stored_outputs(rubric: Rubric, asked: AskedRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
+    """Scorecards of the outputs of one sample that are judged together."""
+    known = [Answers(id=name, author=content["output"]["author"]) for name, content in contents.items()]
+    each = list(zip(known, contents.values(), strict=True))
+    if asked.cascade:
+        decided = [
+            _read_judge_answers(rubric, asked, one, content, content["decided_by"]) or one for one, content in each
+        ]
+        return score_outputs(rubric, decided).scorecards
+    reviews = []
+    for judge, weight in asked.judges.items():
+        given = (_read_judge_answers(rubric, asked, one, content, judge) for one, content in each)
+        reviews.append(Review(judge=judge, outputs=tuple(filter(None, given)), weight=weight))
+    if len(reviews) == 1 and len(reviews[0].outputs) == len(known):
+        return score_outputs(rubric, reviews[0].outputs).scorecards
+    return score_reviews(rubric, reviews, outputs=known).scorecards
+
+
+def _read_judge_answers(
+    rubric: Rubric, asked: AskedRubric, known: Answers, content: Json, judge: str | None
+) -> Answers | None:
+    """What a judge said of an output; None where it said nothing because it was not to be asked."""
+    if judge is None or (known.author == judge and not rubric.method.panel.self_votes):
+        return None
+    said = _index_stored_judgments(asked, content, judge)
+    findings = {one["guard"]: one for one in reversed(content["findings"])}  # The first of each guard counts.
+    hidden = findings.get("injection") if asked.refuse else None
+    if not said and hidden is None:
+        return None
+    why = "not asked in the run"
+    if hidden is not None:
+        why = f"refused: it {hidden['says']} (“{hidden['text']}”), so no judge was shown it"
+    unsafe = findings.get("safety") if rubric.safety_gate else None
+    return replace(
+        known,
+        scores={
+            id: _stored_criterion_score(said.get((CRITERIA, id)), why)
+            for id, leaf in rubric.leaves.items()
+            if leaf.judged
+        },
+        red_flags=_true_statements(rubric, said, "red_flags"),
+        bonuses=_true_statements(rubric, said, "bonuses"),
+        unanswered=_unanswered_statements(rubric, said),
+        unsafe=unsafe["rule"] if unsafe else None,
+        passage=unsafe["text"] if unsafe else None,
+        holistic=_stored_holistic_score(content["scorecard"], judge)
+        if rubric.method.holistic == asked.holistic
+        else None,
+    )
+
+
+def _index_stored_judgments(asked: AskedRubric, content: Json, judge: str) -> dict[tuple[str, str], Json]:
+    """The judgments of a judge by what they answer: they come in the order asked, and a flag may share an id."""
+    groups = {CRITERIA: asked.scales, **asked.statements}
+    said: dict[tuple[str, str], Json] = {}
+    for one in content["judgments"]:
+        if one["judge"] == judge:
+            id = one["criterion"]
+            group = next((name for name, ids in groups.items() if id in ids and (name, id) not in said), None)
+            if group is not None:
+                said[group, id] = one
+    return said
+
+
+def _stored_criterion_score(said: Json | None, why: str) -> CriterionScore:
+    if said is None:
+        return Unscored(why)
+    if said["exact"] is None:
+        return Unscored(said["why_not"])
+    return Scored(Fraction(said["exact"]), said["band"], said["reason"])
+
+
+def _true_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json], group: str) -> dict[str, str]:
+    """The statements that are true of the output: of several replies, that most say so of."""
+    given = {one.id: said.get((group, one.id)) for one in getattr(rubric, group)}
+    return {
+        id: one["reason"]
+        for id, one in given.items()
+        if one and one["exact"] and Fraction(one["exact"]) > Fraction(1, 2)
+    }
+
+
+def _unanswered_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, str]:
+    listed = {(group, one.id) for group in STATEMENT_GROUPS for one in getattr(rubric, group)}
+    return {place[1]: one["why_not"] for place, one in said.items() if place in listed and one["exact"] is None}
+
+
+def _stored_holistic_score(card: Json | None, judge: str) -> Scored | None:
+    """A score for the whole that stood in for answers; it is no judgment, so only the scorecard has it."""
+    if card is None:
+        return None
+    if card["reviews"] is None:
+        whole = next((step["after"] for step in card["steps"] if step["step"] == "holistic"), None)
+    else:
+        whole = next((one["score"] for one in card["reviews"] if one["judge"] == judge and one["holistic"]), None)
+    return None if whole is None else Scored(to_exact_fraction(whole))

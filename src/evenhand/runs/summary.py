@@ -1,0 +1,232 @@
+"""A run in numbers: per variant and judge, with everything that failed."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import combinations
+from math import isnan
+from typing import Any
+
+from evenhand.runs.columns import ColumnsBuilder
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
+from evenhand.stats._agreement import Correlation
+from evenhand.stats._correlation import pearson
+from evenhand.stats._mean import mean_interval
+from evenhand.wording import format_fraction
+
+Json = dict[str, Any]
+_SummaryRow = Mapping[str, Any]
+ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
+
+
+@dataclass(slots=True)
+class RunSummary:
+    """The tallies of all variants, in the order of the eval, and what asking the judges took."""
+
+    tallies: dict[str, VariantTally]
+    samples: int = 0
+    calls: dict[str, JudgeCallTally] = field(default_factory=dict)  # By judge.
+    asked_about: dict[str, JudgeCallTally] = field(
+        default_factory=dict
+    )  # By variant; "" where several were shown at once.
+
+
+@dataclass(slots=True)
+class JudgeCallTally:
+    """The calls to one judge."""
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    retries: int = 0
+    input: int = 0
+    output: int = 0
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count one call; a kept answer costs nothing, and its time is not ours."""
+        self.calls += 1
+        if row["cached_from"] is not None:
+            self.cached += 1
+            return
+        self.failed += row["failed"] is not None
+        self.retries += row["attempts"] - 1
+        self.input += row["input_tokens"] or 0
+        self.output += row["output_tokens"] or 0
+        self.seconds.append(row["seconds"])
+        if row["cost"] is not None:
+            self.cost += Decimal(row["cost"])
+        else:
+            self.unpriced += row["failed"] is None
+
+
+def summarise_results(
+    variants: Sequence[str],
+    rows: Iterable[Mapping[str, Any]],
+    calls: Iterable[Mapping[str, Any]],
+    columns: ColumnsBuilder | None = None,
+) -> RunSummary:
+    """Count every result and every call, one at a time; `columns` take the same results on the way."""
+    summary = RunSummary({name: VariantTally() for name in variants})
+    named: dict[str, int] = {}
+    last = -1
+    for row in rows:
+        if row["variant"] in summary.tallies:
+            summary.samples += row["position"] != last
+            last = row["position"]
+            content = json.loads(row["content"])
+            own = content["cluster"]
+            cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
+            summary.tallies[row["variant"]].add(row, content, cluster)
+            if columns is not None:
+                columns.add(row, content)
+    for row in calls:
+        summary.calls.setdefault(row["judge"], JudgeCallTally()).add(row)
+        summary.asked_about.setdefault(row["variant"], JudgeCallTally()).add(row)
+    return summary
+
+
+def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float] | None) -> Json:
+    """One variant in numbers."""
+    tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
+    return {
+        "name": name,
+        "results": sum(tally.states.values()),
+        "scored": tally.states["scored"],
+        "incomplete": tally.states["incomplete"],
+        "failed": tally.states["failed"],
+        "score": _mean_interval_json(tally.score, tally.clusters, scale) if scale else None,
+        "composite": _mean_interval_json(tally.composite, tally.clusters, (1, 5)),
+        "layers": {layer: _mean_interval_json(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
+        "criteria": {
+            id: {
+                "mean": _rounded_mean(mean),
+                "exact": str(mean.exact) if mean.n else None,
+                "n": mean.n,
+                "missing": mean.missing,
+            }
+            for id, mean in tally.criteria.items()
+        },
+        "verdicts": dict(tally.verdicts),
+        "assertions": {
+            word: sum(counts[word] for counts in tally.assertions.values())
+            for word in ("passed", "failed", "unanswered")
+        },
+        "assertion_rates": [
+            {
+                "name": one,
+                "layer": tally.assertion_layers[one],
+                **{w: counts[w] for w in ("passed", "failed", "unanswered")},
+            }
+            for one, counts in tally.assertions.items()
+        ],
+        "distribution": _composite_histogram(tally.composite.values),
+        "cost": {"outputs": float(tally.cost) if tally.costed else None, "judges": _judge_calls_cost(calls)},
+        "tokens": {"input": calls.input, "output": calls.output},
+        "latency_ms": _latency_quantiles(tally.latency),
+    }
+
+
+def summarise_judge_json(name: str, tally: JudgeCallTally, heuristic: bool) -> Json:
+    """One judge in numbers."""
+    return {
+        "name": name,
+        "calls": tally.calls,
+        "cached": tally.cached,
+        "failed": tally.failed,
+        "retries": tally.retries,
+        "input_tokens": tally.input,
+        "output_tokens": tally.output,
+        "cost": _judge_calls_cost(tally),
+        "unpriced": tally.unpriced,
+        "seconds": _latency_quantiles(tally.seconds),
+        "heuristic": heuristic,
+    }
+
+
+def judge_agreement_json(tallies: Mapping[str, VariantTally]) -> list[Json]:
+    """How far each two judges agree, over all variants."""
+    names = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
+    return [_judge_pair_agreement_json(one, other, tallies) for one, other in combinations(names, 2)]
+
+
+def _judge_pair_agreement_json(one: str, other: str, tallies: Mapping[str, VariantTally]) -> Json:
+    pairs = [
+        (x, y)
+        for tally in tallies.values()
+        if one in tally.judges and other in tally.judges
+        for x, y in zip(tally.judges[one].values, tally.judges[other].values, strict=False)
+        if not isnan(x) and not isnan(y)
+    ]
+    first, second = [x for x, _ in pairs], [y for _, y in pairs]
+    found = pearson(first, second)
+    gap = sum(abs(x - y) for x, y in pairs) / len(pairs) if pairs else None
+    return {
+        "judges": [one, other],
+        "pearson": found.value if isinstance(found, Correlation) else None,
+        "why_not": "" if isinstance(found, Correlation) else found.why,
+        "mean_gap": gap,
+        "n": len(pairs),
+    }
+
+
+def _mean_interval_json(mean: ExactMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
+    """A mean with its interval; repeats of a sample count as one."""
+    if mean.exact is None:
+        return None
+    values, clusters = _present_values(mean, clusters)
+    several = any(cluster != clusters[0] for cluster in clusters)
+    interval = mean_interval(values, clusters=clusters) if several else None
+    return {
+        "mean": float(format_fraction(mean.exact, 4)),
+        "exact": str(mean.exact),
+        "low": max(interval.low, scale[0]) if interval else None,  # A mean is never off its scale.
+        "high": min(interval.high, scale[1]) if interval else None,
+        "level": interval.level if interval else None,
+        "n": mean.n,
+        "min": min(values),
+        "max": max(values),
+        "scale": list(scale),
+    }
+
+
+def _present_values(mean: ExactMean, clusters: Sequence[int]) -> tuple[Sequence[float], Sequence[int]]:
+    """The values that there are and their clusters, packed: a run may have a hundred thousand."""
+    if mean.n == len(mean.values):
+        return mean.values, clusters
+    values = array("d", (value for value in mean.values if not isnan(value)))
+    return values, array("q", (one for value, one in zip(mean.values, clusters, strict=True) if not isnan(value)))
+
+
+def _judge_calls_cost(calls: JudgeCallTally) -> float | None:
+    return None if calls.unpriced or not calls.calls else float(calls.cost)
+
+
+def _exact_mean_text(mean: ExactMean) -> str | None:
+    return None if mean.exact is None else str(mean.exact)
+
+
+def _rounded_mean(mean: ExactMean) -> float | None:
+    return None if mean.exact is None else float(format_fraction(mean.exact, 4))
+
+
+def _composite_histogram(values: Iterable[float]) -> Json:
+    counts = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
+    for value in values:
+        if not isnan(value):
+            counts[min(len(counts) - 1, max(0, bisect_right(COMPOSITE_BIN_EDGES, value) - 1))] += 1
+    return {"of": "composite", "edges": COMPOSITE_BIN_EDGES, "counts": counts}
+
+
+def _latency_quantiles(values: Sequence[float]) -> Json | None:
+    if not values:
+        return None
+    ordered = sorted(values)
+    return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}

@@ -1,0 +1,260 @@
+"""One sample, one repeat: outputs, guards, assertions, judges, score; each finished result is stored at once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
+from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.custom import run_custom_assertion
+from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.errors import BudgetError, OutputError
+from evenhand.evals.sample import EvalSample
+from evenhand.evals.sample_assertions import (
+    JUDGE_QUESTIONS,
+    assertion_material,
+    assertion_rubric,
+    measure_judged_assertion,
+    measure_similarity,
+    read_sample_assertions,
+)
+from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
+from evenhand.guards.output_guards import guard_text
+from evenhand.judging.judge import judge_sample
+from evenhand.judging.results import JudgedSample
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import GuardFinding, Sample, VariantOutput
+from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.models.requests import Model
+from evenhand.runs.reply_cache import BudgetQueue, CachedModel, ReplyCache
+from evenhand.runs.results import OutputResult, build_result_row, read_stored_output, stored_output_json
+from evenhand.runs.run_record import RunRecorder, RunWork
+from evenhand.runs.setup import RunSetup, digest_run_parts, variant_program_folder
+from evenhand.store.rows import Row, to_stored_json
+
+_SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+ResultOutcome = Literal["scored", "unscored", "abandoned"]  # Abandoned for want of money: there is no result.
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOutput:
+    """An output with what rules found in it, before any judge is asked for a score."""
+
+    made: VariantOutput
+    findings: tuple[GuardFinding, ...]
+    checked: tuple[CheckedAssertion, ...]
+
+
+def _ignore_result_row(_row: Row) -> None:
+    """Nobody wants to know."""
+
+
+class RunWorker:
+    """Carries out the pieces of a run; `tell` is told every result as it is kept."""
+
+    def __init__(
+        self,
+        setup: RunSetup,
+        book: RunRecorder,
+        memory: ReplyCache,
+        outputs: RunOutputs,
+        environ: Mapping[str, str],
+        *,
+        tell: Callable[[Row], None] = _ignore_result_row,
+    ) -> None:
+        self._setup = setup
+        self._eval = setup.eval
+        self._book = book
+        self._memory = memory
+        self._outputs = outputs
+        self._tell = tell
+        self._hide = _build_secret_hider(setup.eval.variants.values(), environ)
+
+    async def score_sample(self, sample: EvalSample, position: int, repeat: int) -> list[ResultOutcome]:
+        """Results for all variants, and what became of each.
+
+        Where the budget has run out on the way, none is kept that lacks something: it is asked another time.
+        """
+        rubric = self._eval.rubric_for(sample.tags)
+        works = [RunWork(position, repeat, name) for name in self._eval.variants]
+        if rubric is not None and rubric.method.dialogue == "listwise" and len(works) > 1:
+            return await self._score_side_by_side(rubric, sample, works)
+        if len(works) == 1:  # One alone needs no task of its own.
+            return [await self._score_variant(rubric, sample, works[0])]
+        return await asyncio.gather(*(self._score_variant(rubric, sample, work) for work in works))
+
+    async def _score_variant(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> ResultOutcome:
+        looked = await self._check_output(sample, work)
+        judged = None
+        if rubric is not None and isinstance(looked, CheckedOutput):
+            judged = await self._judge_outputs(rubric, sample, {work.variant: looked}, work)
+        return await self._record_result(rubric, sample, work, looked, judged)
+
+    async def _score_side_by_side(
+        self, rubric: Rubric, sample: EvalSample, works: Sequence[RunWork]
+    ) -> list[ResultOutcome]:
+        """All variants in one question, as reviewers of a panel see them."""
+        looked = await asyncio.gather(*(self._check_output(sample, work) for work in works))
+        by_name = {work.variant: one for work, one in zip(works, looked, strict=True) if isinstance(one, CheckedOutput)}
+        shared = RunWork(works[0].position, works[0].repeat)
+        judged = await self._judge_outputs(rubric, sample, by_name, shared)
+        for work in works:
+            work.keys += shared.keys
+            work.unanswered += shared.unanswered
+        each = zip(works, looked, strict=True)
+        return await asyncio.gather(*(self._record_result(rubric, sample, work, one, judged) for work, one in each))
+
+    async def _check_output(self, sample: EvalSample, work: RunWork) -> CheckedOutput | str:
+        """The output and what rules find in it, or why there is none."""
+        live = self._eval.variants[work.variant].live
+        try:
+            made = await self._outputs.get_output(sample, work)
+        except (OutputError, BudgetError) as error:
+            work.unanswered += live  # A recorded output that is not there will not be there another time.
+            self._memory.spent = error if isinstance(error, BudgetError) else self._memory.spent
+            return str(error)
+        facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
+        assertions = (*self._eval.assertions, *read_sample_assertions(sample, self._eval.folder))
+        measured = await self._measure_assertions(assertions, facts, work)
+        checked = tuple(check_assertion(one, facts, measured) for one in assertions)
+        return CheckedOutput(made, guard_text(made.text, self._eval.guards), checked)
+
+    async def _measure_assertions(
+        self, assertions: Sequence[AnyAssertion], facts: AssertionFacts, work: RunWork
+    ) -> dict[Assertion, AssertionMeasurement]:
+        leaves = list_outside_assertions(assertions)
+        if not leaves:
+            return {}
+        values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
+        return dict(zip(leaves, values, strict=True))
+
+    async def _measure_assertion(self, leaf: Assertion, facts: AssertionFacts, work: RunWork) -> AssertionMeasurement:
+        if leaf.kind == "custom":
+            return await asyncio.to_thread(run_custom_assertion, leaf, facts, folder=self._eval.folder, hide=self._hide)
+        if leaf.kind not in JUDGE_QUESTIONS:
+            return measure_similarity(leaf, facts)
+        shown = assertion_material(leaf, facts)
+        if isinstance(shown, str):
+            return AssertionMeasurement(why=shown)
+        judged = await judge_sample(assertion_rubric(leaf.kind), shown, self._cached_judges(work), self._eval.how)
+        return measure_judged_assertion(judged)
+
+    async def _judge_outputs(
+        self, rubric: Rubric, sample: EvalSample, looked: Mapping[str, CheckedOutput], work: RunWork
+    ) -> JudgedSample | None:
+        """What the judges say of those outputs in which there is something to judge."""
+        shown = {name: one for name, one in looked.items() if one.made.text.strip()}
+        if not shown:
+            return None
+        authors = {name: one.made.author for name, one in shown.items() if one.made.author}
+        asked = Sample(
+            id=sample.id,
+            outputs={name: one.made.text for name, one in shown.items()},
+            input=sample.input,
+            reference=sample.reference,
+            context=sample.context,
+            authors=authors,
+            findings={name: one.findings for name, one in shown.items() if one.findings},
+        )
+        return await judge_sample(rubric, asked, self._cached_judges(work), self._eval.how)
+
+    def _cached_judges(self, work: RunWork) -> list[Model]:
+        return [CachedModel(model, self._memory, work) for model in self._setup.judges]
+
+    async def _record_result(
+        self,
+        rubric: Rubric | None,
+        sample: EvalSample,
+        work: RunWork,
+        looked: CheckedOutput | str,
+        judged: JudgedSample | None,
+    ) -> ResultOutcome:
+        if self._memory.spent is not None and work.unanswered:
+            return "abandoned"
+        result = OutputResult(
+            work=work,
+            key="" if work.unanswered else make_result_key(self._setup, sample, work),
+            cluster=sample.cluster,
+            rubric=rubric,
+            made=looked.made if isinstance(looked, CheckedOutput) else None,
+            why=looked if isinstance(looked, str) else "",
+            findings=looked.findings if isinstance(looked, CheckedOutput) else (),
+            checked=looked.checked if isinstance(looked, CheckedOutput) else (),
+            judged=judged,
+        )
+        row = build_result_row(result, self._eval.name, self._book)
+        await self._book.record_row("results", row)
+        self._tell(row)
+        return "scored" if row["state"] == "scored" else "unscored"
+
+
+def make_result_key(setup: RunSetup, sample: EvalSample, work: RunWork) -> str:
+    """A name for all that decides a result: a finished one of the same name is not worked out again."""
+    text = f"{setup.digests[work.variant]} {sample.digest()} {work.repeat}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _build_secret_hider(variants: Iterable[Variant], environ: Mapping[str, str]) -> Callable[[str], str]:
+    """What takes the keys of judges, and the variables that variants send, out of the words of a check."""
+    templates = [
+        text for one in variants if isinstance(one, EndpointVariant) for text in (one.url, *one.headers.values())
+    ]
+    sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
+    return Secrets(environ.get(name, "") for name in (*KEY_VARIABLES, *sent)).remove_keys
+
+
+class RunOutputs:
+    """Gives the output of a variant for a sample; `runs` are those whose outputs may be taken over."""
+
+    def __init__(
+        self,
+        variants: Mapping[str, Variant],
+        makers: Mapping[str, OutputMaker],
+        book: RunRecorder,
+        turns: BudgetQueue,
+        runs: Sequence[str],
+    ) -> None:
+        self._variants = variants
+        self._makers = makers
+        self._book = book
+        self._turns = turns
+        self._runs = runs
+
+    async def get_output(self, sample: EvalSample, work: RunWork) -> VariantOutput:
+        """The output, or an OutputError that says why there is none."""
+        variant, maker = self._variants[work.variant], self._makers[work.variant]
+        if not variant.live:
+            return await maker.make(sample, work.repeat)
+        key = made_output_key(work.variant, variant, sample, work.repeat)
+        found = self._book.store.find_outputs([key], self._runs).get(key)
+        if found is None:
+            made = await self._turns.call_within_budget(lambda: maker.make(sample, work.repeat))
+        else:
+            made = read_stored_output(json.loads(found["content"]))
+        if found is None or found["run"] != self._book.run:
+            await self._book.record_row("made", self._made_output_row(key, work, made))
+        return made
+
+    def _made_output_row(self, key: str, work: RunWork, made: VariantOutput) -> Row:
+        return {
+            "run": self._book.run,
+            "key": key,
+            "position": work.position,
+            "variant": work.variant,
+            "repeat": work.repeat,
+            "content": to_stored_json(stored_output_json(made)),
+            "at": self._book.now(),
+        }
+
+
+def made_output_key(name: str, variant: Variant, sample: EvalSample, repeat: int) -> str:
+    """A name for all that decides what a live variant makes of a sample, as far as can be seen from outside."""
+    folder = variant_program_folder(variant)
+    return digest_run_parts(name, variant.definition(), folder, sample.variant_input(repeat), sample.reference)

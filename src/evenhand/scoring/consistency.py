@@ -1,0 +1,75 @@
+"""Historical consistency: which criteria stray from what the same subject used to score. It never moves a score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from evenhand.scoring.pooling import approximate_root, exact_mean, exact_variance
+from evenhand.wording import format_fraction
+
+HISTORY_WINDOW = 10
+LEAST_HISTORY = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastScores:
+    """One earlier evaluation of the same subject."""
+
+    fingerprint: str
+    scores: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayedCriterion:
+    """A criterion more than two standard deviations from its mean."""
+
+    criterion: str
+    score: Fraction
+    mean: Fraction
+    sd: Fraction
+    n: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.criterion} {format_fraction(self.score)} is more than 2 standard deviations from its mean "
+            f"{format_fraction(self.mean, 2)} (sd {format_fraction(self.sd, 2)}, last {self.n})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """What history says of one evaluation."""
+
+    n: int
+    strayed: tuple[StrayedCriterion, ...] = ()
+
+    def __str__(self) -> str:
+        if self.n == 0:
+            return "no history yet"
+        if self.n < LEAST_HISTORY:
+            return "one earlier evaluation: too few to flag"
+        return "; ".join(map(str, self.strayed)) or f"consistent with the last {self.n}"
+
+
+def check_score_consistency(
+    fingerprint: str, scores: Mapping[str, Fraction], earlier: Sequence[PastScores]
+) -> Consistency:
+    """Compare with the last ten earlier evaluations, oldest first, that have the same fingerprint."""
+    past = [one for one in earlier if one.fingerprint == fingerprint][-HISTORY_WINDOW:]
+    strayed = (
+        _find_strayed_criterion(id, score, [one.scores[id] for one in past if id in one.scores])
+        for id, score in scores.items()
+    )
+    return Consistency(n=len(past), strayed=tuple(entry for entry in strayed if entry))
+
+
+def _find_strayed_criterion(criterion: str, score: Fraction, past: list[Fraction]) -> StrayedCriterion | None:
+    if len(past) < LEAST_HISTORY:
+        return None
+    middle, spread = exact_mean(past), exact_variance(past)
+    # Squared, so that no root is taken: |score − mean| > 2·sd.
+    if (score - middle) ** 2 <= 4 * spread:
+        return None
+    return StrayedCriterion(criterion=criterion, score=score, mean=middle, sd=approximate_root(spread), n=len(past))

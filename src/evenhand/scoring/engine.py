@@ -1,0 +1,208 @@
+"""One output's answers to its scorecard: steps, gates, grade, verdict and notes on claims. The engine knows steps,
+never methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from evenhand.model.method import Grade, Method
+from evenhand.model.rubric import Rubric, make_not_asked_score
+from evenhand.model.scale import CriterionScore, Number, Scored, to_exact_fraction
+from evenhand.model.scorecard import Answers, AppliedStep, Missing, RankedOutput, Scorecard, Verdict
+from evenhand.model.steps import Cap, Ceiling, LayerMean, Shortfall, Step
+from evenhand.scoring.steps import StepInputs, apply_step, find_shortfall_criteria, fold_criterion_scores
+from evenhand.wording import format_fraction
+
+
+def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
+    """The scorecard of one output from one set of answers."""
+    case, missing = prepare_step_inputs(rubric, answers)
+    if missing and isinstance(answers.holistic, Scored) and not case.values:
+        unknown = find_unanswered_gates(rubric.method.after_panel, case)
+        return finish_scorecard(case, unknown, () if unknown else apply_holistic_score(case, answers.holistic))
+    missing = missing or find_unanswered_gates(rubric.method.steps, case)
+    if missing:
+        return fail_without_layers(finish_scorecard(case, missing, ()), rubric)
+    return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
+
+
+def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[Missing, ...]]:
+    """The case the steps look at, and what keeps it from having a score."""
+    values, missing = fold_criterion_scores(rubric, answers.scores)
+    if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
+        missing = _drop_absent_layers(rubric, answers, missing)
+    missing += [Missing(id, why) for id, why in answers.unanswered.items()]
+    return StepInputs(rubric, values, answers), tuple(missing)
+
+
+def find_unanswered_gates(steps: Sequence[Step], case: StepInputs) -> tuple[Missing, ...]:
+    """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
+    if case.values.keys() >= case.rubric.leaves.keys():
+        return ()
+    looked_at = [gate.criterion for gate in case.rubric.all_gates()]
+    looked_at += [step.criterion for step in steps if isinstance(step, Ceiling)]
+    return tuple(Missing(id, make_not_asked_score().why) for id in dict.fromkeys(looked_at) if id not in case.values)
+
+
+def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | None = None) -> tuple[AppliedStep, ...]:
+    """The steps that moved the number, in order."""
+    trail = []
+    for step in steps:
+        moved = apply_step(step, before, case)
+        if moved:
+            trail.append(moved)
+            before = moved.after
+    return tuple(trail)
+
+
+def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedStep, ...]:
+    """A score for the whole stands in for a rubric that could not be read."""
+    decimals = case.rubric.method.scale.decimals
+    return (AppliedStep("holistic", None, holistic.value, _describe_holistic_score, (), decimals),)
+
+
+def finish_scorecard(case: StepInputs, missing: tuple[Missing, ...], trail: tuple[AppliedStep, ...]) -> Scorecard:
+    """Run the steps that come once, then decide."""
+    rubric, answers = case.rubric, case.answers
+    value = trail[-1].after if trail else None
+    if value is not None:
+        trail += run_score_steps(rubric.method.after_panel, case, value)
+        value = trail[-1].after
+    failed = find_failed_gates(rubric, case.values)
+    grade = find_grade(rubric.method, value) if value is not None else None
+    card = Scorecard(
+        id=answers.id,
+        exact=value,
+        decimals=rubric.method.scale.decimals,
+        grade=grade.grade if grade else None,
+        label=grade.label if grade else None,
+        verdict=decide_score_verdict(rubric, value, failed),
+        gates_failed=failed,
+        missing=missing,
+        flags=_list_scorecard_flags(case),
+        bonuses=tuple(answers.bonuses),
+        unsafe=answers.unsafe,
+        passage=answers.passage,
+        author=answers.author,
+        steps=trail,
+        criteria=answers.scores,
+        notes=tuple(_write_scorecard_notes(case, value)),
+    )
+    if answers.claims:
+        claimed = note_wrong_claims(card, answers.claims, rubric.method.scale.max)
+        return replace(card, notes=(*card.notes, *claimed))
+    return card
+
+
+def list_scored_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
+    """The layers that were configured for an output; empty for methods that have none."""
+    if not isinstance(rubric.method.steps[0], LayerMean):
+        return frozenset()
+    return frozenset(c.id for c in rubric.criteria if any(leaf.id in scores for leaf in c.leaves()))
+
+
+def fail_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
+    """All layers absent: there is no composite, and every gate has failed."""
+    if card.criteria or not isinstance(rubric.method.steps[0], LayerMean):
+        return card
+    layers = tuple(criterion.id for criterion in rubric.criteria)
+    note = "no layer is configured: there is nothing to decide by"
+    return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
+
+
+def _drop_absent_layers(rubric: Rubric, answers: Answers, missing: list[Missing]) -> list[Missing]:
+    """A layer nobody configured is absent; one that was configured and failed is missing."""
+    present = list_scored_layers(rubric, answers.scores)
+    configured = {leaf.id for criterion in rubric.criteria if criterion.id in present for leaf in criterion.leaves()}
+    return [entry for entry in missing if entry.criterion in configured]
+
+
+def _list_scorecard_flags(case: StepInputs) -> tuple[str, ...]:
+    flags = list(case.answers.red_flags)
+    for step in case.rubric.method.steps:
+        if isinstance(step, Shortfall):
+            flags += [criterion.id for criterion in find_shortfall_criteria(step, case)]
+    return tuple(flags)
+
+
+def _write_scorecard_notes(case: StepInputs, value: Fraction | None) -> Iterator[str]:
+    method = case.rubric.method
+    yield from case.answers.notes
+    if isinstance(method.steps[0], LayerMean) and value is not None:
+        present = [criterion.id for criterion in case.rubric.criteria if criterion.id in case.values]
+        yield f"computed from {', '.join(present)}"
+    if case.answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
+        yield f"unsafe ({case.answers.unsafe}): {method.name} has no cap for it"
+
+
+def _describe_holistic_score(moved: AppliedStep) -> str:
+    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
+
+
+def find_grade(method: Method, value: Fraction) -> Grade | None:
+    """The best grade whose least score is reached."""
+    return next((grade for grade in method.grades if value >= grade.from_), None)
+
+
+def find_failed_gates(rubric: Rubric, values: Mapping[str, Fraction]) -> tuple[str, ...]:
+    """The criteria of the gates that are known to have failed; what nobody answered is not known."""
+    failed = (gate.criterion for gate in rubric.all_gates() if values.get(gate.criterion, gate.min) < gate.min)
+    return tuple(dict.fromkeys(failed))
+
+
+def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:
+    """A failed gate fails whatever the score; a missing score is incomplete; then the thresholds speak."""
+    if failed:
+        return "fail"
+    if value is None:
+        return "incomplete"
+    for threshold in rubric.method.verdicts:
+        if value >= threshold.from_:
+            return threshold.verdict
+    if rubric.method.verdicts:
+        return "fail"
+    return "pass" if rubric.all_gates() else None
+
+
+def note_wrong_claims(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
+    """A note for each claimed score, band or pass that differs from what was computed."""
+    if "overall" in claims and card.steps:
+        ours = card.steps[0].after
+        said = _read_claimed_score(claims["overall"])
+        if said is None:
+            yield f"claimed score {claims['overall']!r} is not a number"
+        elif abs(said - ours) > _get_claim_tolerance(top):
+            computed = format_fraction(ours, card.decimals)
+            yield f"claimed score {claims['overall']} differs from {computed} computed from the criteria"
+    if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
+        yield f"claimed band {claims['overall_band']} differs from {card.grade}"
+    if "overall_passed" in claims and card.verdict is not None:
+        claimed = claims["overall_passed"] is True
+        if claimed != (card.verdict == "pass"):
+            yield f"claimed {'a pass' if claimed else 'no pass'}, computed {card.verdict}"
+
+
+def note_wrong_ranking(judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]) -> str | None:
+    """A note where a reviewer's own ranking contradicts the one derived from its scores."""
+    ranks = {place.id: place.rank for place in ours if place.rank is not None}
+    claimed = [id for id in claimed if id in ranks]
+    order = [ranks[id] for id in claimed]
+    if order == sorted(order):
+        return None
+    derived = ", ".join(sorted(claimed, key=lambda id: ranks[id]))
+    return f"{judge} claims the ranking {', '.join(claimed)}; its scores give {derived}"
+
+
+def _read_claimed_score(claim: object) -> Fraction | None:
+    try:
+        return to_exact_fraction(claim) if isinstance(claim, Number) else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _get_claim_tolerance(top: Fraction) -> Fraction:
+    """0.05 points; on 0–100 ten times that, on 0–1 a tenth."""
+    return Fraction(5, 1000) if top <= 1 else Fraction(1, 2) if top >= 100 else Fraction(5, 100)

@@ -1,0 +1,333 @@
+"""A panel's reviews to one scorecard per output, and how far the reviewers disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore, Scored, Unscored
+from evenhand.model.scorecard import (
+    Answers,
+    AppliedStep,
+    CriterionDisagreement,
+    Missing,
+    PanelDisagreement,
+    Review,
+    ReviewerDissent,
+    ReviewerHarshness,
+    ReviewerScore,
+    Scorecard,
+    Scores,
+)
+from evenhand.model.steps import Panel
+from evenhand.scoring.engine import (
+    apply_holistic_score,
+    fail_without_layers,
+    find_unanswered_gates,
+    finish_scorecard,
+    list_scored_layers,
+    note_wrong_claims,
+    prepare_step_inputs,
+    run_score_steps,
+)
+from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean, pool_reviewer_scores
+from evenhand.scoring.steps import StepInputs, fold_criterion_scores
+from evenhand.wording import format_fraction
+
+NO_POOLED_SCORES = PooledScores({}, {}, ())
+NO_JUDGE = ""
+
+
+def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Answers] = ()) -> tuple[Scorecard, ...]:
+    """One scorecard per output that any reviewer saw, in order of first appearance.
+
+    `outputs` come first and get one in any case: where nobody speaks of an output, that is said, not passed over.
+    """
+    panel = rubric.method.panel
+    seen = _group_answers_by_output(reviews, outputs)
+    reviewed = {id: _score_output_reviews(rubric, panel, reviews, answers) for id, answers in seen.items()}
+    pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
+    for id, entries in reviewed.items():
+        for entry in entries:
+            if entry.exact is not None:
+                pool[entry.judge][id] = entry.exact
+    said = pool_reviewer_scores(pool, rubric.method)
+    weights = {review.judge: review.weight for review in reviews}
+    return tuple(
+        _join_reviewer_scores(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights) for id in seen
+    )
+
+
+def _group_answers_by_output(reviews: Sequence[Review], outputs: Sequence[Answers]) -> dict[str, dict[str, Answers]]:
+    """Who said what of each output; under NOBODY what is known of it before anybody speaks."""
+    seen: dict[str, dict[str, Answers]] = {answers.id: {NO_JUDGE: answers} for answers in outputs}
+    for review in reviews:
+        for answers in review.outputs:
+            seen.setdefault(answers.id, {})[review.judge] = answers
+    return seen
+
+
+def _score_output_reviews(
+    rubric: Rubric, panel: Panel, reviews: Sequence[Review], answers: Mapping[str, Answers]
+) -> tuple[ReviewerScore, ...]:
+    """What each eligible reviewer says about one output."""
+    author = next((given.author for given in answers.values() if given.author), None)
+    eligible = [review for review in reviews if panel.self_votes or review.judge != author]
+    return tuple(_score_review(rubric, review, answers.get(review.judge)) for review in eligible)
+
+
+def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> ReviewerScore:
+    if answers is None:
+        why = f"abstained: {review.abstained}" if review.abstained is not None else "gave no answer"
+        return ReviewerScore(judge=review.judge, exact=None, why_not=why)
+    case, missing = prepare_step_inputs(rubric, answers)
+    if missing and isinstance(answers.holistic, Scored) and not case.values:
+        trail = apply_holistic_score(case, answers.holistic)
+        return ReviewerScore(judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail)
+    missing = missing or find_unanswered_gates(rubric.method.before_panel, case)
+    if missing:
+        why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
+        return ReviewerScore(judge=review.judge, exact=None, why_not=why, criteria=answers.scores)
+    trail = run_score_steps(rubric.method.before_panel, case)
+    return ReviewerScore(
+        judge=review.judge,
+        exact=trail[-1].after,
+        steps=trail,
+        criteria=answers.scores,
+        notes=tuple(note_wrong_claims(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PanelFacts:
+    """What the sentence of a panel step tells."""
+
+    panel: Panel
+    reviewed: tuple[ReviewerScore, ...]
+    says: Mapping[str, Fraction]
+    own: tuple[str, ...]
+    weights: Mapping[str, Fraction]
+
+
+def _join_reviewer_scores(
+    rubric: Rubric,
+    answers: Mapping[str, Answers],
+    reviewed: tuple[ReviewerScore, ...],
+    said: PooledScores,
+    weights: Mapping[str, Fraction],
+) -> Scorecard:
+    panel, says = rubric.method.panel, said.says
+    case = StepInputs(rubric, _find_panel_values(rubric, reviewed), _merge_panel_answers(answers, reviewed, weights))
+    layers = {
+        list_scored_layers(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic
+    }
+    enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
+    trail: tuple[AppliedStep, ...] = ()
+    if enough:
+        counted = {entry.judge for entry in reviewed}
+        own = tuple(judge for judge in answers if judge != NO_JUDGE and judge not in counted)
+        facts = _PanelFacts(panel, reviewed, says, own, weights)
+        trail = (
+            AppliedStep(
+                "panel",
+                None,
+                combine_reviewer_scores(panel, says, weights),
+                _describe_panel_step,
+                (facts,),
+                rubric.method.scale.decimals,
+            ),
+        )
+    unknown = (
+        find_unanswered_gates(rubric.method.after_panel, case) if enough else _list_missing_criteria(rubric, reviewed)
+    )
+    card = finish_scorecard(case, unknown, () if unknown else trail)
+    if not any(given.scores or given.holistic for given in answers.values()):
+        card = fail_without_layers(card, rubric)
+    notes = [*card.notes, *_write_panel_notes(rubric, reviewed, said, weights)]
+    notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
+    return replace(card, reviews=reviewed, notes=tuple(notes))
+
+
+def _find_panel_values(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> dict[str, Fraction]:
+    """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
+    given: dict[str, list[Fraction]] = {}
+    for entry in reviewed:
+        for id, value in fold_criterion_scores(rubric, entry.criteria)[0].items():
+            given.setdefault(id, []).append(value)
+    return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
+
+
+def _merge_panel_answers(
+    answers: Mapping[str, Answers], reviewed: Sequence[ReviewerScore], weights: Mapping[str, Fraction]
+) -> Answers:
+    """The reviewers' findings as one: means of criteria, every flag any of them found, the first unsafe pattern."""
+    counted = {entry.judge for entry in reviewed}
+    given = [answers[judge] for judge in answers if judge in counted] or list(answers.values())
+    ids = dict.fromkeys(id for entry in reviewed for id in entry.criteria)
+    return Answers(
+        id=given[0].id,
+        scores={id: _average_criterion_scores(reviewed, id, weights) for id in ids},
+        red_flags={id: why for one in given for id, why in one.red_flags.items()},
+        bonuses={id: why for one in given for id, why in one.bonuses.items()},
+        unsafe=next((one.unsafe for one in answers.values() if one.unsafe), None),
+        passage=next((one.passage for one in answers.values() if one.unsafe), None),
+        author=next((one.author for one in answers.values() if one.author), None),
+        notes=tuple(dict.fromkeys(note for one in given for note in one.notes)),
+    )
+
+
+def _average_criterion_scores(
+    reviewed: Sequence[ReviewerScore], id: str, weights: Mapping[str, Fraction]
+) -> CriterionScore:
+    """The mean by weight over the reviewers whose scores count; where none does, over those who answered at all."""
+    given = _collect_criterion_scores(
+        [entry for entry in reviewed if entry.exact is not None], id
+    ) or _collect_criterion_scores(reviewed, id)
+    if not given:
+        return Unscored("no reviewer answered")
+    total = sum((weights[judge] for judge in given), Fraction(0))
+    return Scored(sum((value * weights[judge] for judge, value in given.items()), Fraction(0)) / total)
+
+
+def _collect_criterion_scores(reviewed: Sequence[ReviewerScore], id: str) -> dict[str, Fraction]:
+    scores = ((entry.judge, entry.criteria.get(id)) for entry in reviewed)
+    return {judge: score.value for judge, score in scores if isinstance(score, Scored)}
+
+
+def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> tuple[Missing, ...]:
+    """Each criterion once, with what kept each reviewer from answering it."""
+    gone = [entry for entry in reviewed if entry.exact is None]
+    why = {
+        id: [
+            f"{entry.judge}: {_explain_missing_score(entry, id)}"
+            for entry in gone
+            if not isinstance(entry.criteria.get(id), Scored)
+        ]
+        for id in rubric.leaves
+    }
+    missing = tuple(Missing(id, "; ".join(reasons)) for id, reasons in why.items() if reasons)
+    return missing or tuple(Missing(id, "the panel gave no score") for id in rubric.leaves)
+
+
+def _explain_missing_score(entry: ReviewerScore, id: str) -> str:
+    score = entry.criteria.get(id)
+    return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
+
+
+def _write_panel_notes(
+    rubric: Rubric, reviewed: Sequence[ReviewerScore], said: PooledScores, weights: Mapping[str, Fraction]
+) -> list[str]:
+    panel = rubric.method.panel
+    notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
+    notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
+    notes += [f"{entry.judge}: {note}" for entry in reviewed for note in entry.notes]
+    if not len(said.says) > panel.quorum * len(reviewed):
+        notes.append(f"{len(said.says)} of {len(reviewed)} reviewers scored it: too few to decide")
+    elif panel.normalise == "z":
+        plain = format_fraction(combine_reviewer_scores(panel, said.plain, weights), rubric.method.scale.decimals)
+        notes.append(f"unnormalised score {plain}")
+        notes += [
+            f"{judge} not normalised: fewer than 3 scores, or no spread"
+            for judge in said.not_normalised
+            if judge in said.says
+        ]
+    return notes
+
+
+def _describe_panel_step(moved: AppliedStep) -> str:
+    (facts,) = moved.facts
+    assert isinstance(facts, _PanelFacts)
+    kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in facts.reviewed}
+    for judge, weight in facts.weights.items():
+        kinds[judge] = kinds.get(judge, "") + (f" (weight {format_fraction(weight)})" if weight != 1 else "")
+    each = ", ".join(
+        f"{judge} {format_fraction(value, moved.decimals)}{kinds[judge]}" for judge, value in facts.says.items()
+    )
+    how = facts.panel.aggregate + (" after z" if facts.panel.normalise == "z" else "")
+    absent = len(facts.reviewed) - len(facts.says)
+    without = f"; {absent} not counted" if absent else ""
+    without += f"; {', '.join(facts.own)} does not vote on its own response" if facts.own else ""
+    return f"{how} {format_fraction(moved.after, moved.decimals)} of {len(facts.says)} reviewers: {each}{without}"
+
+
+def measure_panel_disagreement(scores: Scores) -> PanelDisagreement | None:
+    """What the reviewers of these scorecards agree and disagree on; None where there were none."""
+    cards = [card for card in scores.scorecards if card.reviews is not None]
+    judges = dict.fromkeys(review.judge for card in cards for review in card.reviews or ())
+    if not judges:
+        return None
+    return PanelDisagreement(
+        differing=tuple(filter(None, (_measure_criterion_gap(id, cards) for id in scores.rubric.leaves))),
+        harshness=tuple(filter(None, (_measure_harshness(judge, cards) for judge in judges))),
+        dissent=tuple(_find_dissenting_reviewers(scores, cards, list(judges))),
+        silent=tuple(_find_silent_reviewers(cards, list(judges))),
+    )
+
+
+def _measure_criterion_gap(criterion: str, cards: Sequence[Scorecard]) -> CriterionDisagreement | None:
+    """The mean distance between the highest and the lowest score, and where it is widest."""
+    gaps = []
+    for card in cards:
+        given = [(score.value, review.judge) for review, score in _list_reviewer_scores(card, criterion)]
+        if len(given) > 1:
+            low, high = min(given, key=lambda one: one[0]), max(given, key=lambda one: one[0])
+            gaps.append((high[0] - low[0], card.id, low, high))
+    if not gaps:
+        return None
+    widest = max(gaps, key=lambda gap: gap[0])
+    return CriterionDisagreement(
+        criterion=criterion,
+        mean_gap=exact_mean([gap[0] for gap in gaps]),
+        output=widest[1],
+        low=widest[2],
+        high=widest[3],
+    )
+
+
+def _list_reviewer_scores(card: Scorecard, criterion: str) -> Iterator[tuple[ReviewerScore, Scored]]:
+    for review in card.reviews or ():
+        score = review.criteria.get(criterion)
+        if isinstance(score, Scored):
+            yield review, score
+
+
+def _measure_harshness(judge: str, cards: Sequence[Scorecard]) -> ReviewerHarshness | None:
+    """How far a reviewer's scores lie from the mean of the others', over the outputs that both scored."""
+    distances = []
+    for card in cards:
+        given = {review.judge: review.exact for review in card.reviews or () if review.exact is not None}
+        others = [exact for name, exact in given.items() if name != judge]
+        if judge in given and others:
+            distances.append(given[judge] - exact_mean(others))
+    return ReviewerHarshness(judge=judge, by=exact_mean(distances), outputs=len(distances)) if distances else None
+
+
+def _find_dissenting_reviewers(
+    scores: Scores, cards: Sequence[Scorecard], judges: Sequence[str]
+) -> Iterator[ReviewerDissent]:
+    """Reviewers whose own scores put another output first than the panel does."""
+    winners = {place.id for place in scores.ranking or () if place.rank == 1}
+    for judge in judges:
+        own = {
+            card.id: review.exact
+            for card in cards
+            for review in card.reviews or ()
+            if review.judge == judge and review.exact is not None
+        }
+        # A reviewer that may not vote on a winner, its own response, cannot disagree about it.
+        if len(own) < 2 or not winners & own.keys():
+            continue
+        best = max(own.values())
+        first = tuple(id for id, exact in own.items() if exact == best)
+        if not winners & set(first):
+            yield ReviewerDissent(judge=judge, first=first)
+
+
+def _find_silent_reviewers(cards: Sequence[Scorecard], judges: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Reviewers that gave no score at all, and why."""
+    for judge in judges:
+        own = [review for card in cards for review in card.reviews or () if review.judge == judge]
+        if own and all(review.exact is None for review in own):
+            yield judge, own[0].why_not

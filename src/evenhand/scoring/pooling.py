@@ -1,0 +1,148 @@
+"""Reviewers' scores pooled exactly: normalised for harshness, turned into Borda ranks, combined by weight."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import isqrt
+
+from evenhand.model.method import Method, ScoreScale
+from evenhand.model.steps import Panel
+
+ReviewerPool = Mapping[str, Mapping[str, Fraction]]  # reviewer → output → score
+
+LEAST_TO_NORMALISE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PooledScores:
+    """What the reviewers say of one output: as it counts, as it was before normalising, and who was left as it is."""
+
+    says: Mapping[str, Fraction]
+    plain: Mapping[str, Fraction]
+    not_normalised: tuple[str, ...]
+
+
+def pool_reviewer_scores(pool: ReviewerPool, method: Method) -> dict[str, PooledScores]:
+    """For each output that somebody scored, what each reviewer's score counts as."""
+    panel = method.panel
+    normal = _normalise_reviewers(pool) if panel.normalise == "z" else pool
+    left = tuple(judge for judge in pool if panel.normalise == "z" and normal[judge] is pool[judge])
+    says, plain = (
+        _score_borda_ranks(one, method.scale) if panel.aggregate == "borda" else one for one in (normal, pool)
+    )
+    ids = dict.fromkeys(id for scores in pool.values() for id in scores)
+    return {id: PooledScores(_pick_output_scores(id, says), _pick_output_scores(id, plain), left) for id in ids}
+
+
+def combine_reviewer_scores(panel: Panel, says: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> Fraction:
+    """The reviewers' scores of one output as one, by weight; Borda is the mean of what ranks are worth."""
+    if panel.aggregate == "median":
+        return _find_weighted_median([(score, weights[judge]) for judge, score in says.items()])
+    total = sum(weights[judge] for judge in says)
+    return sum((score * weights[judge] for judge, score in says.items()), Fraction(0)) / total
+
+
+def _find_weighted_median(weighted: list[tuple[Fraction, Fraction]]) -> Fraction:
+    """The score with half the weight on either side; between two of them, their mean."""
+    weighted.sort()
+    half = sum((weight for _, weight in weighted), Fraction(0)) / 2
+    below = Fraction(0)
+    for place, (score, weight) in enumerate(weighted):
+        below += weight
+        if below > half:
+            return score
+        if below == half:
+            return (score + weighted[place + 1][0]) / 2
+    raise AssertionError("half of the weight lies somewhere")
+
+
+def _normalise_reviewers(pool: ReviewerPool) -> ReviewerPool:
+    """Each reviewer's scores put on the pooled mean and spread; one without enough scores or spread stays as it is."""
+    everything = [score for scores in pool.values() for score in scores.values()]
+    if len(everything) < LEAST_TO_NORMALISE:
+        return pool
+    middle, spread = exact_mean(everything), exact_variance(everything)
+    roots = CancellingRoots()
+    return {judge: _normalise_reviewer_scores(middle, spread, scores, roots) for judge, scores in pool.items()}
+
+
+def _normalise_reviewer_scores(
+    middle: Fraction, spread: Fraction, scores: Mapping[str, Fraction], roots: CancellingRoots
+) -> Mapping[str, Fraction]:
+    own = list(scores.values())
+    if len(own) < LEAST_TO_NORMALISE or exact_variance(own) == 0:
+        return scores
+    own_middle, stretch = exact_mean(own), roots.square_root(spread / exact_variance(own))
+    return {id: middle + (score - own_middle) * stretch for id, score in scores.items()}
+
+
+def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
+    """Each reviewer's ranks over what it may score, as a share of those beaten, put on the scale of the score.
+
+    Ties share the mean of their places. A reviewer with one output beats nobody and says nothing.
+    """
+    result = {}
+    for judge, scores in pool.items():
+        rising = sorted(scores.values())
+        others = len(rising) - 1
+        result[judge] = {
+            id: scale.min + (scale.max - scale.min) * _count_beaten_scores(rising, score) / others
+            for id, score in scores.items()
+            if others
+        }
+    return result
+
+
+def _count_beaten_scores(rising: list[Fraction], score: Fraction) -> Fraction:
+    """How many lie below a score, each equal one counted as half, without itself."""
+    return Fraction(bisect_left(rising, score) + bisect_right(rising, score) - 1, 2)
+
+
+def _pick_output_scores(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
+    return {judge: scores[id] for judge, scores in pool.items() if id in scores}
+
+
+def exact_mean(values: Sequence[Fraction]) -> Fraction:
+    """The exact mean; an empty list has none and is an error of the caller."""
+    return sum(values, Fraction(0)) / len(values)
+
+
+def exact_variance(values: Sequence[Fraction]) -> Fraction:
+    """The sample variance (n − 1); needs two values."""
+    middle = exact_mean(values)
+    return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
+
+
+def approximate_root(value: Fraction) -> Fraction:
+    """The square root to 40 digits, the same on every machine."""
+    with localcontext() as context:
+        context.prec = 40
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
+
+
+class CancellingRoots:
+    """Square roots that cancel: two whose ratio is rational are exact multiples of one approximation.
+
+    So a sum of them that is mathematically on a threshold, or equal to another, is so here too.
+    """
+
+    def __init__(self) -> None:
+        self._bases = {Fraction(1): Fraction(1)}
+
+    def square_root(self, value: Fraction) -> Fraction:
+        """The square root of a positive number."""
+        for base, approximation in self._bases.items():
+            ratio = _find_rational_root(value / base)
+            if ratio is not None:
+                return ratio * approximation
+        self._bases[value] = approximate_root(value)
+        return self._bases[value]
+
+
+def _find_rational_root(value: Fraction) -> Fraction | None:
+    found = Fraction(isqrt(value.numerator), isqrt(value.denominator))
+    return found if found * found == value else None

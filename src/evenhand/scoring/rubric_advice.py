@@ -1,0 +1,203 @@
+"""Advice on a valid rubric: weights, gates and criteria that have no effect or cannot be observed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+
+from evenhand.errors import Fault, FaultPath
+from evenhand.model.criterion import Criterion
+from evenhand.model.rubric import Rubric
+from evenhand.model.steps import (
+    Add,
+    Ceiling,
+    Clamp,
+    Deduct,
+    Panel,
+    PointsShare,
+    Shortfall,
+    Step,
+    WeightedMean,
+    WeightedSum,
+)
+from evenhand.scoring.engine import decide_score_verdict
+from evenhand.wording import format_fraction
+
+VAGUE_WORDS = (
+    "good", "bad", "nice", "great", "appropriate", "appropriately", "adequate", "adequately", "proper", "properly",
+    "high quality", "high-quality", "well-written", "well written", "reasonable", "reasonably", "robust",
+    "user-friendly", "professional", "professionally", "excellent", "suitable", "satisfactory", "acceptable",
+    "sensible", "decent", "optimal", "effective", "effectively", "intuitive",
+)  # fmt: skip
+_VAGUE_PATTERN = re.compile(r"\b(" + "|".join(VAGUE_WORDS) + r")\b", re.IGNORECASE)
+MOST_SUMS = 4_000
+MOST_CRITERIA = 24
+
+
+@dataclass(frozen=True, slots=True)
+class RubricAdvice:
+    """Something to look at, with the way to it through the file."""
+
+    what: str
+    path: FaultPath = ()
+
+    def as_fault(self) -> Fault:
+        """In the form in which faults are located and printed."""
+        return Fault(self.what, path=self.path)
+
+
+def advise_on_rubric(rubric: Rubric) -> list[RubricAdvice]:
+    """Everything worth a second look, in the order of the file."""
+    advice = [*_advise_on_criteria(rubric.criteria, ("criteria",))]
+    advice += _advise_on_gates(rubric)
+    advice += _advise_on_weights(rubric)
+    advice += _advise_on_ignored_fields(rubric)
+    advice += _advise_on_tie_breaks(rubric)
+    advice += _advise_on_statements(rubric)
+    advice += _advise_on_criteria_count(rubric)
+    return advice
+
+
+def _advise_on_criteria(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[RubricAdvice]:
+    for position, criterion in enumerate(criteria):
+        here = (*path, position)
+        if criterion.children:
+            yield from _advise_on_criteria(criterion.children, (*here, "children"))
+            continue
+        if not criterion.anchors and not criterion.scale.yes_no:
+            what = f"criterion {criterion.id!r} has no anchors: what earns its lowest, middle and highest score?"
+            yield RubricAdvice(what, here)
+        vague = _VAGUE_PATTERN.search(criterion.asks)
+        if vague and not criterion.anchors:
+            what = f"criterion {criterion.id!r} asks for {vague[0]!r}: what would one see in the output?"
+            yield RubricAdvice(what, (*here, "asks"))
+
+
+def _advise_on_gates(rubric: Rubric) -> Iterator[RubricAdvice]:
+    listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
+    positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
+    for gate in rubric.all_gates():
+        criterion = rubric.criterion(gate.criterion)
+        if criterion is None:
+            continue
+        path = listed.get(gate, ("criteria", positions[gate.criterion]))
+        least = f"{criterion.id} of at least {format_fraction(gate.min)}"
+        if gate.min <= criterion.scale.min:
+            yield RubricAdvice(f"the gate {least} can never fail: {criterion.scale} starts there", path)
+        elif gate.min > criterion.scale.max:
+            yield RubricAdvice(f"the gate {least} must always fail: {criterion.scale} ends before it", path)
+
+
+def _advise_on_weights(rubric: Rubric) -> Iterator[RubricAdvice]:
+    gated = {gate.criterion for gate in rubric.all_gates()}
+    gated |= {step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)}
+    for position, criterion in enumerate(rubric.criteria):
+        if criterion.id in gated or criterion.children:
+            continue
+        why = _explain_powerless_weight(rubric, criterion)
+        if why:
+            yield RubricAdvice(f"the weight of {criterion.id!r} {why}", ("criteria", position))
+
+
+def _explain_powerless_weight(rubric: Rubric, criterion: Criterion) -> str | None:
+    method = rubric.method
+    if isinstance(method.steps[0], WeightedSum) and not (criterion.fixed and _has_step_kind(method.steps, Shortfall)):
+        most = criterion.weight * (criterion.scale.max - criterion.scale.min)
+        decimals = method.scale.decimals
+        if decimals is not None and most * 10**decimals < Fraction(1, 2):
+            return (
+                f"hardly matters: from worst to best it moves the score by {format_fraction(most)}, less than is shown"
+            )
+    plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
+    if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
+        sums = _sum_other_criteria(rubric, criterion)
+        if sums and not any(_criterion_flips_verdict(rubric, criterion, others) for others in sums):
+            return "can change no decision: the verdict is the same whatever it is answered"
+    return None
+
+
+def _sum_other_criteria(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
+    """Every total that the others can reach without failing a gate; empty where there are too many to try."""
+    least = {gate.criterion: gate.min for gate in rubric.all_gates()}
+    sums = {Fraction(0)}
+    for other in rubric.criteria if len(rubric.criteria) <= MOST_CRITERIA else ():
+        if other is criterion:
+            continue
+        lowest = max(other.scale.min, least.get(other.id, other.scale.min))
+        span = int(other.scale.max - lowest) + 1
+        if not other.scale.integers or other.children or len(sums) * span > MOST_SUMS:
+            return set()
+        worth = _get_criterion_worth(rubric, other)
+        levels = range(ceil(lowest), int(other.scale.max) + 1)
+        sums = {total + worth * other.scale.share(Fraction(level)) for total in sums for level in levels}
+    return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
+
+
+def _criterion_flips_verdict(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
+    if isinstance(rubric.method.steps[0], PointsShare):
+        whole = sum((c.points for c in rubric.criteria if c.points and c.points > 0), Fraction(0))
+    else:
+        whole = sum((c.weight for c in rubric.criteria), Fraction(0))
+    worst, best = others / whole, (others + _get_criterion_worth(rubric, criterion)) / whole
+    return decide_score_verdict(rubric, worst, ()) != decide_score_verdict(rubric, best, ())
+
+
+def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
+    by_points = isinstance(rubric.method.steps[0], PointsShare)
+    return (criterion.points or Fraction(0)) if by_points else criterion.weight
+
+
+def _advise_on_ignored_fields(rubric: Rubric) -> Iterator[RubricAdvice]:
+    by_points = isinstance(rubric.method.steps[0], PointsShare)
+    gated = {gate.criterion for gate in rubric.gates}
+    for position, criterion in enumerate(rubric.criteria):
+        if criterion.points is not None and not by_points:
+            yield RubricAdvice(
+                f"{rubric.method.name!r} does nothing with the points of {criterion.id!r}", ("criteria", position)
+            )
+        if criterion.fixed and not _has_step_kind(rubric.method.steps, Shortfall):
+            yield RubricAdvice(
+                f"{rubric.method.name!r} does nothing with 'fixed' of {criterion.id!r}", ("criteria", position)
+            )
+        if by_points and criterion.weight != 1:
+            yield RubricAdvice(
+                f"{rubric.method.name!r} does nothing with the weight of {criterion.id!r}", ("criteria", position)
+            )
+        if (criterion.points or 0) < 0 and criterion.id in gated:
+            what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
+            yield RubricAdvice(what, ("criteria", position))
+
+
+def _advise_on_tie_breaks(rubric: Rubric) -> Iterator[RubricAdvice]:
+    """A method without criteria of its own cannot know; here they are."""
+    if rubric.method.criteria:
+        return
+    for tie in rubric.method.ties:
+        if tie.by == "criterion" and tie.of not in rubric.leaves:
+            yield RubricAdvice(
+                f"{rubric.method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",)
+            )
+
+
+def _advise_on_statements(rubric: Rubric) -> Iterator[RubricAdvice]:
+    used = {step.for_ for step in rubric.method.steps if isinstance(step, (Deduct, Add))}
+    for name, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
+        if statements and name not in used:
+            yield RubricAdvice(f"{name} are listed but {rubric.method.name!r} does nothing with them", (name,))
+
+
+def _advise_on_criteria_count(rubric: Rubric) -> Iterator[RubricAdvice]:
+    """Contests ask for three fixed criteria and one to three for the task."""
+    if not _has_step_kind(rubric.method.steps, Shortfall):
+        return
+    fixed = sum(criterion.fixed for criterion in rubric.criteria)
+    if fixed != 3 or not 4 <= len(rubric.criteria) <= 6:
+        what = f"{fixed} fixed of {len(rubric.criteria)} criteria: a task has 3 fixed ones and 1 to 3 of its own"
+        yield RubricAdvice(what, ("criteria",))
+
+
+def _has_step_kind(steps: tuple[Step, ...], kind: type[Step]) -> bool:
+    return any(isinstance(step, kind) for step in steps)

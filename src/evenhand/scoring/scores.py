@@ -1,0 +1,213 @@
+"""Scores of several outputs or reviews: their scorecards, ranking, tie-breaks and fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from fractions import Fraction
+from itertools import groupby
+
+from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.method import TieBreak
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
+from evenhand.scoring.engine import list_scored_layers, note_wrong_ranking, score_answers
+from evenhand.scoring.panel import score_panel
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingSetup:
+    """What was asked of whom: prompt texts by name, and judges with their settings. Both enter the fingerprint."""
+
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    judges: Sequence[Mapping[str, object]] = ()
+
+
+NO_JUDGING_SETUP = JudgingSetup()
+
+
+def score_outputs(rubric: Rubric, outputs: Sequence[Answers], asked: JudgingSetup = NO_JUDGING_SETUP) -> Scores:
+    """Score each output from its own answers."""
+    return _assemble_scores(rubric, [score_answers(rubric, answers) for answers in outputs], asked)
+
+
+def score_reviews(
+    rubric: Rubric, reviews: Sequence[Review], asked: JudgingSetup = NO_JUDGING_SETUP, outputs: Sequence[Answers] = ()
+) -> Scores:
+    """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
+    scores = _assemble_scores(rubric, score_panel(rubric, reviews, outputs), asked)
+    return replace(scores, notes=(*scores.notes, *_note_claimed_rankings(rubric, reviews)))
+
+
+def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingSetup) -> Scores:
+    layers = {list_scored_layers(rubric, card.criteria) for card in cards}
+    notes: tuple[str, ...] = ()
+    ranking = None
+    if len(cards) > 1 and len(layers) > 1:
+        notes = (f"not ranked: computed from different layers ({'; '.join(_name_layer_sets(layers))})",)
+    elif len(cards) > 1:
+        ranking = rank_scorecards(rubric, cards)
+        cards = _note_equivalent_outputs(rubric, cards, ranking)
+    return Scores(
+        rubric=rubric,
+        fingerprint=_get_cached_fingerprint(rubric, asked, _name_layer_sets(layers)),
+        scorecards=tuple(cards),
+        ranking=ranking,
+        notes=notes,
+    )
+
+
+def _get_cached_fingerprint(rubric: Rubric, asked: JudgingSetup, layers: list[str]) -> str:
+    return _FINGERPRINT_CACHE.get(
+        (rubric, asked, *layers),
+        lambda: compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges, layers=layers),
+    )
+
+
+_FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
+
+
+def _name_layer_sets(layers: set[frozenset[str]]) -> list[str]:
+    return sorted(" + ".join(sorted(names)) for names in layers if names)
+
+
+def _note_equivalent_outputs(
+    rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedOutput]
+) -> list[Scorecard]:
+    """What every tie-break leaves tied is equivalent; without tie-breaks a shared rank says all there is."""
+    others = list_equivalent_outputs(ranking) if tie_breaks_cover_criteria(rubric) else {}
+    notes = {id: f"equivalent to {', '.join(ids)}" for id, ids in others.items()}
+    return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
+
+
+def _note_claimed_rankings(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+    notes = []
+    for review in reviews:
+        if review.ranking:
+            own = rank_scorecards(rubric, [score_answers(rubric, answers) for answers in review.outputs])
+            note = note_wrong_ranking(review.judge, review.ranking, own)
+            notes += [note] if note else []
+    return notes
+
+
+# Enough to look at; a tie of thousands is told by its rank.
+MOST_EQUIVALENTS_NAMED = 5
+
+ScorecardRankKey = tuple[Fraction | tuple[Fraction, ...], ...]
+
+
+def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedOutput, ...]:
+    """Best first; incomplete scorecards stand at the end without a rank."""
+    ties = list_usable_tie_breaks(rubric)
+    keys = {card.id: _build_ranking_key(card, ties) for card in cards if card.exact is not None}
+    placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
+    broken_by = _name_deciding_tie_breaks([keys[card.id] for card in placed], ties)
+    places: list[RankedOutput] = []
+    for position, card in enumerate(placed):
+        shares = position > 0 and keys[card.id] == keys[placed[position - 1].id]
+        level = places[-1].rank if shares else position + 1
+        places.append(RankedOutput(level, card.id, card.exact, card.decimals, broken_by[position]))
+    return (*places, *(RankedOutput(None, c.id, None, c.decimals) for c in cards if c.exact is None))
+
+
+def list_equivalent_outputs(ranking: Sequence[RankedOutput]) -> dict[str, list[str]]:
+    """For each output that shares its rank, some of the others that do."""
+    sharing: dict[int, list[str]] = {}
+    for place in ranking:
+        if place.rank is not None:
+            sharing.setdefault(place.rank, []).append(place.id)
+    groups = [ids for ids in sharing.values() if len(ids) > 1]
+    return {
+        id: [other for other in ids[: MOST_EQUIVALENTS_NAMED + 1] if other != id][:MOST_EQUIVALENTS_NAMED]
+        for ids in groups
+        for id in ids
+    }
+
+
+def _build_ranking_key(card: Scorecard, ties: Sequence[TieBreak]) -> ScorecardRankKey:
+    assert card.exact is not None
+    return (card.exact, *(_measure_tie_break(card, tie) for tie in ties))
+
+
+def _measure_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
+    """How a scorecard stands on a tie-break; higher is better, and a holistic score, which has none, comes last."""
+    if tie.by == "criterion":
+        score = card.criteria.get(tie.of)
+        return (score.value,) if isinstance(score, Scored) else ()
+    count = len(card.flags if tie.of == "red_flags" else card.bonuses)
+    return (Fraction(-count if tie.by == "fewer" else count),)
+
+
+def _name_deciding_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBreak]) -> list[str | None]:
+    """For each place, the tie-break that set it apart from those above it, or, for the first, from those below."""
+    told: list[str | None] = []
+    for _, level in groupby(keys, key=lambda key: key[0]):
+        groups = [list(equal) for _, equal in groupby(level)]
+        for position, equal in enumerate(groups):
+            other = groups[position - 1 if position else 1][0] if len(groups) > 1 else None
+            told += [_find_tie_difference(equal[0], other, ties)] * len(equal)
+    return told
+
+
+def _find_tie_difference(key: ScorecardRankKey, other: ScorecardRankKey | None, ties: Sequence[TieBreak]) -> str | None:
+    if other is None:
+        return None
+    return next(str(tie) for tie, one, two in zip(ties, key[1:], other[1:], strict=True) if one != two)
+
+
+def list_usable_tie_breaks(rubric: Rubric) -> list[TieBreak]:
+    """The method's tie-breaks, without those on criteria that this rubric does not have."""
+    return [tie for tie in rubric.method.ties if tie.by != "criterion" or tie.of in rubric.leaves]
+
+
+def tie_breaks_cover_criteria(rubric: Rubric) -> bool:
+    """Whether the tie-breaks look at every criterion, so that what they leave tied is equal in all."""
+    return set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}
+
+
+def compute_fingerprint(
+    rubric: Rubric,
+    *,
+    prompts: Mapping[str, str] | None = None,
+    judges: Sequence[Mapping[str, object]] = (),
+    layers: Sequence[str] = (),
+) -> str:
+    """Sixteen hexadecimal digits over method, criteria, scales, steps, prompts, judges and layers.
+
+    Names, tags and descriptions for readers are left out: renaming a rubric changes no score.
+    """
+    method = rubric.method
+    what = {
+        "criteria": rubric.criteria,
+        "red_flags": rubric.red_flags,
+        "bonuses": rubric.bonuses,
+        "gates": sorted(rubric.gates, key=lambda gate: (gate.criterion, gate.min)),
+        "scale": method.scale,
+        "steps": [[step.kind(), step] for step in method.steps],
+        "grades": method.grades,
+        "verdicts": method.verdicts,
+        "ties": method.ties,
+        "holistic": method.holistic,
+        "prompts": dict(prompts or {}),
+        "judges": list(judges),
+        "layers": sorted(layers),
+        **({"safety_gate": True} if rubric.safety_gate else {}),
+    }
+    text = json.dumps(to_fingerprint_data(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def to_fingerprint_data(value: object) -> object:
+    """A value as plain data: exact numbers as fractions, values by their fields."""
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
+    if is_dataclass(value):
+        return {entry.name: to_fingerprint_data(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
+    if isinstance(value, Mapping):
+        return {str(key): to_fingerprint_data(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_fingerprint_data(entry) for entry in value]
+    return value

@@ -1,0 +1,141 @@
+"""The stable JSON of scores: what `evenhand score --json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore, Scored
+from evenhand.model.scorecard import AppliedStep, Missing, ReviewerScore, Scorecard, Scores
+from evenhand.model.steps import Cap
+from evenhand.scoring.panel import measure_panel_disagreement
+from evenhand.wording import number_for_json
+
+ScoresJson = dict[str, object]
+
+
+def scores_to_json(scores: Scores) -> ScoresJson:
+    """Scores as plain data; what a method does not have is null."""
+    return {
+        "method": scores.rubric.method.name,
+        "rubric": scores.rubric.name,
+        "fingerprint": scores.fingerprint,
+        "scorecards": [scorecard_to_json(scores.rubric, card) for card in scores.scorecards],
+        "ranking": None
+        if scores.ranking is None
+        else [
+            {"rank": p.rank, "id": p.id, "score": _score_to_float(p.score), "tie_broken_by": p.tie_broken_by}
+            for p in scores.ranking
+        ],
+        "panel": _panel_to_json(scores),
+        "safety_gate": _safety_gate_to_json(scores),
+        "notes": list(scores.notes),
+    }
+
+
+def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
+    """One scorecard as plain data."""
+    return {
+        "id": card.id,
+        "score": _score_to_float(card.score),
+        "grade": card.grade,
+        "label": card.label,
+        "verdict": card.verdict,
+        "gates_failed": list(card.gates_failed),
+        "missing": [_missing_to_json(entry) for entry in card.missing],
+        "flags": list(card.flags),
+        "bonuses": list(card.bonuses),
+        "steps": _applied_steps_to_json(card.steps),
+        "criteria": _criteria_to_json(rubric, card.criteria),
+        "reviews": None
+        if card.reviews is None
+        else [_reviewer_score_to_json(rubric, entry) for entry in card.reviews],
+        "notes": list(card.notes),
+    }  # fmt: skip
+
+
+def _score_to_float(score: Decimal | float | None) -> float | None:
+    return None if score is None else float(score)
+
+
+def _missing_to_json(entry: Missing) -> ScoresJson:
+    return {"criterion": entry.criterion, "why": entry.why}
+
+
+def _applied_steps_to_json(steps: Iterable[AppliedStep]) -> list[ScoresJson]:
+    return [_applied_step_to_json(moved) for moved in steps]
+
+
+def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
+    # The one step whose point is what lies beyond the shown decimals.
+    before_decimals = None if moved.step == "round" else moved.decimals
+    return {
+        "step": moved.step,
+        "before": None if moved.before is None else number_for_json(moved.before, before_decimals),
+        "after": number_for_json(moved.after, moved.decimals),
+        "why": moved.why,
+    }
+
+
+def _criteria_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> ScoresJson:
+    """Each criterion as it was answered; null where it was not."""
+    return {id: _criterion_score_to_json(leaf.scale.yes_no, scores.get(id)) for id, leaf in rubric.leaves.items()}
+
+
+def _criterion_score_to_json(yes_no: bool, score: CriterionScore | None) -> object:
+    if not isinstance(score, Scored):
+        return None
+    value = score.value
+    if yes_no and value in (0, 1):
+        return value == 1
+    number = int(value) if value.denominator == 1 else float(value)
+    return number if score.band is None else {"band": score.band, "score": number}
+
+
+def _reviewer_score_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
+    decimals = rubric.method.scale.decimals
+    return {
+        "judge": entry.judge,
+        "score": None if entry.exact is None else number_for_json(entry.exact, decimals),
+        "holistic": entry.holistic,
+        "why_not": entry.why_not or None,
+        "steps": _applied_steps_to_json(entry.steps),
+        "criteria": _criteria_to_json(rubric, entry.criteria),
+    }
+
+
+def _panel_to_json(scores: Scores) -> ScoresJson | None:
+    """How the reviewers differ; null where there were none."""
+    view = measure_panel_disagreement(scores)
+    if view is None:
+        return None
+    return {
+        "criteria": [
+            {
+                "criterion": one.criterion,
+                "mean_gap": number_for_json(one.mean_gap),
+                "widest": {
+                    "output": one.output,
+                    "low": {"judge": one.low[1], "score": number_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": number_for_json(one.high[0])},
+                },
+            }
+            for one in view.differing
+        ],
+        "harshness": [
+            {"judge": one.judge, "by": number_for_json(one.by), "outputs": one.outputs} for one in view.harshness
+        ],
+        "dissent": [{"judge": one.judge, "first": list(one.first)} for one in view.dissent],
+        "silent": [{"judge": judge, "why": why} for judge, why in view.silent],
+    }
+
+
+def _safety_gate_to_json(scores: Scores) -> ScoresJson | None:
+    if not any(isinstance(step, Cap) for step in scores.rubric.method.steps):
+        return None
+    failed = [card for card in scores.scorecards if card.unsafe]
+    return {
+        "failed_models": [card.author or card.id for card in failed],
+        "findings": [{"id": card.id, "pattern": card.unsafe, "passage": card.passage} for card in failed],
+    }

@@ -1,0 +1,344 @@
+"""The exact arithmetic of each step, with the sentence that explains it beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from evenhand.model.criterion import Criterion, Statement
+from evenhand.model.rubric import Rubric, make_not_asked_score
+from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scorecard import Answers, AppliedStep, Missing
+from evenhand.model.steps import (
+    Add,
+    Cap,
+    Ceiling,
+    Clamp,
+    Deduct,
+    LayerMean,
+    PointsShare,
+    Round,
+    Shortfall,
+    Step,
+    WeightedMean,
+    WeightedSum,
+)
+from evenhand.wording import format_fraction, round_half_away
+
+StepResult = tuple[Fraction, tuple[object, ...]]
+ZERO_SCORE = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class StepInputs:
+    """What a step may look at: the rubric, the value of each criterion, and the statements found."""
+
+    rubric: Rubric
+    values: CriterionValues
+    answers: Answers
+
+
+def apply_step(step: Step, before: Fraction | None, case: StepInputs) -> AppliedStep | None:
+    """The step's effect on the number; None where it had none."""
+    run, tell = STEP_FUNCTIONS[type(step)]
+    after, facts = run(step, before, case)
+    if after is before or after == before:
+        return None
+    return AppliedStep(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals)
+
+
+# Steps that combine criterion scores into the first number.
+
+
+def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> StepResult:
+    pairs = [(criterion.weight, case.values[criterion.id]) for criterion in case.rubric.criteria]
+    return sum_weighted_values(pairs), (case,)
+
+
+def _describe_weighted_sum(moved: AppliedStep) -> str:
+    (case,) = moved.facts
+    assert isinstance(case, StepInputs)
+    terms = " + ".join(f"{name} × {format_fraction(c.weight)}" for name, c in _describe_scored_criteria(case))
+    return f"weighted sum {_format_step_score(moved, moved.after)}: {terms}"
+
+
+def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
+    present = [c for c in case.rubric.criteria if c.id in case.values]
+    total = sum((c.weight for c in present), ZERO_SCORE)
+    pairs = [(c.weight, _rescale_criterion_value(step.onto, c, case.values[c.id])) for c in present]
+    return sum_weighted_values(pairs) / total, (case, step.onto)
+
+
+def _describe_weighted_mean(moved: AppliedStep) -> str:
+    case, onto = moved.facts
+    assert isinstance(case, StepInputs)
+    assert onto is None or isinstance(onto, Scale)
+    parts = []
+    for name, criterion in _describe_scored_criteria(case):
+        value = case.values[criterion.id]
+        put = _rescale_criterion_value(onto, criterion, value)
+        as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
+        weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
+        parts.append(f"{name}{as_put}{weight}")
+    return f"weighted mean {_format_step_score(moved, moved.after)}: {', '.join(parts)}"
+
+
+def _describe_layer_mean(moved: AppliedStep) -> str:
+    return _describe_weighted_mean(moved).replace("weighted mean", "mean of layers", 1)
+
+
+def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
+    met = sum_weighted_values((c.points or ZERO_SCORE, c.scale.share(case.values[c.id])) for c in case.rubric.criteria)
+    possible = sum((c.points for c in case.rubric.criteria if c.points and c.points > 0), ZERO_SCORE)
+    return met / possible, (case, met, possible)
+
+
+def _describe_points_share(moved: AppliedStep) -> str:
+    case, met, possible = moved.facts
+    assert isinstance(case, StepInputs)
+    assert isinstance(met, Fraction)
+    assert isinstance(possible, Fraction)
+    terms = ", ".join(
+        (
+            f"{c.id} {format_fraction((c.points or ZERO_SCORE) * c.scale.share(case.values[c.id]))} of "
+            f"{format_fraction(c.points or ZERO_SCORE)}"
+        )
+        for c in case.rubric.criteria
+    )
+    return f"{format_fraction(met)} of {format_fraction(possible)} points: {terms}"
+
+
+# Steps that move the number.
+
+
+def _apply_ceiling(step: Ceiling, before: Fraction, case: StepInputs) -> StepResult:
+    value = case.values[step.criterion]
+    return (min(before, step.at) if value < step.below else before), (step, value)
+
+
+def _describe_ceiling(moved: AppliedStep) -> str:
+    step, value = moved.facts
+    assert isinstance(step, Ceiling)
+    assert isinstance(value, Fraction)
+    return _describe_capped_score(
+        moved, f"{step.criterion} {format_fraction(value)} is under {format_fraction(step.below)}"
+    )
+
+
+def _apply_shortfall(step: Shortfall, before: Fraction, case: StepInputs) -> StepResult:
+    after = before
+    short = find_shortfall_criteria(step, case)
+    for criterion in short:
+        after *= case.values[criterion.id] / step.below
+    return after, (step, tuple((c.id, case.values[c.id]) for c in short))
+
+
+def find_shortfall_criteria(step: Shortfall, case: StepInputs) -> list[Criterion]:
+    """The fixed criteria under the level that is expected of them."""
+    return [c for c in case.rubric.criteria if c.fixed and c.id in case.values and case.values[c.id] < step.below]
+
+
+def _describe_shortfall(moved: AppliedStep) -> str:
+    step, short = moved.facts
+    assert isinstance(step, Shortfall)
+    assert isinstance(short, tuple)
+    factor = Fraction(1)
+    for _, value in short:
+        factor *= value / step.below
+    below = format_fraction(step.below)
+    parts = ", ".join(
+        f"{id} {format_fraction(value)} is under {below} ({format_fraction(value)}/{below})" for id, value in short
+    )
+    return f"times {format_fraction(factor)}: {parts} (was {_format_step_score(moved, moved.before)})"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedStatement:
+    """A statement found, and how much of its amount counts before the limit is reached."""
+
+    statement: Statement
+    explanation: str
+    amount: Fraction
+    counted: Fraction
+
+    def __str__(self) -> str:
+        text = f"{self.statement.id} {format_fraction(self.counted)}"
+        if self.counted == 0:
+            text = f"{self.statement.id} not counted"
+        elif self.counted < self.amount:
+            text += f" of {format_fraction(self.amount)}"
+        return f"{text} ({self.explanation})" if self.explanation else text
+
+
+def count_statement_amounts(step: Deduct | Add, case: StepInputs) -> tuple[CountedStatement, ...]:
+    """The distinct statements found, in the rubric's order, each with what counts of it."""
+    statements = getattr(case.rubric, step.for_)
+    found = getattr(case.answers, step.for_)
+    left = step.most
+    entries = []
+    for statement in statements:
+        if statement.id in found:
+            amount = step.each if statement.amount is None else statement.amount
+            entries.append(CountedStatement(statement, found[statement.id], amount, min(amount, left)))
+            left -= entries[-1].counted
+    return tuple(entries)
+
+
+def _apply_deduct(step: Deduct, before: Fraction, case: StepInputs) -> StepResult:
+    entries = count_statement_amounts(step, case)
+    return before - sum((entry.counted for entry in entries), ZERO_SCORE), (step, entries)
+
+
+def _apply_add(step: Add, before: Fraction, case: StepInputs) -> StepResult:
+    entries = count_statement_amounts(step, case)
+    return before + sum((entry.counted for entry in entries), ZERO_SCORE), (step, entries)
+
+
+def _describe_statements(moved: AppliedStep) -> str:
+    step, entries = moved.facts
+    assert isinstance(step, (Deduct, Add))
+    assert isinstance(entries, tuple)
+    verb = "took off" if isinstance(step, Deduct) else "added"
+    total = sum((entry.counted for entry in entries), ZERO_SCORE)
+    limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
+    listed = "; ".join(map(str, entries))
+    return f"{verb} {_format_step_score(moved, total)}{limit}: {listed} (was {_format_step_score(moved, moved.before)})"
+
+
+def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
+    return (min(before, step.at) if case.answers.unsafe else before), (case.answers.unsafe,)
+
+
+def _describe_cap(moved: AppliedStep) -> str:
+    return _describe_capped_score(moved, f"unsafe, {moved.facts[0]}")
+
+
+def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult:
+    after = before
+    if step.min is not None:
+        after = max(after, step.min)
+    if step.max is not None:
+        after = min(after, step.max)
+    return after, ()
+
+
+def _describe_clamp(moved: AppliedStep) -> str:
+    assert moved.before is not None
+    limit = "below" if moved.after > moved.before else "above"
+    return (
+        f"kept at {_format_step_score(moved, moved.after)}: the score cannot go {limit} it (was "
+        f"{_format_step_score(moved, moved.before)})"
+    )
+
+
+def _apply_round(step: Round, before: Fraction, _case: StepInputs) -> StepResult:
+    return Fraction(round_half_away(before, step.decimals)), (step,)
+
+
+def _describe_round(moved: AppliedStep) -> str:
+    (step,) = moved.facts
+    assert isinstance(step, Round)
+    assert moved.before is not None
+    return f"rounded to {format_fraction(moved.after, step.decimals)} (was {format_fraction(moved.before)})"
+
+
+CriterionValues = dict[str, Fraction]
+
+
+StepFunction = Callable[[Any, Any, StepInputs], StepResult]
+
+
+def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: Fraction) -> Fraction:
+    if scale is None or (scale.min, scale.max) == (criterion.scale.min, criterion.scale.max):
+        return value
+    return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
+
+
+def _describe_scored_criteria(case: StepInputs) -> Iterator[tuple[str, Criterion]]:
+    """Each criterion that has a value, as "accuracy 3" or "examples yes"."""
+    for criterion in case.rubric.criteria:
+        if criterion.id in case.values:
+            yield _describe_criterion_value(criterion, case.values), criterion
+
+
+def _describe_criterion_value(criterion: Criterion, values: CriterionValues) -> str:
+    """A criterion with its value; of an inner node also the children it is the mean of."""
+    value = values[criterion.id]
+    if not criterion.children:
+        said = ("yes" if value else "no") if criterion.scale.yes_no else format_fraction(value)
+        return f"{criterion.id} {said}"
+    children = ", ".join(_describe_child_value(criterion, child, values) for child in criterion.children)
+    return f"{criterion.id} {format_fraction(value)} [{children}]"
+
+
+def _describe_child_value(parent: Criterion, child: Criterion, values: CriterionValues) -> str:
+    value = values[child.id]
+    put = _rescale_criterion_value(parent.scale, child, value)
+    as_put = "" if put == value or child.scale.yes_no else f" = {format_fraction(put)}"
+    return f"{_describe_criterion_value(child, values)}{as_put}" + (
+        "" if child.weight == 1 else f" (weight {format_fraction(child.weight)})"
+    )
+
+
+def _describe_capped_score(moved: AppliedStep, because: str) -> str:
+    return (
+        f"capped at {_format_step_score(moved, moved.after)}: {because} (was {_format_step_score(moved, moved.before)})"
+    )
+
+
+def _format_step_score(moved: AppliedStep, value: Fraction | None) -> str:
+    return "–" if value is None else format_fraction(value, moved.decimals)
+
+
+def sum_weighted_values(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
+    """Exact, with one common denominator in place of a reduction per term."""
+    terms = [(a.numerator * b.numerator, a.denominator * b.denominator) for a, b in pairs]
+    common = lcm(*(below for _, below in terms))
+    return Fraction(sum(above * (common // below) for above, below in terms), common)
+
+
+STEP_FUNCTIONS: dict[type[Step], tuple[StepFunction, Callable[[AppliedStep], str]]] = {
+    WeightedSum: (_apply_weighted_sum, _describe_weighted_sum),
+    WeightedMean: (_apply_weighted_mean, _describe_weighted_mean),
+    LayerMean: (_apply_weighted_mean, _describe_layer_mean),
+    PointsShare: (_apply_points_share, _describe_points_share),
+    Ceiling: (_apply_ceiling, _describe_ceiling),
+    Shortfall: (_apply_shortfall, _describe_shortfall),
+    Deduct: (_apply_deduct, _describe_statements),
+    Add: (_apply_add, _describe_statements),
+    Cap: (_apply_cap, _describe_cap),
+    Clamp: (_apply_clamp, _describe_clamp),
+    Round: (_apply_round, _describe_round),
+}
+
+
+def fold_criterion_scores(
+    rubric: Rubric, scores: Mapping[str, CriterionScore]
+) -> tuple[CriterionValues, list[Missing]]:
+    """The value of every criterion that has one, and the leaves that nobody answered."""
+    values: CriterionValues = {}
+    missing = []
+    for id in rubric.leaves:
+        score = scores.get(id)
+        if isinstance(score, Scored):
+            values[id] = score.value
+        else:
+            missing.append(Missing(id, score.why if isinstance(score, Unscored) else make_not_asked_score().why))
+    for criterion in rubric.criteria:
+        if criterion.children:
+            _fold_child_scores(criterion, values)
+    return values, missing
+
+
+def _fold_child_scores(criterion: Criterion, values: CriterionValues) -> None:
+    for child in criterion.children:
+        if child.children:
+            _fold_child_scores(child, values)
+    if all(child.id in values for child in criterion.children):
+        shares = [(child.weight, child.scale.share(values[child.id])) for child in criterion.children]
+        total = sum((weight for weight, _ in shares), Fraction(0))
+        scale = criterion.scale
+        values[criterion.id] = scale.min + (scale.max - scale.min) * sum_weighted_values(shares) / total

@@ -1,0 +1,132 @@
+"""Contests in the store: one row each, and a log of events that only grows, one number after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from evenhand.errors import Fault, StoreError
+from evenhand.store.database import NO_CONTESTS
+from evenhand.store.process_locks import hold_stored_row, is_holder_alive, parse_stored_time, release_stored_row
+from evenhand.store.queries import CONTEST_KIND, find_row_by_id, list_newest_first, stream_rows
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
+from evenhand.store.tables import CONTESTS, EVENTS
+
+OpenTransaction = Callable[[], AbstractContextManager[Connection]]
+
+
+class ContestStore:
+    """The contests of a store, reached by `store.contests`. Every failure is a StoreError that names the store."""
+
+    def __init__(self, read: OpenTransaction, write: OpenTransaction, shown: str) -> None:
+        self._read = read
+        self._write = write
+        self._shown = shown
+
+    def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
+        """Write down a new contest."""
+        rows = fit_store_rows(CONTESTS, [{**contest, "touched": _store_timestamp(now)}])
+        with self._write() as connection:
+            try:
+                connection.execute(insert(CONTESTS), rows)
+            except IntegrityError:
+                what = f"there is a contest {contest.get('id')!r} already"
+                raise StoreError(Fault(what, where=self._shown)) from None
+
+    def append_event(
+        self, contest: str, number: int, at: str, content: str, calls: str, *, now: datetime | None = None
+    ) -> None:
+        """Write the next event, safe when this returns; refused if it is not the next one: another process was faster.
+
+        `at` is the time of the contest; `now`, the time of the clock, is kept as the sign that its process lives.
+        """
+        row = {"contest": contest, "number": number, "at": at, "content": content, "calls": calls}
+        with self._write() as connection:
+            self._touch_contest(
+                connection, contest, now
+            )  # First: whoever else appends waits here, and then sees this event.
+            newest = connection.execute(select(func.max(EVENTS.c.number)).where(EVENTS.c.contest == contest)).scalar()
+            due = 0 if newest is None else newest + 1
+            if number != due:
+                what = f"another process has gone on with contest {contest}: its next event is {due}, not {number}"
+                raise StoreError(Fault(what, f"evenhand contest show {contest} shows how far it is", where=self._shown))
+            connection.execute(insert(EVENTS), [repair_row_texts(one) for one in fit_store_rows(EVENTS, [row])])
+
+    def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
+        """The events of a contest by number; the calls to judges behind them only where they are asked for."""
+        columns = [column for column in EVENTS.columns if calls or column is not EVENTS.c.calls]
+        with self._read() as connection:
+            yield from stream_rows(
+                connection, select(*columns).where(EVENTS.c.contest == contest).order_by(EVENTS.c.number)
+            )
+
+    def find_contest(self, id: str) -> Row:
+        """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
+        with self._read() as connection:
+            return self._find_contest_row(connection, id)
+
+    def list_contests(self, name: str | None = None) -> list[Row]:
+        """All contests, or those of one task, newest first."""
+        with self._read() as connection:
+            return list_newest_first(connection, CONTEST_KIND, name)
+
+    def hold_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
+        """Hold a contest and set it running; refused while another process works on it."""
+        with self._write() as connection:
+            hold_stored_row(
+                connection,
+                CONTEST_KIND,
+                id,
+                holder,
+                lambda contest: self.is_contest_held(contest, now=now),
+                self._shown,
+            )
+            self._touch_contest(connection, id, now)
+
+    def release_contest(
+        self, id: str, state: str, ended: str, summary: str | None, *, holder: str | None = None
+    ) -> None:
+        """Let go of a contest: stopped or finished, with its summary as JSON.
+
+        With `holder`, only if that process still holds it: whoever was overtaken leaves the other's state alone.
+        """
+        with self._write() as connection:
+            if holder is None or self._read_holder(connection, id) == holder:
+                release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
+
+    def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
+        """Whether a process that may still live works on a contest; one that says running and is not was killed."""
+        return is_holder_alive(contest, now or datetime.now(UTC), lambda: parse_stored_time(contest["touched"]))
+
+    def delete_contest(self, id: str, *, now: datetime | None = None) -> None:
+        """Remove a contest with its events, unless a process works on it."""
+        with self._write() as connection:
+            contest = self._find_contest_row(connection, id)
+            if self.is_contest_held(contest, now=now):
+                what = f"a process is at work on contest {contest['id']}"
+                raise StoreError(Fault(what, f"stop it first ({contest['holder']})", where=self._shown))
+            connection.execute(delete(CONTESTS).where(CONTESTS.c.id == contest["id"]))
+
+    def _find_contest_row(self, connection: Connection, id: str) -> Row:
+        if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
+            raise StoreError(Fault(NO_CONTESTS, where=self._shown))
+        return find_row_by_id(connection, CONTEST_KIND, id, self._shown)
+
+    def _read_holder(self, connection: Connection, id: str) -> str | None:
+        query = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
+        return connection.execute(query).scalar()
+
+    def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
+        """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
+        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=_store_timestamp(now)))
+        if not done.rowcount:
+            raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
+
+
+def _store_timestamp(now: datetime | None) -> str:
+    return (now or datetime.now(UTC)).isoformat(timespec="milliseconds")

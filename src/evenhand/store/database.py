@@ -1,0 +1,210 @@
+"""Where a store is, how it is opened and brought to the schema of this version, and what its failures mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import Connection as SQLiteConnection
+from sqlite3 import Error as SQLiteError
+from time import monotonic, sleep
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, func, insert, inspect, make_url, select
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from evenhand.errors import Fault, StoreError
+from evenhand.store.tables import METADATA, SCHEMA_VERSION, VERSIONS
+
+DATABASE_VARIABLE = "EVENHAND_DATABASE_URL"
+STORE_FOLDER = ".evenhand"
+STORE_FILE = "store.sqlite"
+LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
+_SQLITE_PRAGMAS = (
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+    "cache_size=-2000",
+    "wal_autocheckpoint=4000",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreLocation:
+    """One store: its address, its file if it is one, and how messages name it."""
+
+    url: URL
+    shown: str
+    file: Path | None = None
+
+    @contextmanager
+    def wrap_errors(self) -> Iterator[None]:
+        """Whatever goes wrong with a file or a database becomes one StoreError that names the store."""
+        try:
+            yield
+        except (SQLAlchemyError, SQLiteError, OSError, UnicodeError, OverflowError) as error:
+            raise StoreError(explain_database_error(error, self.shown, str(self.url.password or ""))) from error
+
+
+def locate_store(given: str | Path | None, environ: Mapping[str, str]) -> StoreLocation:
+    """The store that is meant: what is given, else what the environment names, else the folder .evenhand."""
+    if given is None:
+        given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
+    if isinstance(given, str) and "://" in given:
+        return _locate_by_url(given)
+    return _locate_sqlite_file(Path(given) if Path(given).suffix == ".sqlite" else Path(given) / STORE_FILE)
+
+
+def create_store_engine(place: StoreLocation) -> Engine:
+    """The way to a store; `reading` and `writing` make transactions of it."""
+    if place.file is not None:
+        engine = create_engine(place.url, hide_parameters=True, connect_args={"timeout": LOCK_TIMEOUT})
+        event.listen(engine, "connect", _prepare_sqlite_connection)
+        event.listen(engine, "begin", _begin_sqlite_transaction)
+        return engine
+    try:
+        return create_engine(place.url, hide_parameters=True, connect_args={"connect_timeout": 10})
+    except ImportError:
+        hint = "pip install 'evenhand[postgres]'"
+        raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
+
+
+def engine_for_reading(engine: Engine) -> Engine:
+    """The same engine, for transactions that see one state of the store from beginning to end."""
+    if engine.dialect.name == "sqlite":
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ")
+
+
+def engine_for_writing(engine: Engine) -> Engine:
+    """The same engine, for transactions that write, and see what others have written when it is their turn."""
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(writes=True)
+    return engine.execution_options(isolation_level="READ COMMITTED")
+
+
+def _locate_by_url(text: str) -> StoreLocation:
+    scheme = text.partition("://")[0]
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
+        hint = "as in postgresql://user:password@host:5432/database"
+        raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
+    if scheme == "sqlite" and url.database:
+        return _locate_sqlite_file(Path(url.database))
+    if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
+        hint = "a store is a folder or postgresql://user:password@host:5432/database"
+        raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
+    shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+    return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
+
+
+def _locate_sqlite_file(file: Path) -> StoreLocation:
+    return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
+
+
+def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> None:
+    connection.isolation_level = None  # Transactions begin where we say so, not where the driver guesses.
+    _switch_to_wal(connection)
+    for pragma in _SQLITE_PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _switch_to_wal(connection: SQLiteConnection) -> None:
+    """Switch to WAL; SQLite does not wait for others here, however patient it was told to be."""
+    give_up = monotonic() + LOCK_TIMEOUT
+    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except connection.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or monotonic() > give_up:
+                raise
+            sleep(0.02)
+
+
+def _begin_sqlite_transaction(connection: Connection) -> None:
+    # A transaction that reads first and writes later fails as soon as another has written in between.
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+NO_RUNS = "no runs yet: evenhand run eval.yaml starts one"
+NO_CONTESTS = "no contests yet: evenhand contest run task.yaml submissions/ starts one"
+_MIGRATION_LOCK = 0x6576656E  # Any number, as long as every Evenhand takes the same.
+_MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def prepare_schema(engine: Engine, place: StoreLocation, *, create: bool, empty: str = NO_RUNS) -> None:
+    """See that the tables are there and of this version; where `create` is false and nothing is, `empty` is said."""
+    with engine.connect() as connection:
+        if _read_schema_version(connection, place) == SCHEMA_VERSION:
+            return
+    with engine_for_writing(engine).begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        version = _read_schema_version(connection, place)  # Another process may have been faster.
+        if version is None and not create:
+            raise StoreError(Fault(empty, where=place.shown))
+        if version is None:
+            METADATA.create_all(connection)
+            VERSIONS.create(connection)
+            connection.execute(insert(VERSIONS).values(version_num=SCHEMA_VERSION))
+        elif version < SCHEMA_VERSION:
+            run_migrations(connection)
+
+
+def run_migrations(connection: Connection, to: str = "head") -> None:
+    """Run the migrations that a store lacks, inside the transaction that is open."""
+    from alembic import command  # half a second, for what happens once in the life of a store
+    from alembic.config import Config
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    command.upgrade(config, to)
+
+
+def _read_schema_version(connection: Connection, place: StoreLocation) -> str | None:
+    """The schema that a store has; None where it has none yet."""
+    there = set(inspect(connection).get_table_names())
+    if VERSIONS.name not in there:
+        foreign = sorted(there & set(METADATA.tables))
+        if foreign:
+            what = f"has a table {foreign[0]!r} that is not of Evenhand"
+            raise StoreError(Fault(what, "give Evenhand a database of its own", where=place.shown))
+        return None
+    version: str | None = connection.execute(select(VERSIONS.c.version_num)).scalar_one_or_none()
+    if version is None or version > SCHEMA_VERSION:
+        what = f"was written by a newer Evenhand (schema {version}, this one knows {SCHEMA_VERSION})"
+        raise StoreError(Fault(what, "upgrade Evenhand, or use another store", where=place.shown))
+    return version
+
+
+# By SQLite's own name for it, and by a part of what PostgreSQL or the system says; the first that fits counts.
+_KNOWN_DATABASE_FAILURES = (
+    (("READONLY", "PERM", "read-only", "permission denied"), "cannot be written", "write access is needed"),
+    (("CANTOPEN",), "cannot be opened", "is it a file in a folder that can be written?"),
+    (("FULL", "no space left", "disk full"), "the disk is full", "make room; what was written before is kept"),
+    (("IOERR",), "cannot be read or written", "is the disk full or failing? What was written before is kept"),
+    (("BUSY", "LOCKED", "lock timeout"), "another process keeps it locked", "wait until it has finished"),
+    (("NOTADB", "CORRUPT"), "is not a store of Evenhand, or damaged", "move the file away, or restore a copy"),
+    (("password authentication", "no password"), "does not accept the user or the password", "check the address"),
+    (("connection failed", "could not translate", "connection timeout", "server closed", "terminating connection",
+      "connection is closed", "connection is lost"), "cannot be reached", "is the server running?"),
+    (("CONSTRAINT", "unique constraint", "foreign key"), "does not fit what is there", "is the run still in it?"),
+)  # fmt: skip
+
+
+def explain_database_error(error: Exception, where: str, password: str = "") -> Fault:
+    """One sentence for a failure: what it means, what would help, and the first line of what was said."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
+    if password:
+        said = said.replace(password, "***")
+    code = getattr(cause, "sqlite_errorname", "").removeprefix("SQLITE_").partition("_")[0]
+    text = str(cause).lower()
+    for signs, what, hint in _KNOWN_DATABASE_FAILURES:
+        if any(sign == code or (sign.islower() and sign in text) for sign in signs):
+            return Fault(f"{what}: {said}", hint, where=where)
+    return Fault(f"failed: {said}", where=where)

@@ -1,0 +1,290 @@
+"""The store of runs: one file at home, a server for a team; what is written once is never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from sqlalchemy import Connection, Engine, Select, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from evenhand.errors import Fault, StoreError
+from evenhand.store.contest_store import ContestStore
+from evenhand.store.database import (
+    NO_RUNS,
+    StoreLocation,
+    create_store_engine,
+    engine_for_reading,
+    engine_for_writing,
+    locate_store,
+    prepare_schema,
+)
+from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row
+from evenhand.store.queries import (
+    RUN_KIND,
+    FinishedKeys,
+    ReplyLookup,
+    ResultPlace,
+    find_baseline_row,
+    find_cached_calls,
+    find_made_outputs,
+    find_run_row,
+    list_baseline_rows,
+    list_newest_first,
+    select_call_facts,
+    select_calls,
+    select_calls_by_key,
+    select_made_outputs,
+    select_results,
+    select_sample_ids,
+    select_samples,
+    stream_rows,
+)
+from evenhand.store.rows import ALLOWED_VALUES, Row, RowBatch, fit_store_rows, write_row_batch
+from evenhand.store.run_attachments import (
+    CollectedRuns,
+    delete_abandoned_runs,
+    delete_run_row,
+    drop_columns_blob,
+    read_columns_blob,
+    remove_baseline_row,
+    replace_label_rows,
+    select_labels,
+    set_baseline_row,
+    vacuum_store,
+    write_columns_blob,
+)
+from evenhand.store.run_export import export_run_lines, import_run_file, write_exported_lines
+from evenhand.store.tables import RESULTS, RUNS
+
+
+class Store:
+    """Runs with their samples, results, calls and outputs. Every failure is a StoreError that names the store."""
+
+    def __init__(self, place: StoreLocation, engine: Engine) -> None:
+        self._place = place
+        self._engine = engine
+        self._reading = engine_for_reading(engine)
+        self._writing = engine_for_writing(engine)
+        self._lookup = ReplyLookup(engine)
+
+    @classmethod
+    def open(
+        cls, place: str | Path | None, environ: Mapping[str, str], *, create: bool = True, empty: str = NO_RUNS
+    ) -> Self:
+        """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
+
+        Where there is none and none may be made, the error says `empty`.
+        """
+        at = locate_store(place, environ)
+        if at.file is not None and not create and not at.file.exists():
+            raise StoreError(Fault(empty, where=at.shown))
+        with at.wrap_errors():
+            if at.file is not None and create:
+                at.file.parent.mkdir(parents=True, exist_ok=True)
+            engine = create_store_engine(at)
+            try:
+                prepare_schema(engine, at, create=create, empty=empty)
+            except BaseException:
+                engine.dispose()
+                raise
+        return cls(at, engine)
+
+    @property
+    def shown(self) -> str:
+        """The store as messages name it: its file, or its address without the password."""
+        return self._place.shown
+
+    @property
+    def contests(self) -> ContestStore:
+        """The contests that are kept beside the runs."""
+        return ContestStore(self._read, self._write, self.shown)
+
+    def close(self) -> None:
+        """Let go of the file or the server."""
+        self._lookup.close()
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def begin_run(self, run: Mapping[str, object]) -> None:
+        """Write down a new run."""
+        rows = fit_store_rows(RUNS, [run])
+        with self._write() as connection:
+            try:
+                connection.execute(insert(RUNS), rows)
+            except IntegrityError:
+                raise StoreError(Fault(f"there is a run {run.get('id')!r} already", where=self.shown)) from None
+
+    def hold_run(self, id: str, holder: str, *, now: datetime | None = None) -> None:
+        """Hold a run and set it running; refused while another process works on it."""
+        at = now or datetime.now(UTC)
+        with self._write() as connection:
+            hold_stored_row(
+                connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run, at), self.shown
+            )
+            drop_columns_blob(connection, id)
+
+    def release_run(self, id: str, state: str, ended: str, summary: str | None) -> None:
+        """Let go of a run: stopped or finished, with its summary as JSON."""
+        with self._write() as connection:
+            release_stored_row(connection, RUN_KIND, id, state, ended, summary)
+
+    def is_run_held(self, run: Mapping[str, object], *, now: datetime | None = None) -> bool:
+        """Whether a process that may still live works on a run; a run that says running and is not held was killed."""
+        with self._read() as connection:
+            return is_run_row_held(connection, run, now or datetime.now(UTC))
+
+    def write_rows(self, batch: RowBatch) -> None:
+        """Write the rows of a batch, all of them or none."""
+        with self._write() as connection:
+            write_row_batch(connection, batch)
+
+    def list_runs(self, name: str | None = None) -> list[Row]:
+        """All runs, or those of one eval, newest first."""
+        with self._read() as connection:
+            return list_newest_first(connection, RUN_KIND, name)
+
+    def find_run(self, id: str) -> Row:
+        """The run of an id, of the beginning of one, of "latest", of "latest:NAME" or of "baseline:NAME"."""
+        with self._read() as connection:
+            return find_run_row(connection, id, self.shown)
+
+    def samples(self, run: str) -> Iterator[Row]:
+        """The samples of a run by position."""
+        return self._stream_rows(select_samples(run))
+
+    def results(self, run: str, *, after: ResultPlace | None = None) -> Iterator[Row]:
+        """The results of a run by position, variant and repeat, from behind a given one."""
+        return self._stream_rows(select_results(run, after))
+
+    def calls(self, run: str, position: int | None = None) -> Iterator[Row]:
+        """The calls of a run by position, or those about one sample."""
+        return self._stream_rows(select_calls(run, position))
+
+    def call_facts(self, run: str) -> Iterator[Row]:
+        """The calls of a run without their replies, to be counted."""
+        return self._stream_rows(select_call_facts(run))
+
+    def calls_by_key(self, run: str, keys: Sequence[str]) -> dict[str, Row]:
+        """Some calls of a run."""
+        return {row["key"]: row for row in self._stream_rows(select_calls_by_key(run, keys))}
+
+    def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
+        """The ids of some samples of a run."""
+        return {row["position"]: row["id"] for row in self._stream_rows(select_sample_ids(run, sorted(positions)))}
+
+    def finished_keys(self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]) -> FinishedKeys:
+        """The keys of the results that are there, by position, variant and repeat."""
+        of_run = RESULTS.c.run == run
+        unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
+        with self._read() as connection:
+            variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
+            most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
+            query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
+            with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
+                return FinishedKeys(rows, sorted(variants), (most or 0) + 1)
+
+    def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
+        """The newest reply as it came, by the key of its call; of all runs or of one."""
+        if len(keys) == 1:
+            with self._place.wrap_errors():
+                row = self._lookup.find_newest(keys[0], run)
+            return {} if row is None else {keys[0]: row}
+        with self._read() as connection:
+            return find_cached_calls(connection, keys, run)
+
+    def find_outputs(self, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
+        """The newest output that a live variant made in one of some runs, by key."""
+        with self._read() as connection:
+            return find_made_outputs(connection, keys, runs)
+
+    def list_outputs(self, run: str) -> Iterator[Row]:
+        """All outputs of live variants that a run has, made or taken over."""
+        return self._stream_rows(select_made_outputs(run))
+
+    def labels(self, run: str) -> Iterator[Row]:
+        """What people said of a run's outputs, by sample, variant, criterion and rater; "" is every variant."""
+        return self._stream_rows(select_labels(run))
+
+    def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
+        """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
+        with self._write() as connection:
+            replace_label_rows(connection, run, labels, self.shown)
+
+    def load_columns(self, run: str) -> bytes | None:
+        """What `keep_columns` kept of a run; None where there is nothing, or the run was taken up since."""
+        with self._read() as connection:
+            return read_columns_blob(connection, run)
+
+    def save_columns(self, run: str, content: bytes) -> None:
+        """Keep a run's results in short, to be read instead of its rows; whoever takes the run up drops them."""
+        with self._write() as connection:
+            write_columns_blob(connection, run, content)
+
+    def list_baselines(self) -> list[Row]:
+        """Every baseline as name, run and when it was set, by name."""
+        with self._read() as connection:
+            return list_baseline_rows(connection)
+
+    def find_baseline(self, name: str) -> Row:
+        """The baseline of a name, as name, run and when it was set."""
+        with self._read() as connection:
+            return find_baseline_row(connection, name, self.shown)
+
+    def set_baseline(self, name: str, run: str, *, now: datetime | None = None) -> str | None:
+        """Give a finished run a name, and say which run had it before."""
+        with self._write() as connection:
+            return set_baseline_row(connection, name, run, now or datetime.now(UTC), self.shown)
+
+    def remove_baseline(self, name: str) -> str:
+        """Take a name away and say which run had it; the run stays."""
+        with self._write() as connection:
+            return remove_baseline_row(connection, name, self.shown)
+
+    def export_run(self, run: str, stream: BinaryIO) -> None:
+        """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""
+        write_exported_lines(self._export_lines(run), stream)
+
+    def import_run(self, stream: BinaryIO) -> str:
+        """Take in an exported run unchanged, and say its id; refused if it is cut off, changed, or here already."""
+        with self._write() as connection:
+            return import_run_file(connection, stream, self.shown)
+
+    def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
+        """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
+        with self._write() as connection:
+            row = find_run_row(connection, run, self.shown)
+            delete_run_row(connection, row, now or datetime.now(UTC), self.shown, pinned=pinned)
+
+    def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
+        """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
+        with self._write() as connection:
+            runs = delete_abandoned_runs(connection, keep, now or datetime.now(UTC))
+        with self._place.wrap_errors():
+            return CollectedRuns(runs=runs, freed=vacuum_store(self._engine, self._place.file))
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with self._place.wrap_errors(), self._reading.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[Connection]:
+        with self._place.wrap_errors(), self._writing.begin() as connection:
+            yield connection
+
+    def _stream_rows(self, query: Select[Any]) -> Iterator[Row]:
+        with self._read() as connection:
+            yield from stream_rows(connection, query)
+
+    def _export_lines(self, run: str) -> Iterator[bytes]:
+        with self._read() as connection:
+            yield from export_run_lines(connection, find_run_row(connection, run, self.shown))

@@ -1,0 +1,205 @@
+"""Numbers, plurals and lists in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+
+def format_exact_dollars(money: Decimal) -> str:
+    """Money to its last digit."""
+    return f"${money.normalize():f}"
+
+
+def describe_json_type(value: object) -> str:
+    """A value for a message."""
+    names = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false", type(None): "null"}
+    if isinstance(value, str):
+        return "an empty text" if not value.strip() else "a text"
+    return names.get(type(value), "a number" if isinstance(value, (int, float, Decimal)) else type(value).__name__)
+
+
+def fraction_text(value: Fraction | None) -> str | None:
+    """A fraction as it is kept: numerator and denominator."""
+    return None if value is None else f"{value.numerator}/{value.denominator}"
+
+
+def samples_in_words(count: int) -> str:
+    """How many samples, with its plural."""
+    return "1 sample" if count == 1 else f"{count:,} samples"
+
+
+MISSING_DASH = "–"
+WIDE_SCALE = 20  # On scales wider than this one decimal tells enough.
+
+
+def format_figure(value: float | None, scale: Sequence[float] | None = None, *, signed: bool = False) -> str:
+    """A number with the decimals that its scale calls for, and a proper minus."""
+    if value is None:
+        return MISSING_DASH
+    places = 1 if scale and scale[1] - scale[0] > WIDE_SCALE else 2
+    rounded = round(value, places) or 0.0  # Not "-0.00".
+    return f"{rounded:{'+' if signed and rounded else ''}.{places}f}".replace("-", "−")
+
+
+def format_dollar_amount(amount: float | None) -> str:
+    """An amount of money: cents from a dollar on, finer below."""
+    if amount is None:
+        return MISSING_DASH
+    if amount == 0:
+        return "$0"
+    return "under $0.0001" if 0 < amount < 0.0001 else f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def format_milliseconds(milliseconds: float | None) -> str:
+    """A time as people say it, in three digits at most: 980 ms, 1.2 s, 140 s."""
+    if milliseconds is None:
+        return MISSING_DASH
+    if 0 < milliseconds < 1:
+        return "under 1 ms"
+    if round(milliseconds) < 1000:
+        return f"{milliseconds:.0f} ms"
+    seconds = milliseconds / 1000
+    return f"{seconds:.1f} s" if round(seconds, 1) < 100 else f"{seconds:,.0f} s"
+
+
+def pluralize_count(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun: 1 sample, 24 samples."""
+    return f"1 {one}" if count == 1 else f"{count:,} {many or one + 's'}"
+
+
+def format_whole_duration(seconds: float) -> str:
+    """A length of time in whole days, hours or minutes, as people set it."""
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if seconds >= length and seconds % length == 0:
+            number = round(seconds / length)
+            return f"{number} {unit}" if number == 1 else f"{number:,} {unit}s"
+    return f"{seconds:g} seconds" if seconds else "none"
+
+
+def format_score(value: float | None) -> str:
+    """A score as it is shown."""
+    return "no score" if value is None else f"{value + 0.0:.2f}"
+
+
+def format_signed(value: float, digits: int = 2) -> str:
+    """A difference as it is shown; what rounds to nothing has no sign."""
+    return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
+
+
+def format_plural(count: int, thing: str) -> str:
+    """So many things."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Names in a sentence."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def format_p_value(p: float) -> str:
+    """A p-value as it is shown."""
+    if p < 0.0001:
+        return "p < 0.0001"
+    return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}" if p < 0.0995 else f"p = {p:.2f}"
+
+
+def describe_p_value(p: float) -> str:
+    """A p-value as a count that people can picture."""
+    if p < 0.0001:
+        return "fewer than 1 of 10,000 comparisons"
+    if p < 0.095:
+        return f"1 of {_round_two_digits(1 / p):,} comparisons"
+    return "nearly every comparison" if p > 0.95 else f"{round(p * 100)} of 100 comparisons"
+
+
+def _round_two_digits(value: float) -> int:
+    """Two digits: more would claim a precision that no one needs."""
+    step = math.pow(10, max(0, math.floor(math.log10(value)) - 1))
+    return round(round(value / step) * step)
+
+
+def format_number(value: float, digits: int = 2) -> str:
+    """A number as it is shown."""
+    return f"{value:.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
+
+
+def format_percent(share: float) -> str:
+    """A share as it is shown; never 0 or 100 % while it is neither."""
+    if 0 < share < 0.005:
+        return "under 1 %"
+    return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
+
+
+def describe_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
+    """That so many things are too few; `more` tells which ones, `to` for what."""
+    which, what = (f" {one}" if one else "" for one in (more, to))
+    return f"{format_plural(count, thing)}{which} {'is' if count == 1 else 'are'} too few{what}: it takes {needed}"
+
+
+def format_percent_tenths(share: float) -> str:
+    """A share in percent with one decimal."""
+    return f"{share * 100:.1f} %"
+
+
+def format_percent_below_whole(share: float) -> str:
+    """A share in words; never 100 % while a single weighting says otherwise."""
+    if 0.995 <= share < 1:
+        return f"{min(share, 0.9999) * 100:.2f} %"
+    return f"{share * 100:.0f} %"
+
+
+def round_for_json(value: float | None) -> float | None:
+    """Six decimals: more are noise of the arithmetic."""
+    return None if value is None or not math.isfinite(value) else round(value, 6) + 0.0
+
+
+def round_half_away(value: Fraction, decimals: int) -> Decimal:
+    """The value with so many decimals, halves away from zero."""
+    unit = 10**decimals
+    doubled = 2 * abs(value.numerator) * unit
+    whole = (doubled + value.denominator) // (2 * value.denominator)
+    return Decimal(whole if value >= 0 else -whole).scaleb(-decimals)
+
+
+def format_fraction(value: Fraction, decimals: int | None = None) -> str:
+    """A number for a sentence: with fixed decimals, or as short as it can be written."""
+    if decimals is not None:
+        return str(round_half_away(value, decimals))
+    if value.denominator == 1:
+        return str(value.numerator)
+    text = str(round_half_away(value, 4))
+    return text.rstrip("0").rstrip(".") if Fraction(text) == value else text
+
+
+def number_for_json(value: Fraction, decimals: int | None = None) -> int | float:
+    """A JSON number: with the method's decimals, or the nearest float of the exact value."""
+    return float(value if decimals is None else round_half_away(value, decimals))
+
+
+MOST_QUOTED = 10
+
+
+def quote_text(text: str, most: int = 60) -> str:
+    """A text in quotation marks, cut where it is long; a backslash stays one, so that a pattern reads as written."""
+    short = text if len(text) <= most else text[: most - 1] + "…"
+    mark = '"' if "'" in short and '"' not in short else "'"
+    plain = (letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in short)
+    return f"{mark}{''.join(plain)}{mark}"
+
+
+def list_quoted_texts(texts: Iterable[str]) -> str:
+    """Several texts, those beyond ten only counted."""
+    quoted = [quote_text(text, 40) for text in texts]
+    more = len(quoted) - MOST_QUOTED
+    return ", ".join(quoted[:MOST_QUOTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def shorten_to_line(text: str, most: int = 300) -> str:
+    """A text of somebody else's on one line, cut where it is long."""
+    line = " ".join(text[: 4 * most].split())
+    line = "".join(letter if letter.isprintable() else "�" for letter in line)
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,0 +1,58 @@
+"""Audit the judges of a stored run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from evenhand.calibrate.audits.audit import audit_judges
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_answers_in_results, count_complete_answers
+from evenhand.calibrate.audits.findings import Audit
+from evenhand.runs.columns import RunTable, load_run_table
+from evenhand.store.store import Store
+from evenhand.workflows.report import load_run_report
+
+Json = dict[str, Any]
+RESULTS_PEEKED = 200  # Results that are looked at for who made the outputs of a variant.
+
+
+def audit_run(store: Store, run: str) -> Audit:
+    """The audit of a run's judges; `run` is an id as `Store.run` takes it."""
+    row = store.find_run(run)
+    table, setup = load_run_table(store, row["id"]), json.loads(row["setup"])
+    head, _ = load_run_report(store, row["id"])
+    silent = any(one["kind"] in ("judge", "abstention") for one in head["failures"])
+    whole = any(rubric["method"]["holistic"] for rubric in setup["rubrics"].values())
+    # The columns tell all of a run in which every judge answered; else its results are gone through once more.
+    heard, holistic = (
+        count_answers_in_results(_stream_result_contents(store, table), len(table.score))
+        if silent or whole
+        else (count_complete_answers(table), {})
+    )
+    return audit_judges(
+        AuditedRun(
+            table=table,
+            answer_counts=heard,
+            makers=_models_of_variants(store, table, setup),
+            holistic=holistic,
+            comparisons=tuple(head["decision"]["comparisons"]),
+        )
+    )
+
+
+def _stream_result_contents(store: Store, table: RunTable) -> Iterator[Json]:
+    return (json.loads(row["content"]) for row in store.results(table.run) if row["variant"] in table.variants)
+
+
+def _models_of_variants(store: Store, table: RunTable, setup: Json) -> dict[str, str]:
+    """The model that made each variant: as the eval says, else the author that its outputs name, if it is one."""
+    known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
+    authors: dict[str, set[str | None]] = {}
+    for row in islice(store.results(table.run), RESULTS_PEEKED if len(known) < len(table.variants) else 0):
+        output = json.loads(row["content"])["output"]
+        if output is not None:
+            authors.setdefault(row["variant"], set()).add(output["author"])
+    named = {name: next(iter(found)) for name, found in authors.items() if len(found) == 1}
+    return {name: by for name, by in {**named, **known}.items() if by and name in table.variants}

@@ -1,0 +1,92 @@
+"""The judges of a run against labels, which are kept with it, and the recommended panel as a file for `run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges
+from evenhand.calibrate.labels import Label, read_labels
+from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel
+from evenhand.errors import Fault, InputError
+from evenhand.files.parsing import read_text_file
+from evenhand.runs.columns import load_run_table
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+
+LARGEST_LABEL_FILE = 100_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibratedRun:
+    """What labels tell of a run, and the labels, which nobody keeps yet."""
+
+    found: JudgeCalibration
+    labels: tuple[Label, ...]
+
+
+def calibrate_run(store: Store, run: str, labels: Path) -> CalibratedRun:
+    """The judges of a run against the labels in a file."""
+    row = store.find_run(run)
+    table = load_run_table(store, row["id"])
+    read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
+    found = calibrate_judges(
+        table, read, models=_run_variant_models(row), cost=_run_judge_costs(row), seed=table.frame.seed
+    )
+    return CalibratedRun(found=found, labels=read)
+
+
+def store_run_labels(store: Store, one: CalibratedRun) -> int:
+    """Keep the labels with the run in place of earlier ones; how many those were."""
+    before = sum(1 for _ in store.labels(one.found.run))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    store.replace_labels(one.found.run, [{**label.row(), "at": now} for label in one.labels])
+    return before
+
+
+def write_panel_yaml(found: JudgeCalibration) -> str:
+    """The recommended panel as YAML that `judges:` in an eval file can name; refused where there is none."""
+    chosen = found.recommended
+    if isinstance(chosen, NoRecommendedPanel):
+        more = f"label {chosen.more} more" if chosen.more else "evenhand calibrate without --write says the rest"
+        raise InputError(Fault(f"there is no panel to write: {chosen.why}", more))
+    lines = [
+        f"# Chosen by evenhand calibrate on {found.labelled.samples} labelled samples of run {found.run}.",
+        "# In an eval file:  judges: FILE",
+    ]
+    if chosen.chosen.kind == "median":
+        lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
+    lines += [f"# Beware: {_yaml_comment_line(warning)}" for warning in found.warnings]
+    return "\n".join([*lines, "judges:", *_panel_judge_lines(chosen), ""])
+
+
+def _yaml_comment_line(text: str) -> str:
+    """For a comment: what ends a line in YAML, or may not stand in it, is no part of a name that is shown."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def _panel_judge_lines(one: RecommendedPanel) -> list[str]:
+    # A name in quotes of JSON is the same name in YAML, whatever stands in it.
+    weights = one.chosen.weights
+    if one.chosen.kind == "weights":
+        return [f"  {json.dumps(judge)}: {weight:g}" for judge, weight in weights.items()]
+    return [f"  - {json.dumps(judge)}" for judge in weights]
+
+
+def _run_variant_models(run: Row) -> dict[str, str]:
+    """The model behind each variant that a model with a prompt makes."""
+    variants: Mapping[str, Mapping[str, Any]] = json.loads(run["setup"])["variants"]
+    return {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
+
+
+def _run_judge_costs(run: Row) -> dict[str, float]:
+    """What a call of each judge cost, where all of them have a price."""
+    judges = json.loads(run["summary"])["judges"] if run["summary"] else []
+    paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
+    if any(cost is None or calls <= 0 for cost, calls in paid.values()):
+        return {}
+    return {name: cost / calls for name, (cost, calls) in paid.items()}

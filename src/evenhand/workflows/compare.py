@@ -1,0 +1,320 @@
+"""Compare stored runs: variants chosen, paired, checked, decided, told as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.compare.decide import decide_comparison, decision_json
+from evenhand.compare.decision import CompareDecision, VariantColumn
+from evenhand.compare.run_decision import add_lead_reasons, apply_own_gates, read_run_looks
+from evenhand.errors import Fault, InputError
+from evenhand.runs.pairing import PairedRows, SharedSamples, match_run_samples, pair_rows
+from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats._difference import Difference, unit_differences
+from evenhand.stats._power import LEAST_NEEDED, needed_for, power_of, step_of
+from evenhand.stats._sequential import Looks
+from evenhand.store.store import Store
+from evenhand.workflows.compare_sides import (
+    ComparedSide,
+    ComparisonObjection,
+    are_missing_by_lot,
+    choose_compared_sides,
+    object_to_changed_samples,
+    object_to_missing_samples,
+    object_to_other_layers,
+    object_to_other_setup,
+    object_to_unfinished_runs,
+    refuse_comparison,
+)
+from evenhand.workflows.report import load_run_report
+
+Json = dict[str, Any]
+SAMPLE_IDS_NAMED = 5  # Ids that are named of samples that only one run has; all are counted.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareTerms:
+    """`control` is a variant, where those of one run are compared; with `force` what differs is marked, not refused."""
+
+    control: str | None = None
+    not_worse_by: float | None = None
+    force: bool = False
+    power: bool = False  # Also how many samples would settle it.
+
+
+def compare_runs(store: Store, *runs: str, terms: CompareTerms = CompareTerms()) -> Json:  # noqa: B008 - frozen
+    """The decision between two runs, the first being the control, or between the variants of one.
+
+    A run is given as `Store.run` takes it, with ":VARIANT" behind it where it has several.
+    """
+    sides = choose_compared_sides(store, runs, terms.control)
+    control, *treatments = sides
+    common = [match_run_samples(control.member, side.member) for side in treatments]
+    _refuse_disjoint_runs(control, treatments, common)
+    by_lot = [are_missing_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)]
+    pairs = pair_rows([side.member for side in sides])
+    objections = [
+        *object_to_unfinished_runs(sides),
+        *_objections_between_runs(store, sides, common, by_lot),
+        *object_to_other_layers(sides, pairs),
+    ]
+    if not terms.force:
+        refuse_comparison(objections)
+    found = decide_sides(store, sides, pairs, terms)
+    return {
+        "control": control.to_json(),
+        "treatments": [side.to_json() for side in treatments],
+        "samples": _compared_samples_json(common, len(control.member.samples)),
+        "notes": [*_comparison_notes(sides, common, by_lot, pairs), *found.notes],
+        "forced": [part for objection in objections for part in objection.parts],
+        "decision": _mark_forced_decision(found.told, objections),
+        "power": _comparison_power_json(found, sides, pairs) if terms.power else None,
+        "scales": {one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
+    }
+
+
+def _refuse_disjoint_runs(
+    control: ComparedSide, treatments: Sequence[ComparedSide], common: Sequence[SharedSamples]
+) -> None:
+    """Without one sample in common there is nothing that could be forced."""
+    for side, found in zip(treatments, common, strict=True):
+        if not found.both:
+            hint = "samples are paired by their ids: are these runs of the same eval?"
+            raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
+
+
+def _objections_between_runs(
+    store: Store, sides: Sequence[ComparedSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
+) -> list[ComparisonObjection]:
+    control, *treatments = sides
+    return [
+        objection
+        for side, found, lot in zip(treatments, common, by_lot, strict=True)
+        if side.run["id"] != control.run["id"]
+        for objection in (
+            *object_to_other_setup(control, side),
+            *(() if lot else object_to_missing_samples(control, side, found)),
+            *object_to_changed_samples(store, control, side, found),
+        )
+    ]
+
+
+def _mark_forced_decision(decision: Json, objections: Sequence[ComparisonObjection]) -> Json:
+    """A decision that was forced says so wherever it is told, and passes nothing."""
+    if not objections:
+        return decision
+    why = "; ".join(dict.fromkeys(objection.what for objection in objections))
+    mend = "; ".join(dict.fromkeys(objection.hint.partition(":")[0] for objection in objections))
+    doubt = "the difference may come from that" if decision["comparisons"] else "that may have made it what it is"
+    marked = {**decision, "comparisons": [dict(one) for one in decision["comparisons"]], "exit_code": 1}
+    for told in (marked, *marked["comparisons"]):
+        told["headline"] = f"{told['headline'].removesuffix('.')} (forced: {why}; {doubt})."
+        told["reasons"] = [*told["reasons"], f"It was forced although {why}: {doubt}."]
+        told["next_step"] = f"Ship nothing by this: {mend}."
+    return marked
+
+
+def _compared_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
+    """Over all treatments: what is in all of them is paired."""
+    lost = dict.fromkeys(id for found in common for id in found.only_first)
+    more = dict.fromkeys(id for found in common for id in found.only_second)
+    changed = dict.fromkeys(id for found in common for id in found.changed)
+    return {
+        "both": own - len(lost),
+        **{
+            name: {"count": len(ids), "first": list(ids)[:SAMPLE_IDS_NAMED]}
+            for name, ids in (("only_control", lost), ("only_treatment", more), ("changed", changed))
+        },
+    }
+
+
+def _comparison_notes(
+    sides: Sequence[ComparedSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: PairedRows
+) -> list[str]:
+    """What a reader should know that is no reason to refuse."""
+    control, *treatments = sides
+    notes = [
+        f"the run of {side.name} was decided before it came to {len(found.only_first):,} of the samples of "
+        f"{control.name}: left out by lot"
+        for side, found, lot in zip(treatments, common, by_lot, strict=True)
+        if lot
+    ]
+    notes += [
+        f"{len(found.only_second):,} of the samples of {side.name} are not in {control.name}, and left out"
+        for side, found in zip(treatments, common, strict=True)
+        if found.only_second
+    ]
+    notes += [
+        f"{count:,} outputs of {side.name} are repeats that the other has not, and left out"
+        for side, count in zip(sides, pairs.unpaired, strict=True)
+        if count
+    ]
+    gates = {tuple(sorted(side.frame.gates.items())) for side in sides}
+    notes += [f"the gates are those of {sides[-1].name}"] if len(gates) > 1 else []
+    return [*notes, *_note_picked_treatment(sides)]
+
+
+def _note_picked_treatment(sides: Sequence[ComparedSide]) -> list[str]:
+    """One treatment picked from several of a run looks better than it is: nothing allows for the others."""
+    tried = len(sides[0].frame.variants) - 1
+    if len({side.run["id"] for side in sides}) > 1 or len(sides) != 2 or tried < 2:
+        return []
+    return [f"{sides[1].name} is one of {tried} treatments of its run: p is not adjusted for the others"]
+
+
+def _comparison_power_json(found: DecidedComparison, sides: Sequence[ComparedSide], pairs: PairedRows) -> Json:
+    control, smallest = found.columns[sides[0].name], float(sides[-1].frame.smallest_effect)
+    return {
+        one.treatment: comparison_power_json(
+            control, found.columns[one.treatment], pairs.clusters, one.composite, smallest
+        )
+        for one in found.decision.comparisons
+        if one.composite is not None
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedComparison:
+    """A decision, what it was decided by, and the same as plain data; `notes` are for its reader."""
+
+    decision: CompareDecision
+    columns: Mapping[str, VariantColumn]
+    told: Json
+    notes: tuple[str, ...]
+
+
+def decide_sides(
+    store: Store, sides: Sequence[ComparedSide], pairs: PairedRows, terms: CompareTerms
+) -> DecidedComparison:
+    """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
+    frame = sides[-1].frame
+    layers, others = _shared_layers(pairs)
+    columns = {side.name: _paired_column(pairs, place, layers, others) for place, side in enumerate(sides)}
+    heads = {side.run["id"]: _load_side_head(store, side) for side in sides}
+    looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
+    stopping = heads[looked.run["id"]].get("stopping") if looked else None
+    decision = decide_comparison(
+        columns,
+        control=sides[0].name,
+        clusters=pairs.clusters,
+        gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+        judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
+        aligned=measure_label_agreement(store, sides),
+        smallest_effect=float(frame.smallest_effect),
+        not_worse_by=terms.not_worse_by,
+        seed=frame.seed,
+        # Settled was the run's own comparison; one with another run has to have samples enough.
+        stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
+        looks=_side_looks(looked) if looked else None,
+    )
+    note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
+    return DecidedComparison(
+        decision=decision,
+        columns=columns,
+        told=_decided_sides_json(sides, decision, heads),
+        notes=(note,) if note and decision.comparisons else (),
+    )
+
+
+def _shared_layers(pairs: PairedRows) -> tuple[tuple[str, ...], bool]:
+    """The layers that every composite was computed from, and whether some were computed from others too."""
+    sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
+    every = tuple(sorted(set.intersection(*map(set, sets)))) if sets else ()
+    if len(sets) > 1 and not every:
+        what = "no layer is behind all composites: there is nothing to compare by"
+        raise InputError(Fault(what, "configure the same checks for all samples of both"))
+    return every, len(sets) > 1
+
+
+def _paired_column(pairs: PairedRows, place: int, layers: Sequence[str], others: bool) -> VariantColumn:
+    """What one scored. Where layers differ, by those that all have: means of different things are no match."""
+    own = pairs.layers(place)
+    return VariantColumn(
+        composite=pairs.composite(place, layers if others else None),
+        layers={name: own[name] for name in layers} if others else own,
+        criteria=pairs.criteria(place),
+    )
+
+
+def _load_side_head(store: Store, side: ComparedSide) -> Json:
+    """What a run came to when it ended; of one that has not, what it has come to."""
+    if side.run["summary"] is None:
+        return load_run_report(store, side.run["id"])[0]
+    head: Json = json.loads(side.run["summary"])
+    return head
+
+
+def _side_looks(side: ComparedSide) -> Looks | None:
+    return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
+
+
+def _decided_sides_json(sides: Sequence[ComparedSide], decision: CompareDecision, heads: Mapping[str, Json]) -> Json:
+    """As plain data, held also to the gates beyond the layers that each run was held to."""
+    told = add_lead_reasons(decision_json(decision))
+    layers = {state.gate for states in decision.gates.values() for state in states}
+    own = {}
+    for side in sides:
+        states = heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
+        own[side.name] = [state for state in states if state["gate"] not in layers]
+        told["gates"].setdefault(side.name, []).extend(own[side.name])
+    return apply_own_gates(told, own, [side.name for side in sides[1:]] or [sides[0].name])
+
+
+def measure_label_agreement(store: Store, sides: Sequence[ComparedSide]) -> Agreement | Undefined | None:
+    """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
+    for side in reversed(sides):
+        rows = list(store.labels(side.run["id"]))
+        if rows:
+            from evenhand.calibrate.human_agreement import measure_panel_human_agreement  # most runs have no labels
+            from evenhand.calibrate.labels import label_from_row  # most runs have no labels
+
+            return measure_panel_human_agreement(side.member.table, [label_from_row(row) for row in rows])
+    return None
+
+
+SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
+
+
+def comparison_power_json(
+    control: VariantColumn, treatment: VariantColumn, clusters: list[int], found: Difference, smallest: float
+) -> Json:
+    """The chance to see a difference with so many samples, and how many give four of five."""
+    both = [
+        (ours, theirs, cluster)
+        for ours, theirs, cluster in zip(treatment.composite, control.composite, clusters, strict=True)
+        if ours is not None and theirs is not None
+    ]
+    step = step_of(unit_differences([one for one, _, _ in both], [one for _, one, _ in both], [c for *_, c in both]))
+    effects = {"observed": abs(found.estimate), "smallest": smallest}
+    needed = {name: _samples_needed(effect, found.sd, step) for name, effect in effects.items()}
+    sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
+    return {
+        "pairs": found.n,
+        "sd": round(found.sd, 6),
+        **{
+            name: {
+                "effect": round(effect, 6),
+                "needed": needed[name],
+                "more": _more_samples_needed(needed[name], found.n),
+            }
+            for name, effect in effects.items()
+        },
+        "table": [{"n": n, **_power_at_size(n, effects, found.sd, step)} for n in sorted(sizes)],
+        "method": power_of(max(2, found.n), smallest, found.sd, step=step).method,
+    }
+
+
+def _power_at_size(n: int, effects: dict[str, float], sd: float, step: float) -> dict[str, float]:
+    return {name: round(power_of(n, effect, sd, step=step).power, 4) for name, effect in effects.items()}
+
+
+def _samples_needed(effect: float, sd: float, step: float) -> int | None:
+    found = needed_for(effect, sd, step=step) if effect else None
+    return None if found is None else max(LEAST_NEEDED, found)
+
+
+def _more_samples_needed(needed: int | None, pairs: int) -> int | None:
+    return None if needed is None else max(0, needed - pairs)

@@ -1,0 +1,267 @@
+"""Which variants of which runs are compared, and what objections there are to the comparison."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.compare.setup_differences import list_setup_differences
+from evenhand.errors import Fault, InputError, StoreError, suggest_known_word
+from evenhand.runs.columns import SAMPLE_PARTS, load_run_table
+from evenhand.runs.pairing import PairedRows, SharedSamples, VariantRows
+from evenhand.runs.run_record import EvalSnapshot, read_eval_snapshot
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.wording import samples_in_words
+
+BASELINE_PREFIX = "baseline:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedSide:
+    """One variant of one run, under the name that it is told by."""
+
+    name: str
+    run: Row
+    member: VariantRows
+
+    @property
+    def frame(self) -> EvalSnapshot:
+        """What its run keeps of the eval."""
+        return self.member.table.frame
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        run = self.run
+        return {
+            "name": self.name,
+            "run": run["id"],
+            "variant": self.member.variant,
+            "eval": run["name"],
+            "state": run["state"],
+            "ended": run["ended"],
+            "fingerprint": run["fingerprint"],
+            "samples": len(self.member.samples),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NamedRun:
+    """A run as it was asked for, and the variant behind a colon if one was."""
+
+    asked: str
+    run: Row
+    frame: EvalSnapshot
+    variant: str | None
+
+
+def choose_compared_sides(store: Store, references: Sequence[str], control: str | None) -> list[ComparedSide]:
+    """The control, then what is held against it."""
+    if len(references) == 1:
+        return _sides_within_run(store, _find_named_run(store, references[0]), control)
+    if control is not None:
+        hint = "of two runs the first is the control: RUN:VARIANT names a variant of it"
+        raise InputError(Fault("--control is for the variants of one run", hint))
+    first, second = (_find_named_run(store, reference) for reference in references)
+    return _sides_of_two_runs(store, first, second)
+
+
+def _find_named_run(store: Store, reference: str) -> _NamedRun:
+    """The run that is meant as a whole; else the run before the last colon, and its variant behind it."""
+    try:
+        row, variant = store.find_run(reference), None
+    except StoreError:
+        before, colon, variant = reference.rpartition(":")
+        if not colon or before == "baseline":
+            raise
+        row = store.find_run(before)
+        frame = _run_eval_snapshot(row)
+        if variant not in frame.variants:
+            what = f"run {row['id']} has no variant {variant!r}"
+            if before == "latest":  # It may have been the name of an eval.
+                what = f"no run of {variant!r} is here, and {what}"
+            raise InputError(Fault(what, suggest_known_word(variant, frame.variants))) from None
+        reference = before
+    return _NamedRun(asked=reference, run=_mark_killed_run(store, row), frame=_run_eval_snapshot(row), variant=variant)
+
+
+def _mark_killed_run(store: Store, row: Row) -> Row:
+    """A run that says running while nobody works on it was killed."""
+    return {**row, "state": "killed"} if row["state"] == "running" and not store.is_run_held(row) else row
+
+
+def _run_eval_snapshot(row: Row) -> EvalSnapshot:
+    return read_eval_snapshot(json.loads(row["setup"])["frame"])
+
+
+def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> list[ComparedSide]:
+    """The variants of one run: all against the control, or one."""
+    variants, base = list(named.frame.variants), control or named.frame.control
+    if base not in variants:
+        hint = suggest_known_word(base, variants)
+        raise InputError(Fault(f"run {named.run['id']} has no variant {base!r} to be the control", hint))
+    others = [name for name in variants if name != base] if named.variant is None else [named.variant]
+    if base in others:
+        hint = "name another variant, or another --control"
+        raise InputError(Fault(f"{base!r} is the control: it cannot be compared with itself", hint))
+    table = load_run_table(store, named.run["id"])
+    return [
+        ComparedSide(name=name, run=named.run, member=VariantRows.select_variant(table, name))
+        for name in (base, *others)
+    ]
+
+
+def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> list[ComparedSide]:
+    ours, theirs = _choose_run_variant(first, second), _choose_run_variant(second, first)
+    if (first.run["id"], ours) == (second.run["id"], theirs):
+        hint = "name two runs, or two variants: RUN:old RUN:new"
+        raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
+    names = (
+        (ours, theirs) if ours != theirs else (_name_compared_side(first, ours), _name_compared_side(second, theirs))
+    )
+    if names[0] == names[1]:
+        names = _name_sides_by_run(first.run["id"], second.run["id"])
+    return [
+        ComparedSide(
+            name=name, run=one.run, member=VariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
+        )
+        for name, one, variant in zip(names, (first, second), (ours, theirs), strict=True)
+    ]
+
+
+def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
+    """The variant that was named, the only one there is, or the one that was named of the other run."""
+    if one.variant is not None:
+        return one.variant
+    variants = list(one.frame.variants)
+    if len(variants) == 1:
+        return variants[0]
+    wanted = other.variant or (next(iter(other.frame.variants)) if len(other.frame.variants) == 1 else None)
+    if wanted in variants:
+        return str(wanted)
+    hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
+    raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
+
+
+def _name_sides_by_run(first: str, second: str) -> tuple[str, str]:
+    """The ends of two ids, which are short enough for a sentence, where they tell the runs apart."""
+    ends = first.rpartition("-")[2], second.rpartition("-")[2]
+    return (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first, second)
+
+
+def _name_compared_side(one: _NamedRun, variant: str) -> str:
+    return f"baseline {one.asked.removeprefix(BASELINE_PREFIX)}" if one.asked.startswith(BASELINE_PREFIX) else variant
+
+
+FORCE_HINT = "--force compares them all the same"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonObjection:
+    """One reason why two variants should not be compared: all that belongs to it, and what would help."""
+
+    what: str
+    parts: tuple[str, ...]
+    hint: str
+
+    def to_fault(self) -> Fault:
+        """As an error tells it."""
+        return Fault(f"{self.what}: {'; '.join(self.parts)}", f"{self.hint}; {FORCE_HINT}")
+
+
+def refuse_comparison(objections: Sequence[ComparisonObjection]) -> None:
+    """All that speaks against it, at once."""
+    if objections:
+        raise InputError(*(objection.to_fault() for objection in objections))
+
+
+def object_to_unfinished_runs(sides: Sequence[ComparedSide]) -> Iterator[ComparisonObjection]:
+    """Runs that may still change, or never came to their end."""
+    for run in {side.run["id"]: side.run for side in sides}.values():
+        if run["state"] != "finished":
+            part = f"{run['id']} ({run['state']})"
+            hint = "wait for its end" if run["state"] == "running" else "evenhand run EVAL --resume finishes it"
+            yield ComparisonObjection(what="a run is not finished", parts=(part,), hint=hint)
+
+
+def object_to_other_setup(control: ComparedSide, treatment: ComparedSide) -> Iterator[ComparisonObjection]:
+    """Fingerprints that differ, with what is behind them."""
+    ours, theirs = control.run, treatment.run
+    if ours["fingerprint"] != theirs["fingerprint"]:
+        setups = json.loads(ours["setup"]), json.loads(theirs["setup"])
+        parts = list_setup_differences(*setups) or [f"fingerprint {ours['fingerprint']} → {theirs['fingerprint']}"]
+        hint = "run one of them again as the other was"
+        yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), hint=hint)
+
+
+def object_to_missing_samples(
+    control: ComparedSide, treatment: ComparedSide, found: SharedSamples
+) -> Iterator[ComparisonObjection]:
+    """Samples that the treatment never had."""
+    if found.only_first and found.both:
+        part = f"{treatment.name} lacks {samples_in_words(len(found.only_first))} of {control.name}"
+        hint = "run it on all samples: what is left out may be what it is bad at"
+        yield ComparisonObjection(
+            what="samples are missing", parts=(f"{part}, first {found.only_first[0]!r}",), hint=hint
+        )
+
+
+def object_to_changed_samples(
+    store: Store, control: ComparedSide, treatment: ComparedSide, found: SharedSamples
+) -> Iterator[ComparisonObjection]:
+    """Samples that are not the same under one id."""
+    if found.changed:
+        fields = _changed_sample_fields(store, control, treatment, found.changed[0])
+        told = f"{samples_in_words(len(found.changed))} of one id, first {found.changed[0]!r}" + (
+            f" ({fields})" if fields else ""
+        )
+        hint = "give changed samples new ids, or run both on the same ones"
+        yield ComparisonObjection(what="samples differ", parts=(told,), hint=hint)
+
+
+def are_missing_by_lot(store: Store, control: ComparedSide, treatment: ComparedSide, found: SharedSamples) -> bool:
+    """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
+
+    It asks in a random order of positions, so what is missing must be at positions that it planned and did not come to.
+    A file that lost a sample has others in its place and in those behind it, and one of them gives it away.
+    """
+    setup = json.loads(treatment.run["setup"])
+    if not found.only_first or treatment.run["state"] != "finished" or not setup.get("until_decided"):
+        return False
+    asked = {row["position"] for row in store.samples(treatment.run["id"])}
+    ours = {row["id"]: row["position"] for row in store.samples(control.run["id"])}
+    return all(ours[id] < setup["samples"] and ours[id] not in asked for id in found.only_first)
+
+
+def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> Iterator[ComparisonObjection]:
+    """Composites that are means of different things."""
+    sets = [pairs.layer_sets(place) for place in range(len(sides))]
+    if len({layers for found in sets for layers in found}) <= 1:
+        return
+    parts = [
+        (
+            f"{side.name} by "
+            f"{' and '.join(f'{_join_layer_names(layers)} ({samples_in_words(count)})' for layers, count in found.items())}"
+        )
+        for side, found in zip(sides, sets, strict=True)
+        if found
+    ]
+    hint = "configure the same checks for all samples of both"
+    yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), hint=hint)
+
+
+def _changed_sample_fields(store: Store, control: ComparedSide, treatment: ComparedSide, id: str) -> str:
+    one, other = (_load_sample_content(store, side, id) for side in (control, treatment))
+    return ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
+
+
+def _load_sample_content(store: Store, side: ComparedSide, id: str) -> dict[str, Any]:
+    found = next(row for row in store.samples(side.run["id"]) if row["id"] == id)
+    content: dict[str, Any] = json.loads(found["content"])
+    return content
+
+
+def _join_layer_names(layers: Sequence[str]) -> str:
+    return " + ".join(layers) or "no layers"

@@ -1,0 +1,229 @@
+"""Run a contest: begun or resumed, played as far as it goes, and left so that it can go on; and advice before the
+deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from evenhand.contest.event_log import contest_task_from_json, contest_task_json
+from evenhand.contest.events import (
+    AskGate,
+    AskIndividual,
+    ContestCreated,
+    ContestEvent,
+    RankingChallenged,
+    SubmissionReceived,
+    receive_submission,
+)
+from evenhand.contest.feedback import build_gate_feedback, view_submission
+from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
+from evenhand.contest.panels import ContestPanels, UnansweredError
+from evenhand.contest.play import Arrivals, ContestLog, ContestProgress, explain_refused_entries, play_contest
+from evenhand.contest.record import contest_json
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
+from evenhand.errors import ContestError, Fault
+from evenhand.files.methods import load_method
+from evenhand.judging.dialogues.contest_dialogues import ask_task_dimensions
+from evenhand.judging.driver import DialogueDriver
+from evenhand.judging.results import spending_to_json
+from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
+from evenhand.model.rubric import Rubric
+from evenhand.models.connections import Connections
+from evenhand.models.requests import Model
+from evenhand.runs.run_record import make_run_id
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.workflows.contest_log import (
+    ContestSession,
+    digest_contest_terms,
+    find_contest_to_resume,
+    load_contest_events,
+    load_contest_record,
+    merge_refused,
+)
+
+Json = dict[str, Any]
+DEFAULT_CONTEST_OPTIONS = JudgeOptions()
+CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """What a contest is played from: its task, what was handed in, and who doubted the ranking."""
+
+    task: Task
+    submissions: Sequence[Submission]
+    challenges: Sequence[Challenge] = ()
+    until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
+    source: str = ""  # The text of the task's file.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestResult:
+    """A contest as it is left: its record, and why it is not at its end, where it is not."""
+
+    id: str
+    record: Json
+    why_stopped: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """0 where there is a winner."""
+        return 0 if self.record["winner"] is not None and not self.why_stopped else 1
+
+
+async def run_contest(
+    contest: Contest,
+    *,
+    connections: Connections,
+    store: Store,
+    how: JudgeOptions = DEFAULT_CONTEST_OPTIONS,
+    resume: bool = False,
+    tell: Callable[[ContestProgress], None] = lambda _: None,
+) -> ContestResult:
+    """Play a contest as far as it goes; every event is kept before it counts. `resume` goes on with the task's last.
+
+    A judge that cannot be asked stops it where it is: nobody is passed over because a server was down.
+    """
+    row = find_contest_to_resume(store, contest.task, how) if resume else None
+    begun = [] if row is None else load_contest_events(store, row["id"])
+    _refuse_changed_submissions(rebuild_contest_state(begun), contest.submissions)
+    if row is not None and row["state"] == "finished":
+        return ContestResult(id=row["id"], record=_finished_contest_record(store, row["id"], begun, contest))
+    judges, others = (
+        open_contest_judges(contest.task.judges, connections),
+        open_contest_judges(contest.task.challenge_judges, connections),
+    )
+    locked = None if begun else await ensure_task_dimensions(contest.task, connections, how)
+    if row is None:
+        row = _begin_stored_contest(store, contest, how)
+    else:
+        store.contests.hold_contest(row["id"], process_holder_name())
+    sitting = ContestSession(store, row, how, connections)
+    log = ContestLog(begun, sitting.record_event)
+    why = ""
+    try:
+        if locked is not None:
+            log.write(ContestCreated(at=_find_contest_start(contest), task=locked))
+        await play_contest(log, ContestPanels(judges, others, how), _contest_arrivals(contest), tell)
+        why = _explain_open_contest(log.state, contest.until)
+    except UnansweredError as error:
+        why = str(error)
+    except BaseException as error:
+        by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
+        why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        more = sitting.end_session(log, why)
+    return ContestResult(id=sitting.id, record={"id": sitting.id, **contest_json(log.events), **more}, why_stopped=why)
+
+
+def _finished_contest_record(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
+    """A contest that is over, as it is kept; what came since is told with the reason, and changes nothing."""
+    state, kept = rebuild_contest_state(events), load_contest_record(store, id)
+    late: list[SubmissionReceived | RankingChallenged] = [
+        receive_submission(one) for one in contest.submissions if one.id not in state.entries
+    ]
+    late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
+    return {**kept, "refused": merge_refused(kept["refused"], explain_refused_entries(events, late), state)}
+
+
+def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:
+    began = datetime.now(UTC)
+    row: Row = {
+        "id": make_run_id(began),
+        "name": contest.task.name,
+        "digest": digest_contest_terms(contest.task, how),
+        "state": "running",
+        "started": began.isoformat(timespec="milliseconds"),
+        "ended": None,
+        "holder": process_holder_name(),
+        "source": contest.source,
+        "summary": None,
+    }
+    store.contests.begin_contest(row)
+    return row
+
+
+def _contest_arrivals(contest: Contest) -> Arrivals:
+    return Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
+
+
+def _find_contest_start(contest: Contest) -> datetime:
+    """In the time of the contest it begins with the first that comes."""
+    deadline = contest.task.deadline
+    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
+    return min(times, default=datetime.now(UTC))
+
+
+def _refuse_changed_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:
+    """A submission that was judged cannot become another one."""
+    for one in submissions:
+        kept = state.entries.get(one.id)
+        if kept is not None and kept.submission != one:
+            what = f"the submission {one.id!r} has changed since the contest began"
+            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
+
+
+def _explain_open_contest(state: ContestState, until: datetime | None) -> str:
+    """Why a contest that was played as far as it goes is not at its end."""
+    if state.phase == "closed":
+        return ""
+    moment = "" if until is None else until.isoformat(timespec="seconds")
+    return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
+
+
+async def generate_dimensions(
+    task: Task, judge: str, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
+) -> Rubric:
+    """The dimensions of a task, as a judge reads them out of its description."""
+    model = connections.open(judge)
+    found = await DialogueDriver(model, how.deadline).run(
+        ask_task_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_setup(model, how))
+    )
+    if found.rubric is None:
+        hint = "write them under dimensions in the task, or ask another judge"
+        raise ContestError(Fault(f"{judge} gave no dimensions: {found.why_not}", hint))
+    return found.rubric
+
+
+async def check_submission(
+    task: Task, submission: Submission, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
+) -> Json:
+    """What the author of a submission would see, were it handed in now; nothing is kept."""
+    locked = await ensure_task_dimensions(task, connections, how)
+    at = locked.deadline or submission.at
+    state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
+    state, _ = apply_contest_event(state, receive_submission(replace(submission, at=at, revises=None)))
+    panels = ContestPanels(open_contest_judges(task.judges, connections), (), how)
+    while asks := [one for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)]:
+        try:
+            answered = await panels.answer(state, asks[0], at)
+        except UnansweredError as error:
+            raise ContestError(Fault(str(error))) from None
+        state, _ = apply_contest_event(state, answered.event)
+    entry = state.entries[submission.id]
+    told = {"criteria_checks": build_gate_feedback(state, entry)["criteria_checks"], "why": entry.why or None}
+    return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}
+
+
+async def ensure_task_dimensions(task: Task, connections: Connections, how: JudgeOptions) -> Task:
+    """The task with its dimensions, as the log keeps it."""
+    if not task.judges:
+        raise ContestError(Fault("a contest needs a judge", "name one under judges, as in openai/NAME"))
+    if task.dimensions is None:
+        rubric = await generate_dimensions(task, task.judges[0], connections=connections, how=how)
+        task = replace(task, dimensions=rubric)
+    return contest_task_from_json(contest_task_json(task))
+
+
+def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
+    """Judges by their names."""
+    return [connections.open(one) for one in names]

@@ -1,0 +1,159 @@
+"""What is stored of a contest: its events and record, what was refused and spent, and whether it can be resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
+from evenhand.contest.events import ContestCreated, ContestEvent
+from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_entries
+from evenhand.contest.record import contest_json
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Task
+from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.judging.results import JudgeCall, judge_call_to_json, spending_to_json
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.models.connections import Connections
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.store import Store
+
+Json = dict[str, Any]
+
+
+class ContestSession:
+    """One process at work on one contest. What earlier ones refused and spent is taken over."""
+
+    def __init__(self, store: Store, row: Row, how: JudgeOptions, connections: Connections) -> None:
+        self.id: str = row["id"]
+        self._store = store
+        self._how = how
+        self._connections = connections
+        self._before: Json = json.loads(row["summary"]) if row["summary"] else {}
+
+    def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
+        """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
+        said: object = [judge_call_to_json(one) for one in calls]
+        if isinstance(event, ContestCreated):
+            said = {"how": contest_judge_options_json(self._how)}
+        content = to_stored_json(contest_event_json(event))
+        self._store.contests.append_event(self.id, number, event.at.isoformat(), content, to_stored_json(said))
+
+    def end_session(self, log: ContestLog, why: str) -> Json:
+        """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
+        last = log.state.at
+        more = {
+            "winner": log.state.winner,
+            "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
+            "refused": merge_refused(
+                self._before.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
+            ),
+            "spent": self._sum_spent(),
+            "stopped": why or None,
+        }
+        state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._store.contests.release_contest(self.id, state, ended, to_stored_json(more), holder=process_holder_name())
+        return more
+
+    def _sum_spent(self) -> Json:
+        """What all sittings together have spent; a cost is known where it is known of each."""
+        before, now = self._before.get("spent") or {}, spending_to_json(self._connections.spent)
+        return {name: _add_known_costs(before.get(name, 0), now[name]) for name in now}
+
+
+def merge_refused(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
+    """What was refused in any sitting and not taken since; of the same one the first reason."""
+    new = [{"id": one.id, "author": one.author, "at": one.at.isoformat(), "why": one.why} for one in now]
+    found: dict[tuple[Any, ...], Json] = {}
+    for one in (*before, *new):
+        if one["id"] not in state.entries:
+            found.setdefault((one["id"], one["author"], one["at"]), one)
+    return list(found.values())
+
+
+def _add_known_costs(before: Any, now: Any) -> Any:
+    return None if before is None or now is None else before + now
+
+
+def load_contest_record(store: Store, id: str) -> Json:
+    """The stable JSON of a kept contest."""
+    row = store.contests.find_contest(id)
+    events = load_contest_events(store, row["id"])
+    if not events:
+        raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
+    if row["state"] == "running":
+        stopped = None if store.contests.is_contest_held(row) else "it was killed"
+        return {
+            "id": row["id"],
+            **contest_json(events),
+            "ahead": None,
+            "refused": [],
+            "spent": None,
+            "stopped": stopped,
+        }
+    return {"id": row["id"], **contest_json(events), **json.loads(row["summary"])}
+
+
+def load_contest_events(store: Store, id: str) -> list[ContestEvent]:
+    """The log of a contest, read back and tried: where it was damaged, that is told, with the event."""
+    events: list[ContestEvent] = []
+    state = ContestState()
+    for row in store.contests.stream_events(id):
+        try:
+            event = contest_event_from_json(json.loads(row["content"]))
+            state, _ = apply_contest_event(state, event)
+        except (ContestError, ValueError) as problem:
+            what = f"event {row['number']} of contest {id} cannot be read: {problem}"
+            raise StoreError(Fault(what, "the store was changed by something else", where=store.shown)) from None
+        events.append(event)
+    return events
+
+
+LONGEST_TERM = 80
+
+
+def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
+    """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
+    rows, digest = store.contests.list_contests(task.name), digest_contest_terms(task, how)
+    found = next((row for row in rows if row["digest"] == digest), None)
+    if rows and found is None:
+        differing = _list_differing_terms(
+            next(store.contests.stream_events(rows[0]["id"], calls=True), None), task, how
+        )
+        what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
+        raise ContestError(Fault(what, "leave --resume out to begin a new one"))
+    return found
+
+
+def digest_contest_terms(task: Task, how: JudgeOptions) -> str:
+    """A name for all that decides what judges are asked: answers to other questions are not ranked together."""
+    return sha256(to_stored_json([contest_task_json(task), contest_judge_options_json(how)]).encode()).hexdigest()
+
+
+def contest_judge_options_json(how: JudgeOptions) -> Json:
+    """How judges are asked, as far as their answers depend on it; kept beside the first event."""
+    settings = asdict(how.settings)
+    return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
+
+
+def _list_differing_terms(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
+    """In what the terms of a contest differ from those given; a task that names no dimensions leaves them open."""
+    if first is None:
+        return ["it never began"]
+    before = {**json.loads(first["content"])["task"], **json.loads(first["calls"])["how"]}
+    now = {**contest_task_json(task), **contest_judge_options_json(how)}
+    names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
+    return [f"{name} {_shorten_term(before.get(name))}, not {_shorten_term(now[name])}" for name in names] or [
+        "dimensions"
+    ]
+
+
+def _shorten_term(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"

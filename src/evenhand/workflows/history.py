@@ -1,0 +1,61 @@
+"""The history of a subject: each variant through the runs of its eval, and where the scale changed under it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.runs.run_record import PastEvaluation, evaluate_run_history
+from evenhand.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One variant in one run; `changed` where its fingerprint is another than that of the run before."""
+
+    variant: str
+    evaluation: PastEvaluation
+    changed: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data."""
+        one = self.evaluation
+        return {
+            "run": one.run,
+            "ended": one.ended,
+            "variant": self.variant,
+            "fingerprint": one.fingerprint,
+            "fingerprint_changed": self.changed,
+            "score": one.score,
+            "composite": one.composite,
+            "criteria": {id: float(value) for id, value in one.criteria.items()},
+            "asked": one.asked,
+            "consistency": str(one.consistency),
+            "strayed": [entry.criterion for entry in one.consistency.strayed] if one.consistency else [],
+        }
+
+
+def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
+    """The finished runs of an eval, oldest first, by variant; a subject may also be NAME/VARIANT."""
+    runs = store.list_runs(subject)
+    if runs:
+        return [line for variant in _variants_in_runs(runs) for line in _variant_history(runs, variant)]
+    name, slash, variant = subject.rpartition("/")
+    return _variant_history(store.list_runs(name), variant) if slash else []
+
+
+def _variants_in_runs(runs: list[dict[str, Any]]) -> list[str]:
+    names: dict[str, None] = {}
+    for run in reversed(runs):
+        if run["summary"] is not None:
+            names |= dict.fromkeys(one["name"] for one in json.loads(run["summary"])["variants"])
+    return list(names)
+
+
+def _variant_history(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
+    lines: list[HistoryEntry] = []
+    for one in evaluate_run_history(runs, variant):
+        before = lines[-1].evaluation.fingerprint if lines else one.fingerprint
+        lines.append(HistoryEntry(variant=variant, evaluation=one, changed=one.fingerprint != before))
+    return lines

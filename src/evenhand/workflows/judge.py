@@ -1,0 +1,121 @@
+"""Ask judges from Python: a sample and a rubric in, scores with evidence out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from decimal import Decimal
+from pathlib import Path
+
+from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.files.rubrics import load_rubric
+from evenhand.guards.output_guards import guard_sample
+from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.results import JudgedSample, Preferences
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
+from evenhand.models.requests import EMBEDDED, Model, Request, TokenUsage
+
+RubricLike = Rubric | str | Path | Mapping[str, object]
+SampleLike = Sample | str | Mapping[str, object]
+JudgeLike = str | Model | Callable[[Request], object]
+JudgesLike = JudgeLike | Sequence[JudgeLike]
+SAMPLE_TEXTS = ("id", "input", "reference", "context")
+SAMPLE_MAPS = ("outputs", "authors")
+DEFAULT_JUDGE_OPTIONS = JudgeOptions()
+
+
+async def judge(
+    rubric: RubricLike,
+    sample: SampleLike,
+    *,
+    judges: JudgesLike = EMBEDDED,
+    how: JudgeOptions = DEFAULT_JUDGE_OPTIONS,
+    connections: Connections | None = None,
+) -> JudgedSample:
+    """Ask judges, named or opened, about the outputs of a sample, and score what they say.
+
+    `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
+    """
+    chosen, read = _load_judge_rubric(rubric), guard_sample(read_sample_data(sample))
+    async with _open_judge_connections(connections) as open_:
+        return await judge_sample(chosen, read, _open_judge_models(judges, open_), how, price_model_replies(open_))
+
+
+async def prefer(
+    rubric: RubricLike,
+    sample: SampleLike,
+    *,
+    judges: JudgesLike,
+    how: JudgeOptions = DEFAULT_JUDGE_OPTIONS,
+    connections: Connections | None = None,
+) -> Preferences:
+    """Ask judges which of the outputs they prefer: every pair, in both orders."""
+    chosen, read = _load_judge_rubric(rubric), read_sample_data(sample)
+    async with _open_judge_connections(connections) as open_:
+        return await prefer_sample(chosen, read, _open_judge_models(judges, open_), how)
+
+
+def read_sample_data(sample: SampleLike) -> Sample:
+    """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output."""
+    if isinstance(sample, Sample):
+        return sample
+    if isinstance(sample, str):
+        return Sample(outputs={"output": sample})
+    if not isinstance(sample, Mapping):
+        raise InputError(Fault(f"a sample is a text, a mapping or a Sample, got {type(sample).__name__}"))
+    parts: dict[str, object] = dict(sample)
+    if "output" in parts and "outputs" in parts:
+        raise InputError(Fault("'output' and 'outputs' are the same field", "keep one of them"))
+    if "output" in parts:
+        parts["outputs"] = {"output": parts.pop("output")}
+    faults = [
+        Fault(f"unknown field {name!r}", suggest_known_word(name, ("output", *SAMPLE_TEXTS, *SAMPLE_MAPS)), (name,))
+        for name in parts
+        if name not in (*SAMPLE_TEXTS, *SAMPLE_MAPS)
+    ]
+    faults += [
+        Fault(f"{name} must be text", path=(name,)) for name in SAMPLE_TEXTS if not isinstance(parts.get(name, ""), str)
+    ]
+    for name in SAMPLE_MAPS:
+        given = parts.get(name, {})
+        if not isinstance(given, Mapping) or not all(isinstance(text, str) for pair in given.items() for text in pair):
+            faults.append(Fault(f"{name} must map names to texts", path=(name,)))
+    if faults:
+        raise InputError(*faults)
+    parts.setdefault("outputs", {})
+    return Sample(**parts)  # type: ignore[arg-type]
+
+
+def _load_judge_rubric(rubric: RubricLike) -> Rubric:
+    return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
+
+
+def price_model_replies(connections: Connections) -> Callable[[str, TokenUsage], Decimal | None]:
+    """What a reply of a model costs, as far as its price is known."""
+
+    def cost(name: str, usage: TokenUsage) -> Decimal | None:
+        price = connections.price(name)
+        return price.cost(usage) if price else None
+
+    return cost
+
+
+@asynccontextmanager
+async def _open_judge_connections(connections: Connections | None) -> AsyncIterator[Connections]:
+    if connections is not None:
+        if not isinstance(connections, Connections):
+            raise InputError(f"connections must be Connections, got {type(connections).__name__}")
+        yield connections
+        return
+    async with Connections(os.environ, prices=Prices.shipped()) as own:
+        yield own
+
+
+def _open_judge_models(judges: JudgesLike, connections: Connections) -> list[Model]:
+    several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
+    return [connections.open(one) if isinstance(one, str) else connections.adopt(one) for one in several]

@@ -1,0 +1,208 @@
+"""Plan a run: every first question is made, counted and looked up, and none is sent."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import RefusedError, StoreError
+from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_file import load_eval
+from evenhand.evals.sample import EvalSample
+from evenhand.judging.judge import judge_sample
+from evenhand.model.sample import Sample
+from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
+from evenhand.models.requests import (
+    EMBEDDED,
+    Model,
+    Reply,
+    Request,
+    TokenUsage,
+    estimate_input_tokens,
+    read_model_version,
+)
+from evenhand.runs.reply_cache import reply_key
+from evenhand.runs.results import read_stored_output
+from evenhand.runs.run_record import find_run_to_resume, list_run_lineage
+from evenhand.runs.setup import RunSetup, prepare_run_setup
+from evenhand.runs.worker import made_output_key
+from evenhand.store.store import Store
+
+Json = dict[str, Any]
+OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.
+SAMPLES_PLANNED = 1000  # Samples whose questions are made; what is beyond is taken to be like them.
+TYPICAL_REPLY_TOKENS = 300  # Tokens.
+
+
+@dataclass(slots=True)
+class MeteredModel:
+    """A model that counts what it would be asked."""
+
+    model: Model
+    store: Store | None
+    repeats: Sequence[int] = ()  # For which the next questions are asked.
+    calls: int = 0
+    kept: int = 0
+    input: int = 0
+    output: int = 0
+    _seen: set[str] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        """That of the model that would be asked."""
+        return self.model.name
+
+    @property
+    def version(self) -> str:
+        """That of the model that would be asked."""
+        return read_model_version(self.model)
+
+    async def ask(self, request: Request) -> Reply:
+        """Count the question for every repeat, and refuse it."""
+        keys = [reply_key(self.model, request, repeat) for repeat in self.repeats]
+        new = [key for key in keys if key not in self._seen]
+        self._seen.update(new)
+        kept = len(self.store.find_cached_replies(new)) if self.store else 0
+        self.calls += len(new)
+        self.kept += kept
+        if self.name != EMBEDDED:  # Rules read no tokens.
+            self.input += estimate_input_tokens(request) * (len(new) - kept)
+            self.output += min(TYPICAL_REPLY_TOKENS, request.settings.max_tokens) * (len(new) - kept)
+        raise RefusedError("planned, not asked")
+
+
+async def plan_run(file: Path, *, resume: bool = False) -> Json:
+    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, and about what it would cost."""
+    eval = load_eval(file, os.environ)
+    counted = check_eval_samples(eval)
+    prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
+    async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:
+        setup = prepare_run_setup(eval, connections, counted.questions)
+        taken: Counter[str] = Counter()
+        with _ExistingStore() as store:
+            meters = [MeteredModel(model, store) for model in setup.judges]
+            before = _EarlierOutputs(eval, store, setup.digest_with_samples(counted.digest) if resume else None)
+            for sample in islice(eval.samples, SAMPLES_PLANNED):
+                made = before.find_made(sample)
+                taken.update(name for name, _ in made)
+                await _plan_sample_questions(setup, sample, meters, made)
+        share = max(1.0, counted.samples / SAMPLES_PLANNED)
+        return {
+            "name": eval.name,
+            "samples": counted.samples,
+            "repeats": eval.repeats,
+            "looked_at": min(SAMPLES_PLANNED, counted.samples),
+            "fingerprint": setup.fingerprint,
+            "variants": [
+                _planned_variant_json(eval, name, counted.samples, round(taken[name] * share)) for name in eval.variants
+            ],
+            "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
+            "budget": _planned_budget_json(eval),
+            "note": counted.mixed or None,
+        }
+
+
+async def _plan_sample_questions(
+    setup: RunSetup, sample: EvalSample, meters: list[MeteredModel], made: OutputTexts
+) -> None:
+    """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
+    repeats = range(setup.eval.repeats)
+    for alike in [[one] for one in repeats] if made else [repeats]:
+        for meter in meters:
+            meter.repeats = alike
+        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
+        await _plan_repeat_questions(setup, sample, meters, own)
+
+
+async def _plan_repeat_questions(
+    setup: RunSetup, sample: EvalSample, meters: list[MeteredModel], made: Mapping[str, str]
+) -> None:
+    eval = setup.eval
+    rubric = eval.rubric_for(sample.tags)
+    if rubric is None:
+        return
+    outputs = {name: text for name, text in _planned_output_texts(eval, sample, made) if text.strip()}
+    listwise = rubric.method.dialogue == "listwise"
+    for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
+        if shown:
+            asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
+            await judge_sample(rubric, asked, meters, eval.how)
+
+
+def _planned_output_texts(eval: Eval, sample: EvalSample, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name in eval.variants:
+        recorded = sample.outputs.get(name)
+        yield name, recorded.text if recorded else made.get(name, f"(what {name} will make of {sample.id})")
+
+
+def _planned_variant_json(eval: Eval, name: str, samples: int, taken: int) -> Json:
+    variant = eval.variants[name]
+    to_make = samples * eval.repeats - taken if variant.live else 0
+    return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
+
+
+def _planned_judge_json(meter: MeteredModel, connections: Connections, share: float) -> Json:
+    usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
+    free = meter.name == EMBEDDED or meter.name.startswith(("gguf:", "python:", "replay:"))
+    price = connections.price(meter.name)
+    cost = Decimal(0) if free else price.cost(usage) if price else None
+    return {
+        "name": meter.name,
+        "calls": round(meter.calls * share),
+        "kept": round(meter.kept * share),
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cost": None if cost is None else float(cost),
+    }
+
+
+def _planned_budget_json(eval: Eval) -> Json | None:
+    if eval.budget is None:
+        return None
+    return {"money": None if eval.budget.money is None else float(eval.budget.money), "tokens": eval.budget.tokens}
+
+
+class _EarlierOutputs:
+    """The outputs that a resumed run finds made; `digest` is None where none is resumed."""
+
+    def __init__(self, eval: Eval, store: Store | None, digest: str | None) -> None:
+        self._repeats = range(eval.repeats)
+        self._live = {name: variant for name, variant in eval.variants.items() if variant.live}
+        self._store = store
+        row = find_run_to_resume(store, eval.name, digest) if store is not None and digest is not None else None
+        self._runs = list_run_lineage(store, row) if store is not None and row is not None else []
+
+    def find_made(self, sample: EvalSample) -> OutputTexts:
+        """Those of a sample."""
+        if self._store is None or not self._runs or not self._live:
+            return {}
+        units = {
+            made_output_key(name, variant, sample, repeat): (name, repeat)
+            for name, variant in self._live.items()
+            for repeat in self._repeats
+        }
+        found = self._store.find_outputs(list(units), self._runs)
+        return {units[key]: read_stored_output(json.loads(row["content"])).text for key, row in found.items()}
+
+
+class _ExistingStore:
+    """The store, where there is one; a plan makes none."""
+
+    def __enter__(self) -> Store | None:
+        try:
+            self._store: Store | None = Store.open(None, os.environ, create=False)
+        except StoreError:
+            self._store = None
+        return self._store
+
+    def __exit__(self, *_: object) -> None:
+        if self._store is not None:
+            self._store.close()

@@ -1,0 +1,130 @@
+"""The whole report of a run: its numbers and decision, the labels of its judges, and its ranking under other
+weights.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from evenhand.compare.run_decision import decide_run, read_run_looks
+from evenhand.runs.columns import ColumnsBuilder, store_run_columns
+from evenhand.runs.run_head import build_run_head, first_sample_positions
+from evenhand.runs.run_record import EvalSnapshot, evaluate_run_history, read_eval_snapshot
+from evenhand.runs.summary import summarise_results
+from evenhand.stats._sequential import Looks
+from evenhand.store.rows import Row
+from evenhand.store.store import Store
+from evenhand.workflows.sensitivity import report_run_sensitivity
+
+Json = dict[str, Any]
+
+
+def load_whole_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
+    """The head and the samples of a run, with all that a page shows beside them."""
+    head, samples = load_run_report(store, id)
+    run = store.find_run(id)
+    return {**add_label_agreement(store, run, head), "sensitivity": report_run_sensitivity(store, run)}, samples
+
+
+def add_label_agreement(store: Store, run: Row, head: Json) -> Json:
+    """The head as the labels that were taken in since put it: judges against people, and the fourth badge."""
+    rows = list(store.labels(run["id"]))
+    if not rows:
+        return head
+    from evenhand.calibrate.calibration import label_scatter_json
+    from evenhand.calibrate.human_agreement import measure_panel_human_agreement
+    from evenhand.calibrate.labels import label_from_row
+    from evenhand.compare.decide import human_aligned_badge_json
+    from evenhand.runs.columns import load_run_table
+
+    table, labels = load_run_table(store, run["id"]), [label_from_row(row) for row in rows]
+    badge = human_aligned_badge_json(measure_panel_human_agreement(table, labels))
+    comparisons = [
+        {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
+        for one in head["decision"]["comparisons"]
+    ]
+    decision = {**head["decision"], "comparisons": comparisons}
+    return {**head, "decision": decision, "labels": label_scatter_json(table, labels)}
+
+
+def build_stored_head(store: Store, run: Row) -> Json:
+    """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
+    setup = json.loads(run["setup"])
+    frame = read_eval_snapshot(setup["frame"])
+    columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
+    summary = summarise_results(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
+    if columns is not None:
+        store_run_columns(store, run, columns)
+        del columns  # A large run has many, and deciding takes room too.
+    ids = store.sample_ids(run["id"], first_sample_positions(summary))
+    looks = read_run_looks(setup, summary.samples)
+    early = looks is not None and looks.taken[-1] < looks.planned and _run_settled_early(run, setup)
+    head = {
+        "run": _run_facts_json(run, frame, setup, summary.samples),
+        "stopping": _run_stopping_json(looks, early=early),
+        "decision": decide_run(frame, summary, looks, stopped_early=early),
+        **build_run_head(frame, summary, ids),
+    }
+    return {**head, "consistency": _run_consistency_json(store, run, frame, head)}
+
+
+def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
+    """The report of a run: as it was when it ended, or, where it has not, as far as it has come."""
+    from evenhand.report.report_data import build_report_data  # whoever decides only shows no texts
+
+    run = store.find_run(id)
+    if run["summary"] is not None and run["state"] != "running":
+        return build_report_data(store, run, json.loads(run["summary"]))
+    state = "running" if store.is_run_held(run) else "killed"
+    return build_report_data(store, run, build_stored_head(store, {**run, "state": state}))
+
+
+def _run_settled_early(run: Row, setup: Json) -> bool:
+    """Whether a run that has not asked about all its samples came to its end; one scored anew was settled by others."""
+    return run["state"] == "finished" and "rescored_from" not in setup
+
+
+def _run_stopping_json(looks: Looks | None, *, early: bool) -> Json | None:
+    """How a run came to its end that could be stopped before it."""
+    if looks is None:
+        return None
+    return {
+        "planned": looks.planned,
+        "used": looks.taken[-1],
+        "look": len(looks.taken),
+        "looks": list(looks.taken),
+        "settled_early": early,
+    }
+
+
+def _run_facts_json(run: Row, frame: EvalSnapshot, setup: Json, samples: int) -> Json:
+    seconds = None
+    if run["ended"] is not None:
+        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
+        seconds = round(spent.total_seconds(), 1)
+    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
+    return {
+        **{name: run[name] for name in kept},
+        "seconds": seconds,
+        "fingerprints": dict(frame.fingerprints),
+        "evenhand": setup["evenhand"],
+        "python": setup["python"],
+        "repeats": frame.repeats,
+        "samples": samples,
+        "planned": setup.get("samples"),
+    }
+
+
+def _run_consistency_json(store: Store, run: Row, frame: EvalSnapshot, head: Json) -> list[Json]:
+    """How each variant stands against its own history; it never changes a score. A part of a run is no evaluation."""
+    if run["state"] != "finished":
+        return []
+    this = {**run, "state": "finished", "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
+    others = [one for one in store.list_runs(frame.name) if one["id"] < run["id"]]
+    return [
+        {"variant": name, "says": str(evaluate_run_history([*others, this], name)[-1].consistency)}
+        for name in frame.variants
+    ]

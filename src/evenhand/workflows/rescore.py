@@ -1,0 +1,166 @@
+"""Rescore a run: a new run from an old one, its results scored by another rubric, and no judge is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from evenhand.errors import Fault, InputError
+from evenhand.files.methods import apply_rubric_environment
+from evenhand.files.rubrics import load_rubric
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import CriterionScore, Scored, Unscored
+from evenhand.model.scorecard import Scorecard
+from evenhand.runs.results import scale_layers, score_composite
+from evenhand.runs.run_record import make_run_id, read_eval_snapshot, rubric_snapshot_json
+from evenhand.runs.stored_judgments import (
+    AskedRubric,
+    read_asked_rubric,
+    refuse_unasked_criteria,
+    rescore_stored_outputs,
+)
+from evenhand.scoring.scores import compute_fingerprint
+from evenhand.scoring.scores_json import scorecard_to_json
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row, RowBatch, to_stored_json
+from evenhand.store.store import Store
+from evenhand.wording import fraction_text
+from evenhand.workflows.report import build_stored_head
+
+Json = dict[str, Any]
+RESCORED_ROWS_PER_BATCH = 500  # Rows per transaction.
+
+
+def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
+    """The head of a new run: the judgments of an old one under another rubric, for the samples that `tag`'s was for."""
+    new = apply_rubric_environment(load_rubric(rubric), os.environ)
+    old = store.find_run(run)
+    if old["state"] != "finished":
+        hint = "go on with it first: evenhand run EVAL --resume"
+        raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
+    asked = read_asked_rubric(json.loads(old["setup"]), tag)
+    refuse_unasked_criteria(new, asked)
+    row = _rescored_run_row(old, new, tag)
+    store.begin_run(row)
+    for batch in _rescore_row_batches(store, old, row, new, asked):
+        store.write_rows(batch)
+    ended = datetime.now(UTC).isoformat(timespec="milliseconds")
+    head = build_stored_head(store, {**row, "state": "finished", "ended": ended})
+    store.release_run(row["id"], "finished", ended, to_stored_json(head))
+    return head
+
+
+def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
+    """The new run. `rubrics` of its setup stay those by which the judges were asked."""
+    setup = json.loads(old["setup"])
+    frame = read_eval_snapshot(setup["frame"])
+    mark = compute_fingerprint(rubric, judges=[{"rescored": old["fingerprint"], "tag": tag}])
+    tags = [tag] if tag else []
+    renewed = replace(
+        frame,
+        rubrics=tuple(rubric_snapshot_json(tag, rubric) if one["tags"] == tags else one for one in frame.rubrics),
+        fingerprints={**frame.fingerprints, tag: mark},
+    )
+    began = datetime.now(UTC)
+    setup |= {"frame": renewed.to_json(), "rescored_from": old["id"]}
+    return {
+        **old,
+        "id": make_run_id(began),
+        "digest": f"rescored {old['digest']} {mark}",
+        "state": "running",
+        "started": began.isoformat(timespec="milliseconds"),
+        "ended": None,
+        "summary": None,
+        "fingerprint": mark,
+        "setup": to_stored_json(setup),
+        "taken_from": old["id"],
+        "holder": process_holder_name(),
+    }
+
+
+def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: AskedRubric) -> Iterator[RowBatch]:
+    """All that belongs to the old run, its results scored anew."""
+    run = {"run": new["id"]}
+    covered = set()
+    for rows in _split_stored_rows(store.samples(old["id"])):
+        covered |= {row["position"] for row in rows if asked.covers(json.loads(row["content"]).get("tags", ()))}
+        yield RowBatch(samples=[{**row, **run} for row in rows])
+    for rows in _split_stored_rows(store.calls(old["id"])):
+        yield RowBatch(calls=[{**row, **run, "cost": None, "cached_from": old["id"]} for row in rows])
+    for position, rows_of_sample in groupby(store.results(old["id"]), key=lambda row: row["position"]):
+        rows = list(rows_of_sample)
+        if position in covered:
+            rows = [one for repeat in _rows_by_repeat(rows) for one in _rescore_sample_rows(rubric, asked, repeat)]
+        yield RowBatch(results=[{**row, **run} for row in rows])
+
+
+def _split_stored_rows(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    part: list[Row] = []
+    for row in rows:
+        part.append(row)
+        if len(part) == RESCORED_ROWS_PER_BATCH:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _rows_by_repeat(rows: Sequence[Row]) -> list[list[Row]]:
+    by_repeat: dict[int, list[Row]] = {}
+    for row in rows:
+        by_repeat.setdefault(row["repeat"], []).append(row)
+    return list(by_repeat.values())
+
+
+def _rescore_sample_rows(rubric: Rubric, asked: AskedRubric, rows: Sequence[Row]) -> Iterator[Row]:
+    """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
+    contents = {row["variant"]: json.loads(row["content"]) for row in rows}
+    shown = {name: one for name, one in contents.items() if one["output"] and one["output"]["text"].strip()}
+    parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
+    cards = {card.id: card for part in parts for card in rescore_stored_outputs(rubric, asked, part)}
+    for row in rows:
+        yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]))
+
+
+def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecard | None) -> Row:
+    if content["output"] is None:
+        return row
+    measured = {layer: _stored_layer_score(content, layer) for layer in content["layers"] if layer != "judge"}
+    whole = score_composite(rubric, row["variant"], measured, card)
+    layers = {
+        name: None if value is None else fraction_text(value) for name, value in scale_layers(rubric, whole).items()
+    }
+    missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
+    renewed = {
+        **content,
+        "why": "" if whole.exact is not None else missing if card else content["why"],
+        "rubric": rubric.name,
+        "layers": layers,
+        "scorecard": scorecard_to_json(rubric, card) if card else None,
+        "composite_steps": scorecard_to_json(rubric, whole)["steps"],
+        "unsafe": card.unsafe if card else None,
+    }
+    return {
+        **row,
+        "state": "incomplete" if whole.exact is None else "scored",
+        "score": fraction_text(card.exact) if card and card.exact is not None else None,
+        "composite": fraction_text(whole.exact) if whole.exact is not None else None,
+        "number": float(whole.exact) if whole.exact is not None else None,
+        "content": to_stored_json(renewed),
+    }
+
+
+def _stored_layer_score(content: Json, layer: str) -> CriterionScore:
+    """What rules measured: the share that passed, as it was before it was put onto 1 to 5."""
+    value = content["layers"][layer]
+    if value is not None:
+        return Scored((Fraction(value) - 1) / 4)
+    unknown = [one for one in content["assertions"] if one["layer"] == layer and one["passed"] is None]
+    why = "; ".join(f"{one['name']} ({one['why_not']})" for one in unknown[:3])
+    return Unscored(f"not answered: {why}")

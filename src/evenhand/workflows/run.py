@@ -1,0 +1,265 @@
+"""Run an eval: samples checked, work executed and stored, numbers summed up, a decision made."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from evenhand._version import __version__
+from evenhand.compare.stopping import StoppingRule
+from evenhand.errors import EvalError, Fault
+from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_file import load_eval
+from evenhand.evals.samples import RecheckedSamples, SampleCounts
+from evenhand.evals.variants.makers import open_output_makers
+from evenhand.evals.variants.variant import ModelVariant
+from evenhand.models.budget import Budget, Spending
+from evenhand.models.connections import Connections
+from evenhand.models.prices import Prices
+from evenhand.runs.execute import RunProgress, drop_unneeded_replies, execute_run
+from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
+from evenhand.runs.run_record import RunRecorder, find_run_to_resume, list_run_lineage, make_run_id
+from evenhand.runs.setup import RunSetup, prepare_run_setup
+from evenhand.runs.stopping import StopAtEnd, StopOnceDecided, shuffle_samples
+from evenhand.runs.worker import RunOutputs, RunWorker
+from evenhand.stats._power import LEAST_NEEDED
+from evenhand.stats._sequential import planned_looks
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.store import Store
+from evenhand.store.writer import StoreWriter
+from evenhand.workflows.judge import price_model_replies
+from evenhand.workflows.report import build_stored_head
+
+Json = dict[str, Any]
+SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
+STOPPED_BY_HAND = "stopped by hand"
+RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """A run as it stands when it is left: finished, or stopped and why."""
+
+    id: str
+    state: str
+    head: Json
+    why_stopped: str = ""
+    needs_budget: bool = False  # It goes on only with a larger one.
+
+    @property
+    def exit_code(self) -> int:
+        """0 where all that was asked for has been reached."""
+        return 1 if self.why_stopped else int(self.head["decision"]["exit_code"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a run is begun: on the last one of its eval, with nothing taken from the store, and how it ends."""
+
+    resume: bool = False
+    fresh: bool = False
+    until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
+    place: str | Path | None = None  # Of the store.
+
+
+DEFAULT_OPTIONS = RunOptions()
+
+
+@asynccontextmanager
+async def ignore_run_progress(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
+    """Nobody looks on."""
+    yield
+
+
+async def run(
+    eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_run_progress
+) -> RunResult:
+    """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
+    chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    counted = check_eval_samples(chosen)
+    if options.until_decided:
+        _refuse_undecidable_run(chosen, counted)
+    with Store.open(options.place, os.environ) as store:
+        async with _open_run_connections(chosen, None) as unpaid:
+            setup = prepare_run_setup(chosen, unpaid, counted.questions)
+        row, goes_on = _new_or_resumed_run(store, setup, counted, options)
+        if goes_on and row["state"] == "finished" and _is_run_complete(row):
+            return RunResult(id=row["id"], state="finished", head=json.loads(row["summary"]))
+        return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
+
+
+async def _execute_stored_run(
+    store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
+) -> RunResult:
+    """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
+    eval = planned.eval
+    total = counted.samples * eval.repeats
+    judges = tuple(judge.name for judge in planned.judges)
+    ending = _choose_run_ending(store, row, eval)
+    course = RunProgress(
+        total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed, until=ending.until
+    )
+    line = list_run_lineage(store, row)
+    async with (
+        _open_run_connections(eval, _remaining_run_budget(eval, store, line)) as connections,
+        open_output_makers(
+            eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
+        ) as makers,
+    ):
+        course.on_stop = connections.shut
+        setup = prepare_run_setup(eval, connections, counted.questions)
+        samples = RecheckedSamples(eval.samples, counted)
+        if not goes_on:
+            store.begin_run(row)
+        store.hold_run(row["id"], process_holder_name())
+        with closing(StoreWriter(store)) as writer:
+            book = RunRecorder(store, writer, row["id"], run_timestamp)
+            fresh = bool(json.loads(row["setup"]).get("fresh"))
+            turns = BudgetQueue()
+            memory = ReplyCache(book, price_model_replies(connections), turns, fresh=fresh)
+            async with watch(course, lambda: connections.spent):
+                outputs = RunOutputs(eval.variants, makers, book, turns, line)
+                worker = RunWorker(setup, book, memory, outputs, os.environ, tell=ending.note_result)
+                try:
+                    await execute_run(setup, worker, memory, book, ending.plan_stages(samples), course, ending.why_stop)
+                except asyncio.CancelledError:
+                    if not course.stopping:
+                        raise
+                await drop_unneeded_replies(setup, memory, book)
+    return _finish_stored_run(store, row, *_explain_unfinished_run(course, samples, memory))
+
+
+def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopAtEnd | StopOnceDecided:
+    """How a run ends is part of it: it does not change when it is resumed."""
+    until = json.loads(row["setup"]).get("until_decided")
+    if until is None:
+        return StopAtEnd()
+    order, looks = shuffle_samples(until["looks"][-1], until["seed"]), tuple(until["looks"])
+    rule = StoppingRule(
+        order=order,
+        looks=looks,
+        variants=tuple(eval.variants),
+        control=eval.control,
+        repeats=eval.repeats,
+        seed=eval.how.seed,
+    )
+    return StopOnceDecided(order, looks, rule.take, store.results(row["id"]))
+
+
+def _refuse_undecidable_run(eval: Eval, counted: SampleCounts) -> None:
+    """What could never be stopped early is said before anything is paid for."""
+    if len(eval.variants) < 2:
+        what = "there is one variant, and nothing to decide"
+        raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
+    if counted.samples < LEAST_NEEDED:
+        what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
+        raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=eval.samples.where))
+    if counted.mixed:
+        raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=eval.samples.where))
+
+
+def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memory: ReplyCache) -> tuple[str, bool]:
+    """Why a run is not finished, if it is not; and whether it is for want of money."""
+    if samples.changed:
+        return SAMPLES_CHANGED, False
+    if course.settled:
+        return "", False
+    if course.stopping and not course.complete:
+        return STOPPED_BY_HAND, False
+    return str(memory.spent or ""), memory.spent is not None
+
+
+def _finish_stored_run(store: Store, row: Row, why: str, needs_budget: bool) -> RunResult:
+    """Sum up and let go."""
+    state, ended = ("stopped" if why else "finished"), run_timestamp()
+    head = build_stored_head(store, {**row, "state": state, "ended": ended})
+    store.release_run(row["id"], state, ended, to_stored_json(head))
+    return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
+
+
+def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
+    """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
+    eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
+    last = find_run_to_resume(store, eval.name, digest) if options.resume else None
+    if last is not None and last["digest"] == digest and _can_resume_run(last, options):
+        return last, True
+    began = datetime.now(UTC)
+    return {
+        "id": make_run_id(began),
+        "name": eval.name,
+        "digest": digest,
+        "state": "running",
+        "started": began.isoformat(timespec="milliseconds"),
+        "ended": None,
+        "seed": eval.how.seed,
+        "fingerprint": setup.fingerprint,
+        "source": eval.source,
+        "setup": to_stored_json(
+            {**setup.describe_setup(), **_run_circumstances_json(eval, counted, options), "samples": counted.samples}
+        ),
+        "summary": None,
+        "taken_from": last["id"] if last else None,
+        "holder": process_holder_name(),
+        "keep": eval.keep,
+    }, False
+
+
+def _can_resume_run(row: Row, options: RunOptions) -> bool:
+    """Whether a run may be gone on with: one whose samples were not shuffled cannot be stopped early any more."""
+    return not options.until_decided or json.loads(row["setup"]).get("until_decided") is not None
+
+
+def _run_circumstances_json(eval: Eval, counted: SampleCounts, options: RunOptions) -> Json:
+    """What else a run keeps; whatever it was begun with holds when it is resumed."""
+    until = {"seed": eval.how.seed, "looks": planned_looks(counted.samples)} if options.until_decided else None
+    circumstances = {"evenhand": __version__, "python": platform.python_version(), "fresh": options.fresh}
+    return {**circumstances, "until_decided": until}
+
+
+def _is_run_complete(row: Row) -> bool:
+    """Whether another try could give nothing more."""
+    return row["summary"] is not None and not json.loads(row["summary"])["unfinished"]
+
+
+def _remaining_run_budget(eval: Eval, store: Store, line: Sequence[str]) -> Budget | None:
+    """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
+    if eval.budget is None:
+        return None
+    paid, used = _sum_paid_outputs(eval, store, line), 0
+    for call in store.call_facts(line[0]):
+        if call["cached_from"] is None:
+            paid += Decimal(call["cost"] or 0)
+            used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
+    return replace(eval.budget, paid=paid, used=used)
+
+
+def _sum_paid_outputs(eval: Eval, store: Store, line: Sequence[str]) -> Decimal:
+    """What models were paid for the outputs of a run; those that it took over were paid for before."""
+    asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
+    if not asked:
+        return Decimal(0)
+    prices = {
+        row["key"]: json.loads(row["content"])["cost"] for row in store.list_outputs(line[0]) if row["variant"] in asked
+    }
+    taken = store.find_outputs(list(prices), line[1:])
+    return sum((Decimal(cost or 0) for key, cost in prices.items() if key not in taken), Decimal(0))
+
+
+def _open_run_connections(eval: Eval, budget: Budget | None) -> Connections:
+    prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
+    return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
+
+
+def run_timestamp() -> str:
+    """This moment in UTC, written so that it sorts."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
