@@ -68,9 +68,9 @@ class RemoteModel:
         self._address = address
         self._line = line
         self._url: str = address.base + wire.PATH
-        self._headers = wire.headers(address.key)
-        self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.body
-        self._read: Callable[[object, str | None, int, float], Reply | str] = wire.reply
+        self._headers = wire.build_request_headers(address.key)
+        self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.build_request_body
+        self._read: Callable[[object, str | None, int, float], Reply | str] = wire.parse_reply_body
 
     def __repr__(self) -> str:
         return f"Remote({self.name!r})"

@@ -220,14 +220,14 @@ class InMemoryRecorder:
         """Where to look for what is kept."""
         return self
 
-    def keep(self, kind: str, row: Row) -> Awaitable[None]:
+    def record_row(self, kind: str, row: Row) -> Awaitable[None]:
         """Note a row."""
         self.rows[kind].append(row)
         done = asyncio.get_running_loop().create_future()
         done.set_result(None)
         return done
 
-    def cached(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
+    def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The replies to calls that were made about this output already."""
         return {row["key"]: row for row in self.rows["calls"] if row["key"] in keys and row["reply"] is not None}
 

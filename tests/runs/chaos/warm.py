@@ -17,11 +17,11 @@ from typing import Any
 
 LOADED = (
     "evenhand.cli.app", "evenhand.cli.run", "evenhand.cli.progress", "evenhand.cli.run_tables",
-    "evenhand.workflows.run", "evenhand.compare.facts", "evenhand.compare.conclude", "evenhand.models.http_client",
+    "evenhand.workflows.run", "evenhand.workflows.judge", "evenhand.workflows.audit", "evenhand.workflows.calibrate",
+    "evenhand.workflows.compare", "evenhand.workflows.contest", "evenhand.workflows.rescore",
+    "evenhand.compare.facts", "evenhand.compare.conclude", "evenhand.models.http_client",
     "evenhand.store.database", "alembic.command", "sqlalchemy.dialects.sqlite", "psycopg", "numpy.random",
-    "evenhand.workflows.judge", "evenhand.auditing", "evenhand.workflows.calibrate", "evenhand.comparing", "evenhand.contesting",
-    "evenhand.rescoring",
-    "evenhand.report.html", "evenhand.judging.embedded", "numpy.ma", "rich.table", "wordllama",
+    "evenhand.report.html.page_file", "evenhand.judging.embedded", "numpy.ma", "rich.table", "wordllama",
 )  # fmt: skip
 
 started: set[int] = set()
