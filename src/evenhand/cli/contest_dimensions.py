@@ -74,12 +74,8 @@ def _dimensions_to_flow_yaml(rubric: Rubric) -> str:
     entries = []
     for one in rubric.criteria:
         fixed = ', "fixed": true' if one.fixed else ""
-        entries.append(
-            
-                f"  "
-                f'{{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {_format_dimension_weight(one.weight)}{fixed}}}'
-            
-        )
+        weight = _format_dimension_weight(one.weight)
+        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
     return '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
 
 

@@ -31,8 +31,6 @@ def init_command(folder: str) -> None:
         raise InputError(Fault(f"cannot be written: {why}", where=folder)) from None
     inside = "" if target == Path() else f"cd {escape_terminal_text(folder)} && "
     print_message(
-        
-            f"written: {', '.join(escape_terminal_text(str(target / file.name)) for file in files)}\nnext: "
-            f"{inside}evenhand run eval.yaml"
-        
+        f"written: {', '.join(escape_terminal_text(str(target / file.name)) for file in files)}\nnext: "
+        f"{inside}evenhand run eval.yaml"
     )

@@ -107,8 +107,8 @@ def _describe_weight_ranking(one: SensitivityData) -> list[str]:
     )
     lines = [
         f"The whole order stays the same with {order} of near weights.",
-        f"{first} wins {format_percent(won['share'])} of the samples, {format_percent(won['low'])} to {format_percent(won['high'])} "
-        "under near weights.",
+        f"{first} wins {format_percent(won['share'])} of the samples, {format_percent(won['low'])} to "
+        f"{format_percent(won['high'])} under near weights.",
         turns,
         one["noise"],
         f"Another set of samples counted too, {first} stays first in {format_percent(one['share_with_noise'])}.",

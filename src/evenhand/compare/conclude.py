@@ -81,7 +81,8 @@ def _describe_solo_mean(scored: Sequence[tuple[float, int]]) -> str:
     mean = mean_interval([score for score, _ in scored], clusters=[cluster for _, cluster in scored])
     return (
         f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95 % interval "
-        f"{format_score(max(LOWEST_COMPOSITE, mean.low))} to {format_score(min(HIGHEST_COMPOSITE, mean.high))}, from {format_plural(mean.n, 'sample')}."
+        f"{format_score(max(LOWEST_COMPOSITE, mean.low))} to "
+        f"{format_score(min(HIGHEST_COMPOSITE, mean.high))}, from {format_plural(mean.n, 'sample')}."
     )
 
 
@@ -137,8 +138,8 @@ def _conclude_layer_verdict(facts: CompareFacts) -> LayerVerdict:
 
 def _describe_pair_counts(facts: CompareFacts) -> str:
     return (
-        f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, equal in "
-        f"{facts.ties:,}, lower in {facts.losses:,}."
+        f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
+        f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
 
 

@@ -78,8 +78,9 @@ def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.lost.p >= LOST_OUTPUTS_LEVEL:
         return None
     why = (
-        f"{facts.treatment} has no score for {format_plural(facts.lost.lost_by_treatment, 'sample')} that {facts.control} has "
-        f"one for; the other way round it is {facts.lost.lost_by_control:,} ({format_p_value(facts.lost.p)})."
+        f"{facts.treatment} has no score for {format_plural(facts.lost.lost_by_treatment, 'sample')} that "
+        f"{facts.control} has one for; the other way round it is "
+        f"{facts.lost.lost_by_control:,} ({format_p_value(facts.lost.p)})."
     )
     return VerdictRuling(
         verdict="REGRESS",

@@ -203,8 +203,8 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     known = [one["composite"] for one in entries if one["composite"] is not None]
     short = [one for one in entries if one["problems"]]
     lines = [
-        f"{_count_session_outputs(len(entries))} in {_count_session_tests(entries)}: {len(entries) - len(short)} passed, {len(short)} fell short, "
-        f"{len(entries) - len(known)} without a score"
+        f"{_count_session_outputs(len(entries))} in {_count_session_tests(entries)}: "
+        f"{len(entries) - len(short)} passed, {len(short)} fell short, {len(entries) - len(known)} without a score"
     ]
     if known:
         lines.append(f"mean composite {fmean(known):.2f} of 1–5, over {_count_session_outputs(len(known))}")

@@ -152,7 +152,8 @@ def _render_markdown_gate(variant: str, gate: ReportData) -> str:
 
 def _render_markdown_failures(head: ReportData) -> list[str]:
     lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: {escape_markdown(describe_failure_count(one), LONGEST_NAME)}: "
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
+        f"{escape_markdown(describe_failure_count(one), LONGEST_NAME)}: "
         f"{escape_markdown(one['why'], LONGEST_REASON)} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
         for one in head["failures"]
     ]
@@ -161,8 +162,10 @@ def _render_markdown_failures(head: ReportData) -> list[str]:
 
 def _render_markdown_flags(head: ReportData) -> list[str]:
     lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: {escape_markdown(one['guard'], LONGEST_NAME)} guard, {escape_markdown(one['rule'], LONGEST_NAME)}: "
-        f"{escape_markdown(one['says'], LONGEST_REASON)}, {pluralize_count(one['count'], 'output')} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
+        f"{escape_markdown(one['guard'], LONGEST_NAME)} guard, {escape_markdown(one['rule'], LONGEST_NAME)}: "
+        f"{escape_markdown(one['says'], LONGEST_REASON)}, "
+        f"{pluralize_count(one['count'], 'output')} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
         for one in head["flags"]
     ]
     return ["Flags:", "", *lines] if lines else []

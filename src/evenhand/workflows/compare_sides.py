@@ -241,10 +241,7 @@ def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> 
     if len({layers for found in sets for layers in found}) <= 1:
         return
     parts = [
-        (
-            f"{side.name} by "
-            f"{' and '.join(f'{_join_layer_names(layers)} ({samples_in_words(count)})' for layers, count in found.items())}"
-        )
+        f"{side.name} by " + " and ".join(f"{_join_layer_names(by)} ({samples_in_words(n)})" for by, n in found.items())
         for side, found in zip(sides, sets, strict=True)
         if found
     ]

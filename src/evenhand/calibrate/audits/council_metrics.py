@@ -119,8 +119,8 @@ def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
         "green" if same >= STABLE_RANKING_SHARE else "amber" if same >= LIKELY_RANKING_SHARE else "red"
     )
     says = (
-        f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order stays in "
-        f"{format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
+        f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
+        f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
     )
     found = IntervalEstimate(
         value=same,

@@ -112,7 +112,8 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
     found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
     typical = 2 * spread_within_groups(lengths, group if within else None) / 100
     says = (
-        f"100 characters more are worth {format_signed(found.value, 3)} points {describe_estimate_bounds(found, 3)}; a typical difference of "
+        f"100 characters more are worth {format_signed(found.value, 3)} points "
+        f"{describe_estimate_bounds(found, 3)}; a typical difference of "
         f"{typical * 100:.0f} characters is worth {format_signed(found.value * typical)}."
     )
     if not within:

@@ -57,8 +57,12 @@ def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | 
     body = strip_thinking(text)
     said = strip_reply_markup(body)
     for verdicts in (
-        reader.find_json_choices(text), reader.find_boxed_choices(body), reader.find_announced_choices(said), reader.find_concluded_choices(said), reader.find_stated_choices(said),
-    ):  # fmt: skip
+        reader.find_json_choices(text),
+        reader.find_boxed_choices(body),
+        reader.find_announced_choices(said),
+        reader.find_concluded_choices(said),
+        reader.find_stated_choices(said),
+    ):
         found = set(verdicts)
         if NEITHER in found:
             return CHOICES_CONTRADICT

@@ -112,9 +112,11 @@ def list_event_lines(contest: ReportedContest) -> Iterator[ContestEventLine]:
     for event in contest.events:
         effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
         yield ContestEventLine(
-            number=event["number"], at=contest.clock.full(contest.time(event["at"])), says=_describe_contest_event(event),
+            number=event["number"],
+            at=contest.clock.full(contest.time(event["at"])),
+            says=_describe_contest_event(event),
             follows=tuple(_describe_contest_effect(one, stage, due=contest.ahead is not None) for one in effects),
-        )  # fmt: skip
+        )
 
 
 def _describe_contest_event(event: ContestReportJson) -> str:
@@ -177,11 +179,34 @@ def list_judge_letters(contest: ReportedContest) -> Iterator[JudgeLetters]:
 HideText = Callable[[str], str]
 MaskedPlaces = list[tuple[int, int, int, int]]
 # Under these keys stand times, words of the machine, and names: of one thing among others, of who is paid and by what.
-UNMASKED_RECORD_KEYS = frozenset({
-    "id", "winner", "submission", "submissions", "revises", "output", "judge", "judges", "challenge_judges", "guard",
-    "rule", "at", "deadline", "event", "effect", "kind", "mode", "state", "status", "type", "weight", "author", "by",
-    "reward",
-})  # fmt: skip
+UNMASKED_RECORD_KEYS = frozenset(
+    {
+        "id",
+        "winner",
+        "submission",
+        "submissions",
+        "revises",
+        "output",
+        "judge",
+        "judges",
+        "challenge_judges",
+        "guard",
+        "rule",
+        "at",
+        "deadline",
+        "event",
+        "effect",
+        "kind",
+        "mode",
+        "state",
+        "status",
+        "type",
+        "weight",
+        "author",
+        "by",
+        "reward",
+    }
+)
 
 
 def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:

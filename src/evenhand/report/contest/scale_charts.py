@@ -66,13 +66,23 @@ def _compare_dimension(
     id = dimension["id"]
     measured = [_chart_finalist_dimension(contest, one, id) for one in compared]
     columns = [
-        FinalistColumn(id=one["id"], place=contest.places[one["id"]], first=one["id"] == contest.record["winner"],
-               said=get_nested_value(find_final_scores(one), "dimension_scores", id))
+        FinalistColumn(
+            id=one["id"],
+            place=contest.places[one["id"]],
+            first=one["id"] == contest.record["winner"],
+            said=get_nested_value(find_final_scores(one), "dimension_scores", id),
+        )
         for one in compared
-    ]  # fmt: skip
+    ]
     chart = draw_scale_chart(f"{id}: the finalists on 0 to 100", measured)
-    return DimensionComparison(id=id, asks=dimension["asks"], weight=dimension["weight"], fixed=dimension["fixed"],
-                     chart=chart, columns=tuple(columns))  # fmt: skip
+    return DimensionComparison(
+        id=id,
+        asks=dimension["asks"],
+        weight=dimension["weight"],
+        fixed=dimension["fixed"],
+        chart=chart,
+        columns=tuple(columns),
+    )
 
 
 def _chart_finalist_dimension(contest: ReportedContest, one: ContestReportJson, dimension: str) -> ChartedScores:
@@ -176,20 +186,35 @@ def draw_scale_chart(
     kinds = [kind for kind in ("together", "alone", "before") if any(getattr(row, kind) is not None for row in rows)]
     grounds = [(row.y - 10, 20.0) for row in rows] if above else [(SCALE_TOP - 4, len(rows) * step + 8.0)]
     return ScaleChart(
-        title=title, says=("; "
-        "").join(map(_describe_charted_scores, measured)), height=SCALE_TOP + len(rows) * step + 24, above=above,
-        value_at=SCALE_RIGHT + 2, bands=tuple(_shade_bands(axis)), grounds=tuple(grounds), ticks=_draw_band_edges(axis), rows=rows,
+        title=title,
+        says="; ".join(map(_describe_charted_scores, measured)),
+        height=SCALE_TOP + len(rows) * step + 24,
+        above=above,
+        value_at=SCALE_RIGHT + 2,
+        bands=tuple(_shade_bands(axis)),
+        grounds=tuple(grounds),
+        ticks=_draw_band_edges(axis),
+        rows=rows,
         kinds=tuple(kinds),
-    )  # fmt: skip
+    )
 
 
 def _draw_scale_row(one: ChartedScores, axis: ChartAxis, y: float, written: Callable[[float], str | None]) -> ScaleRow:
-    alone, together, before = (None if value is None else axis.at(value) for value in (one.alone, one.together,
-                                                                                       one.before))  # fmt: skip
+    alone, together, before = (
+        None if value is None else axis.at(value) for value in (one.alone, one.together, one.before)
+    )
     value = one.alone if one.together is None else one.together
     aside = f" · {written(one.alone)} alone" if one.together is not None and one.alone is not None else ""
-    return ScaleRow(name=one.name, y=y, first=one.first, alone=alone, together=together, before=before,
-               value=(value is not None and written(value)) or "not scored", aside=aside)  # fmt: skip
+    return ScaleRow(
+        name=one.name,
+        y=y,
+        first=one.first,
+        alone=alone,
+        together=together,
+        before=before,
+        value=(value is not None and written(value)) or "not scored",
+        aside=aside,
+    )
 
 
 def _describe_charted_scores(one: ChartedScores) -> str:

@@ -64,14 +64,24 @@ def build_submission_detail(contest: ReportedContest, one: ContestReportJson) ->
         (id, *(get_nested_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
     ]
     return SubmissionDetail(
-        id=one["id"], place=contest.places[one["id"]], author=one["author"],
-        look=choose_status_badge(one["status"], contest.stage), why=one["why"], steps=trace_submission_path(contest, one), text=text,
-        left_out=left_out, checks=_list_criteria_checks(contest, one), violations=_list_violation_passages(contest, one),
-        chart=draw_scale_chart((f"{one['id']}: every dimension on 0 to "
-        f"100"), [_chart_dimension_scores(*three) for three in by_dimension]),
-        said=by_dimension if alone or now else [], totals=list(_list_score_totals(contest, alone, now)),
-        notes=_collect_score_notes(alone, now), advice=list_revision_suggestions(one),
-    )  # fmt: skip
+        id=one["id"],
+        place=contest.places[one["id"]],
+        author=one["author"],
+        look=choose_status_badge(one["status"], contest.stage),
+        why=one["why"],
+        steps=trace_submission_path(contest, one),
+        text=text,
+        left_out=left_out,
+        checks=_list_criteria_checks(contest, one),
+        violations=_list_violation_passages(contest, one),
+        chart=draw_scale_chart(
+            (f"{one['id']}: every dimension on 0 to 100"), [_chart_dimension_scores(*three) for three in by_dimension]
+        ),
+        said=by_dimension if alone or now else [],
+        totals=list(_list_score_totals(contest, alone, now)),
+        notes=_collect_score_notes(alone, now),
+        advice=list_revision_suggestions(one),
+    )
 
 
 def _chart_dimension_scores(
@@ -98,8 +108,13 @@ def _list_criteria_checks(contest: ReportedContest, one: ContestReportJson) -> l
 def _build_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
     quotes = dict.fromkeys(quote["text"] for one in said for quote in one["evidence"])
     reasons = [f"{one['judge']}: {one['reason']}" if len(said) > 1 else one["reason"] for one in said if one["reason"]]
-    return {"criterion": asks, "passed": True, "evidence": "\n".join(quotes), "reason": "\n".join(reasons),
-            "revision_hint": None}  # fmt: skip
+    return {
+        "criterion": asks,
+        "passed": True,
+        "evidence": "\n".join(quotes),
+        "reason": "\n".join(reasons),
+        "revision_hint": None,
+    }
 
 
 def _list_violation_passages(
@@ -228,8 +243,9 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
             only = one["status"] == "won"
             return SubmissionStage(name="Final", says="the only one left" if only else "not among the best three")
         now = contest.record["state"] == "ranking"
-        return _build_waiting_stage("Final", "the best are compared now" if now else "after the deadline",
-                      one["status"] == "gate_passed")  # fmt: skip
+        return _build_waiting_stage(
+            "Final", "the best are compared now" if now else "after the deadline", one["status"] == "gate_passed"
+        )
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
     found = find_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
@@ -270,8 +286,9 @@ def mark_submission_text(contest: ReportedContest, id: str) -> tuple[list[TextPi
     text = sent["submission"]["text"]
     marks = [(one["start"], one["end"], "flag") for one in sent["findings"]]
     alone = contest.last_event("scored", id) or {}
-    marks += [(quote["start"], quote["end"], "evidence")
-              for one in alone.get("judgments", ()) for quote in one["evidence"]]  # fmt: skip
+    marks += [
+        (quote["start"], quote["end"], "evidence") for one in alone.get("judgments", ()) for quote in one["evidence"]
+    ]
     return list(_cut_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
 
 

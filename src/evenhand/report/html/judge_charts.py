@@ -73,10 +73,15 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> HeatMap |
     left, pitch = (0.0, CELL_HEIGHT + 22) if above else (27.0, CELL_HEIGHT + 2)
     width = round(min((100 - left) / len(names), WIDEST_CELL), 2)
     judges = [
-        HeatJudge(number=place + 1, name=name, y=pitch * place + (20 if above else 0),
-              name_y=pitch * place + (14 if above else 20), head_x=round(left + width * (place + 0.5), 2))
+        HeatJudge(
+            number=place + 1,
+            name=name,
+            y=pitch * place + (20 if above else 0),
+            name_y=pitch * place + (14 if above else 20),
+            head_x=round(left + width * (place + 0.5), 2),
+        )
         for place, name in enumerate(names)
-    ]  # fmt: skip
+    ]
     pairs = {frozenset(one["judges"]): one for one in agreement}
     cells = [
         _draw_heat_cell(row, column, pairs.get(frozenset((row.name, column.name))), width)
@@ -84,9 +89,14 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> HeatMap |
         for column in judges[: row.number - 1]
     ]
     return HeatMap(
-        says="; ".join(cell.says for cell in cells), height=pitch * len(names), width=round(width - 0.4, 2),
-        cell=CELL_HEIGHT, judges=tuple(judges), cells=tuple(cells), whys=_explain_empty_cells(judges, pairs),
-    )  # fmt: skip
+        says="; ".join(cell.says for cell in cells),
+        height=pitch * len(names),
+        width=round(width - 0.4, 2),
+        cell=CELL_HEIGHT,
+        judges=tuple(judges),
+        cells=tuple(cells),
+        whys=_explain_empty_cells(judges, pairs),
+    )
 
 
 def _draw_heat_cell(row: HeatJudge, column: HeatJudge, pair: Mapping[str, Any] | None, width: float) -> HeatCell:
@@ -103,10 +113,16 @@ def _draw_heat_cell(row: HeatJudge, column: HeatJudge, pair: Mapping[str, Any] |
         else (LEAST_AGREEMENT - value) / (1 + LEAST_AGREEMENT)
     )
     return HeatCell(
-        x=x, y=row.y, text=format_scaled_number(value), kind="agree" if agree else "differ", weight=round(0.1 + 0.35 * share, 2),
-        says=(f"{about}: {format_scaled_number(value)}, mean gap {format_scaled_number(pair['mean_gap'])}, "
-        f"{format_count(pair['n'])} judgments"),
-    )  # fmt: skip
+        x=x,
+        y=row.y,
+        text=format_scaled_number(value),
+        kind="agree" if agree else "differ",
+        weight=round(0.1 + 0.35 * share, 2),
+        says=(
+            f"{about}: {format_scaled_number(value)}, mean gap {format_scaled_number(pair['mean_gap'])}, "
+            f"{format_count(pair['n'])} judgments"
+        ),
+    )
 
 
 def _explain_empty_cells(
