@@ -3,6 +3,7 @@
 The name of a model says how it behaves:
 
 - `plain` answers whatever the schema asks for, by a hash of what it reads; other names answer by another hash.
+- `kind` says yes to whatever can be answered so, and gives many points.
 - `first-broken` answers the first time with what cannot be read, and after a request to repair it as it should.
 - `broken` never answers with anything readable; `refuses` refuses.
 - `prose` is on a server without structured output.
@@ -32,15 +33,15 @@ DIMENSIONS = [
 class ModelServer:
     """`with ModelServer() as server:` listens until the block ends; `asked` are the requests so far."""
 
-    def __init__(self, port: int = 0) -> None:
+    def __init__(self) -> None:
         self.asked: list[tuple[str, Json]] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_of(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+    def port(self) -> int:
+        return self._server.server_port
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -92,12 +93,13 @@ def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, mod
         return [text.strip().split("\n")[0][:40].rstrip()]
     if "enum" in schema:
         options = [one for one in schema["enum"] if one != CANNOT]
-        return options[int(len(options) * _share(model, near, name, text))]
+        lot = options[int(len(options) * _share(model, near, name, text))]
+        return "yes" if model == "kind" and "yes" in options else lot
     kind = schema.get("type")
     if kind == "object":
         below = {
             key: _fitting(value, key, _nearer(near, key), material, model)
-            for key, value in schema["properties"].items()
+            for key, value in _bounded(schema["properties"]).items()
         }
         if "band" in below and isinstance(below.get("score"), (int, float)):
             below["band"] = next(band for band, least in BANDS if below["score"] >= least)
@@ -107,8 +109,16 @@ def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, mod
         return [_fitting(schema["items"], name, f"{near}{number}", material, model) for number in range(count)]
     if kind in ("integer", "number"):
         low, high = schema.get("minimum", 1), schema.get("maximum", 10)
+        low += (high - low) * 7 // 10 if model == "kind" else 0
         return low + int((high - low + 1) * _share(model, near, text)) if high > low else low
     return f"Because of {near or name}."
+
+
+def _bounded(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Schemas of Anthropic name no bounds; beside a band, scores go to 100."""
+    if "band" not in properties or "type" not in properties["score"]:
+        return properties
+    return {**properties, "score": {"minimum": 0, "maximum": 100, **properties["score"]}}
 
 
 def _nearer(near: str, key: str) -> str:

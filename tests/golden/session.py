@@ -34,11 +34,13 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from evenhand.cli import main
@@ -47,6 +49,7 @@ from tests.golden.server import Json, ModelServer
 HERE = Path(__file__).parent
 SESSIONS = HERE / "sessions"
 STORE = HERE / "store.sqlite.gz"
+HOST = "models.test"  # The server's name enters the keys of kept replies: they must not depend on a port.
 UNBROKEN = "⏎̸"
 
 _VARYING = re.compile(
@@ -130,10 +133,23 @@ def _prepare(words: list[str], place: Folder, stack: ExitStack) -> None:
             (place.path / ".evenhand" / "store.sqlite").write_bytes(gzip.decompress(STORE.read_bytes()))
         case ["server"]:
             place.server = stack.enter_context(ModelServer())
-            place.environ |= {"OPENAI_BASE_URL": place.server.url, "OPENAI_API_KEY": "key-of-nobody"}
-            place.environ |= {"ANTHROPIC_BASE_URL": place.server.url, "ANTHROPIC_API_KEY": "key-of-nobody"}
+            stack.enter_context(patch("socket.getaddrinfo", _names_with(place.server)))
+            place.environ |= {"OPENAI_BASE_URL": f"http://{HOST}/v1", "OPENAI_API_KEY": "key-of-nobody"}
+            place.environ |= {"ANTHROPIC_BASE_URL": f"http://{HOST}/v1", "ANTHROPIC_API_KEY": "key-of-nobody"}
         case _:
             raise ValueError(f"no such preparation: {words}")
+
+
+def _names_with(server: ModelServer) -> Callable[..., list[Any]]:
+    """Look names up as ever, with one more that stands for this server, whichever port it has."""
+    look_up = socket.getaddrinfo
+
+    def found(host: object, *rest: Any, **named: Any) -> list[Any]:
+        if host != HOST:
+            return look_up(host, *rest, **named)  # type: ignore[arg-type]
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", server.port))]
+
+    return found
 
 
 def _played(line: str, place: Folder) -> Step:
