@@ -14,7 +14,7 @@ A line of a session begins with what it is:
 A command is `evenhand …`, with `NAME=VALUE` before it, `< FILE` and `> FILE` behind it, or one of:
 
     cat FILE, zcat FILE        its content, normalised
-    digest FILE                how many lines it has, and a hash of its normalised content
+    digest FILE                how many lines it has, unpacked, and a hash of its normalised content
     write FILE TEXT            a file with this text; \\n is a line break
     edit FILE OLD NEW          OLD becomes NEW everywhere in it
     copy FILE FILE, remove PATH
@@ -36,6 +36,7 @@ import shlex
 import shutil
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -51,6 +52,7 @@ SESSIONS = HERE / "sessions"
 STORE = HERE / "store.sqlite.gz"
 HOST = "models.test"  # The server's name enters the keys of kept replies: they must not depend on a port.
 UNBROKEN = "⏎̸"
+RETURN = "␍"  # As it is, Git and editors would take it away.
 
 _VARYING = re.compile(
     r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
@@ -111,7 +113,7 @@ def play(session: str, folder: Path) -> list[Step]:
     place = Folder(folder)
     steps = []
     with ExitStack() as stack:
-        for line in session.splitlines():
+        for line in session.removesuffix("\n").split("\n"):
             if line.startswith("@"):
                 _prepare(line[1:].split(), place, stack)
             if line.startswith("$"):
@@ -229,7 +231,8 @@ def _zcat(place: Folder, file: str) -> str:
 
 
 def _digest(place: Folder, file: str) -> str:
-    text = place.normal(_cat(place, file))
+    packed = (place.path / file).read_bytes().startswith(b"\x1f\x8b")
+    text = place.normal(_zcat(place, file) if packed else _cat(place, file))
     return f"{len(text.splitlines())} lines, sha256 {hashlib.sha256(text.encode()).hexdigest()}\n"
 
 
@@ -265,26 +268,36 @@ def _calls(place: Folder) -> str:
 
 
 def _requests(place: Folder) -> str:
-    """What was asked, in an order that does not depend on which request was faster."""
+    """What was asked, in an order that does not depend on which request was faster; what is long is said once."""
     assert place.server is not None
     asked = place.server.asked[place.requests_told :]
     place.requests_told = len(place.server.asked)
-    return "".join(sorted(_request_text(path, body) for path, body in asked)) + f"{len(asked)} requests\n"
+    parts = Counter(_request_parts(*request) for request in asked)
+    said: dict[tuple[str, str], int] = {}
+    lines = []
+    for number, (request, times) in enumerate(sorted(parts.items()), 1):
+        lines.append(f"Request {number}{f', {times} times' if times > 1 else ''}")
+        for name, text in request:
+            first = said.setdefault((name, text), number)
+            lines.append(name + text if first == number else f"{name} as in request {first}")
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines) + f"{len(asked)} requests\n"
 
 
-def _request_text(path: str, body: Json) -> str:
-    """A request to read: the turns as text, what is asked of the answer as JSON, the rest on one line."""
+def _request_parts(path: str, headers: Json, body: Json) -> tuple[tuple[str, str], ...]:
+    """A request to read: settings, headers, each turn as text, what is asked of the answer as JSON."""
+    body = dict(body)
     turns = [("system", body.pop("system"))] if "system" in body else []
     turns += [(turn["role"], turn["content"]) for turn in body.pop("messages")]
     forms = {name: body.pop(name) for name in ("response_format", "output_config", "tools") if name in body}
-    lines = [f"POST {path} {json.dumps(body, sort_keys=True)}"]
+    parts = [(f"POST {path}", f" {json.dumps(body, sort_keys=True)}")]
+    parts.append(("[headers]", f" {json.dumps(headers, sort_keys=True)}"))
     for role, content in turns:
         for block in [{"text": content}] if isinstance(content, str) else content:
             marks = {name: value for name, value in block.items() if name != "text"}
-            lines.append(f"[{role}]{' ' + json.dumps(marks) if marks else ''}")
-            lines.append(block["text"])
-    lines += [f"[{name}] {json.dumps(form, ensure_ascii=False)}" for name, form in forms.items()]
-    return "\n".join(lines) + "\n\n"
+            parts.append((f"[{role}]{' ' + json.dumps(marks) if marks else ''}", f"\n{block['text']}"))
+    parts += [(f"[{name}]", f" {json.dumps(form, ensure_ascii=False)}") for name, form in forms.items()]
+    return tuple(parts)
 
 
 _SMALL: dict[str, Callable[..., str]] = {
@@ -303,7 +316,7 @@ _SMALL: dict[str, Callable[..., str]] = {
 def _marked(sign: str, text: str) -> str:
     if not text:
         return ""
-    lines = text.removesuffix("\n").split("\n")
+    lines = text.replace("\r", RETURN).removesuffix("\n").split("\n")
     if not text.endswith("\n"):
         lines[-1] += UNBROKEN
     return "".join(f"{sign} {line}".rstrip(" ") + "\n" if not line else f"{sign} {line}\n" for line in lines)
