@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.errors import InputError
-from evenhand.stats._mean import mean_interval
-from evenhand.stats._powered import Powered, powered_difference, powered_mean
+from evenhand.stats.means import Powered, mean_interval, powered_mean
 
 Floats = NDArray[np.float64]
 
@@ -150,43 +149,6 @@ def test_repeats_of_a_sample_are_one() -> None:
     assert powered_mean(np.tile(judge, 3), [*labels, *[None] * 120], clusters=clusters) == once
 
 
-def test_a_difference_is_the_mean_of_differences() -> None:
-    """Two variants on the same samples, both judged and on some labelled."""
-    rng = np.random.default_rng(8)
-    ours, judged_ours = _generous(rng, 100)
-    theirs, judged_theirs = _generous(rng, 100)
-
-    found = powered_difference((judged_ours, judged_theirs), (_labels(ours, 40), _labels(theirs, 40)))
-    swapped = powered_difference((judged_theirs, judged_ours), (_labels(theirs, 40), _labels(ours, 40)))
-
-    assert found == powered_mean(judged_ours - judged_theirs, _labels(ours - theirs, 40))
-    assert (swapped.estimate, swapped.low, swapped.high) == pytest.approx((-found.estimate, -found.high, -found.low))
-
-
-def test_a_difference_is_labelled_where_both_outputs_are() -> None:
-    """A label on one side alone says nothing of the difference."""
-    rng = np.random.default_rng(9)
-    ours, judged_ours = _generous(rng, 80)
-    theirs, judged_theirs = _generous(rng, 80)
-
-    found = powered_difference((judged_ours, judged_theirs), (_labels(ours, 60), _labels(theirs, 25)))
-
-    assert found.n == 25
-
-
-def test_a_difference_that_the_judge_makes_up_is_not_there_for_people() -> None:
-    """The judge adds a point to the treatment, people see none: the judge's interval is wrong, this one is right."""
-    rng = np.random.default_rng(10)
-    worth = rng.normal(3, 1, 200)
-    ours, theirs = worth + rng.normal(0, 0.4, 200), worth + rng.normal(0, 0.4, 200)
-    judged = (ours + 1 + rng.normal(0, 0.4, 200), theirs + rng.normal(0, 0.4, 200))
-
-    found = powered_difference(judged, (_labels(ours, 40), _labels(theirs, 40)))
-
-    assert mean_interval(judged[0] - judged[1]).low > 0.5
-    assert found.low < 0 < found.high
-
-
 @pytest.mark.parametrize(
     ("judged", "labelled", "why"),
     [([3.0] * 40, 25, "the judge scored all labelled samples the same"), ([*range(40)], 40, "every sample has one")],
@@ -224,7 +186,5 @@ def test_labels_that_cannot_carry_an_interval_are_refused(
 
 def test_rows_that_do_not_line_up_are_refused() -> None:
     """The same samples throughout."""
-    with pytest.raises(InputError, match="2 scores of the treatment for 1 of the control"):
-        powered_difference(([1.0, 2.0], [1.0]), ([None, None], [None]))
     with pytest.raises(InputError, match="1 clusters for 2 scores"):
         powered_mean([1.0, 2.0], [None, None], clusters=[1])

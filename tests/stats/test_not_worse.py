@@ -1,4 +1,4 @@
-"""Equal enough and not worse: what the interval says about a margin, at the margin and far from it."""
+"""Not worse: what the interval says about a margin, at the margin and far from it."""
 
 import math
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats._difference import difference_of
-from evenhand.stats._equivalence import MarginTest, equivalent, not_worse
+from evenhand.stats.differences import MarginTest, difference_of, not_worse
 
 DIFFERENCES = st.lists(st.integers(-2, 2), min_size=6, max_size=30)
 MARGINS = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0])
@@ -17,10 +16,6 @@ MARGINS = st.sampled_from([0.1, 0.25, 0.5, 1.0, 2.0])
 
 def _not_worse(differences: object, by: float) -> MarginTest:
     return not_worse(np.asarray(differences, dtype=float), by=by, rng=np.random.default_rng(4))
-
-
-def _equivalent(differences: object, within: float) -> MarginTest:
-    return equivalent(np.asarray(differences, dtype=float), within=within, rng=np.random.default_rng(4))
 
 
 def test_five_pairs_by_hand() -> None:
@@ -39,25 +34,15 @@ def test_the_interval_is_that_of_the_difference_at_90_per_cent(differences: list
     """One test for all: the margin is held against the interval that `paired_difference(level=0.90)` gives."""
     found = difference_of([float(one) for one in differences], rng=np.random.default_rng(4), level=0.90)
 
-    for one in (_not_worse(differences, margin), _equivalent(differences, margin)):
-        assert (one.estimate, one.low, one.high, one.n) == (found.estimate, found.low, found.high, found.n)
-        assert found.method in one.method
-
-
-@given(DIFFERENCES, MARGINS)
-def test_equivalent_is_not_worse_either_way_round(differences: list[int], margin: float) -> None:
-    """Two one-sided tests, one for each side."""
-    forth, back = _not_worse(differences, margin), _not_worse([-one for one in differences], margin)
-
-    assert _equivalent(differences, margin).holds == (forth.holds and back.holds)
-    assert _equivalent([-one for one in differences], margin).holds == _equivalent(differences, margin).holds
+    one = _not_worse(differences, margin)
+    assert (one.estimate, one.low, one.high, one.n) == (found.estimate, found.low, found.high, found.n)
+    assert found.method in one.method
 
 
 @given(DIFFERENCES, MARGINS)
 def test_a_wider_margin_holds_where_a_narrower_does(differences: list[int], margin: float) -> None:
     """Nobody fails for having asked less."""
     assert _not_worse(differences, margin).holds <= _not_worse(differences, 2 * margin).holds
-    assert _equivalent(differences, margin).holds <= _equivalent(differences, 2 * margin).holds
 
 
 @given(DIFFERENCES, MARGINS, st.sampled_from([0.1, 1 / 3, 1000.0]))
@@ -66,16 +51,6 @@ def test_points_or_percent_are_the_same(differences: list[int], margin: float, s
     scaled = [scale * one for one in differences]
 
     assert _not_worse(scaled, scale * margin).holds == _not_worse(differences, margin).holds
-    assert _equivalent(scaled, scale * margin).holds == _equivalent(differences, margin).holds
-
-
-def test_better_is_not_worse_but_not_equivalent() -> None:
-    """A treatment that is a point ahead everywhere is not worse by 0.2, and not the same within 0.2."""
-    differences = [0.9, 1.0, 1.1, 0.95, 1.05, 1.0, 0.9, 1.1]
-
-    assert _not_worse(differences, 0.2).holds
-    assert not _equivalent(differences, 0.2).holds
-    assert _equivalent(differences, 1.2).holds
 
 
 def test_a_treatment_that_is_worse_by_the_margin_passes_in_one_of_twenty() -> None:
@@ -99,8 +74,6 @@ def test_a_margin_that_is_none_is_refused(margin: float) -> None:
     """Not worse by nothing is better, which is another question."""
     with pytest.raises(InputError, match=r"by must be (above 0|a finite number)"):
         _not_worse([1.0, 2.0], margin)
-    with pytest.raises(InputError, match=r"within must be (above 0|a finite number)"):
-        _equivalent([1.0, 2.0], margin)
 
 
 def test_one_pair_is_refused() -> None:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Correlation, Undefined
-from evenhand.stats._correlation import kendall_tau, pearson, spearman
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.correlation import kendall_tau, pearson, spearman
+from evenhand.stats.ratings import Correlation
 
 Measure = Callable[..., Correlation | Undefined]
 

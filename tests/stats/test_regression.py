@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._length import Controlled, LengthControlled, length_bias, length_controlled
+from evenhand.stats.regression import LengthControlled, LengthControlledVariant, length_bias, length_controlled
 
 ROWS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4000)), min_size=10, max_size=30).filter(
     lambda rows: len({score for score, _ in rows}) > 1 and len({length for _, length in rows}) > 2
@@ -18,7 +18,7 @@ ROWS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4000)), min_size=10,
 TWICE = [place // 2 for place in range(20)]
 
 
-def _of(found: LengthControlled, variant: str) -> Controlled:
+def _of(found: LengthControlled, variant: str) -> LengthControlledVariant:
     return next(one for one in found.variants if one.variant == variant)
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._arrays import checked_level
-from evenhand.stats._difference import Difference, difference_of, paired_difference
-from evenhand.stats._student import student_tail
+from evenhand.stats.arrays import compute_alpha
+from evenhand.stats.differences import Difference, difference_of, paired_difference
+from evenhand.stats.distributions import compute_t_tail
 
 PAIRS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, max_size=40)
 
@@ -100,7 +100,7 @@ def test_drawn_signs_agree_with_students_t() -> None:
     found = difference_of(differences, rng=np.random.default_rng(4))
 
     assert found.method == "sign flips, 9,999 drawn"
-    assert found.p == pytest.approx(2 * student_tail(abs(float(t)), 59), abs=0.01)
+    assert found.p == pytest.approx(2 * compute_t_tail(abs(float(t)), 59), abs=0.01)
 
 
 @given(PAIRS, st.sampled_from([0.8, 0.9, 0.95, 0.99]))
@@ -157,7 +157,7 @@ def test_a_drawn_p_is_never_nothing() -> None:
 
 def test_a_p_on_the_level_is_not_below_it() -> None:
     """1 − 0.95 is a little more than 0.05 as a float: 500 of 10,000 draws must not be told apart by that."""
-    assert checked_level(0.95) == 0.05
+    assert compute_alpha(0.95) == 0.05
 
 
 @given(PAIRS, st.sampled_from([0.1, 1 / 3, 7.0, 1000.0]))
@@ -215,7 +215,7 @@ def test_power_is_that_of_the_t_test() -> None:
 
         seen = np.mean([difference_of(row, rng=rng).p < 0.05 for row in data])
 
-        assert seen >= np.mean([2 * student_tail(abs(float(t)), n - 1) < 0.05 for t in ts]) - 0.10
+        assert seen >= np.mean([2 * compute_t_tail(abs(float(t)), n - 1) < 0.05 for t in ts]) - 0.10
 
 
 def test_the_interval_covers_the_true_difference() -> None:
