@@ -2,9 +2,9 @@
 
 import pytest
 
-from evenhand.judging.embedded._forms import json_in, language_of
-from evenhand.judging.embedded._shapes import shape, speaks_of_form
-from evenhand.judging.embedded._text import Text
+from evenhand.judging.embedded.decisions import decide_criterion
+from evenhand.judging.embedded.forms import check_form, parse_fenced_json
+from evenhand.judging.embedded.texts import PreparedText, detect_language
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
 STEPS = "1. Open it.\n2. Fill it.\n3. Close it."
@@ -65,7 +65,7 @@ TABLE = "| name | age |\n|---|---|\n| Ann | 30 |\n| Bob | 40 |"
 )  # fmt: skip
 def test_forms_are_measured(asks: str, met: str, unmet: str) -> None:
     """Once where it holds, once where it does not, and always with what was measured."""
-    yes, no = shape(asks, Text(met)), shape(asks, Text(unmet))
+    yes, no = check_form(asks, PreparedText(met)), check_form(asks, PreparedText(unmet))
 
     assert yes is not None and yes.holds and yes.reason
     assert no is not None and not no.holds and no.reason
@@ -88,15 +88,15 @@ def test_forms_are_measured(asks: str, met: str, unmet: str) -> None:
 )
 def test_what_is_more_than_form_is_not_measured(asks: str) -> None:
     """A form of something inside the output, or with something to be said in it."""
-    assert shape(asks, Text(f"{TABLE}\n{BULLETS}\nThe shop opens at nine.")) is None
+    assert check_form(asks, PreparedText(f"{TABLE}\n{BULLETS}\nThe shop opens at nine.")) is None
 
 
 def test_what_is_not_there_cannot_be_the_right_one() -> None:
     """A list of tools has to be a list; whether a list is one of tools, rules do not know."""
     asks = "Gives the tools as a bullet list"
 
-    assert shape(asks, Text("a hammer and a saw")) is not None
-    assert shape(asks, Text(BULLETS)) is None
+    assert check_form(asks, PreparedText("a hammer and a saw")) is not None
+    assert check_form(asks, PreparedText(BULLETS)) is None
 
 
 @pytest.mark.parametrize(
@@ -112,26 +112,27 @@ def test_what_is_not_there_cannot_be_the_right_one() -> None:
 )
 def test_the_reason_is_what_was_measured(asks: str, text: str, reason: str) -> None:
     """So that a reader can check it."""
-    found = shape(asks, Text(text))
+    found = check_form(asks, PreparedText(text))
 
     assert found is not None and found.reason == reason
 
 
 def test_form_that_cannot_be_measured_is_still_form() -> None:
     """Then words are not weighed for it."""
-    assert speaks_of_form("Every paragraph has a heading.")
-    assert not speaks_of_form("Does it say that the shop opens at nine?")
+    decision = decide_criterion("Every paragraph has a heading.", PreparedText("Every paragraph has a heading."))
+
+    assert (decision.holds, decision.reason) == (None, "it asks for a form that rules cannot measure here")
 
 
 def test_json_may_be_null_or_anything() -> None:
     """What is not JSON is told from JSON that means nothing."""
-    assert json_in("null") == (None,)
-    assert json_in("```\n[1]\n```") == ([1],)
-    assert json_in("[" * 100_000) is None
-    assert json_in("nil") is None
+    assert parse_fenced_json("null") == (None,)
+    assert parse_fenced_json("```\n[1]\n```") == ([1],)
+    assert parse_fenced_json("[" * 100_000) is None
+    assert parse_fenced_json("nil") is None
 
 
 def test_a_text_without_common_words_has_no_language() -> None:
     """Nothing is guessed."""
-    assert language_of("Zyx wvut srq pon mlkj") is None
-    assert language_of("") is None
+    assert detect_language("Zyx wvut srq pon mlkj") is None
+    assert detect_language("") is None
