@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand.files.methods import LIBRARY
+from evenhand.judging import embedded
 from evenhand.judging.embedded.lexicon import Entry, _compile_entry, load_lexicon
 from evenhand.judging.embedded.words import stem_word
 
