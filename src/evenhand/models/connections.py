@@ -37,7 +37,7 @@ from evenhand.models.model_names import (
 from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
 from evenhand.models.remote_model import RemoteModel, ServerLink
-from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
+from evenhand.models.requests import Message, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
     from evenhand.models.http_client import HttpClient
@@ -221,37 +221,25 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
     alone = provider in PROVIDERS
     try:
         opened = connections.open(f"{provider}/-" if alone else name)
-        model = opened.model
-        if not isinstance(model, RemoteModel):
-            reply = await opened.ask(_PROBE_REQUEST)
-            structured, logprobs = _fits_probe_schema(reply.text), bool(reply.places) or None
-            price = connections.price(name)
-            return ModelProbe(
-                name=name, reachable=True, structured=structured, logprobs=logprobs, seconds=reply.seconds, price=price
-            )
-        offers = await model.offers()
-        if alone:
+        remote = opened.model if isinstance(opened.model, RemoteModel) else None
+        offers = await remote.offers() if remote is not None else ()
+        if alone and remote is not None:
             why = "" if offers else "it lists no models: is the server running, and its address and key right?"
             return ModelProbe(name=name, reachable=bool(offers), why=why, offers=offers)
         reply = await opened.ask(_PROBE_REQUEST)
     except EvenhandError as error:
         return ModelProbe(name=name, reachable=False, why=str(error))
-    return _describe_probed_model(name, model, offers, reply, connections.price(name))
-
-
-def _describe_probed_model(
-    name: str, model: RemoteModel, offers: tuple[str, ...], reply: Reply, price: Price | None
-) -> ModelProbe:
+    fits = _fits_probe_schema(reply.text)
     return ModelProbe(
         name=name,
         reachable=True,
         offers=offers,
-        model=reply.model,
-        structured=model.keeps_to_schemas and _fits_probe_schema(reply.text),
-        logprobs=bool(reply.places),
-        seed=model.takes_seeds,
+        model=reply.model if remote is not None else "",
+        structured=fits if remote is None else remote.keeps_to_schemas and fits,
+        logprobs=bool(reply.places) if remote is not None or reply.places else None,
+        seed=remote.takes_seeds if remote is not None else None,
         seconds=reply.seconds,
-        price=price,
+        price=connections.price(name),
     )
 
 

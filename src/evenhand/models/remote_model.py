@@ -118,8 +118,10 @@ class RemoteModel:
         server, limits, clock = self._line.server, self._line.limits, self._line.clock
         mark = await server.gate.enter(again=course.attempts > 0)
         try:
-            if server.requests or server.tokens:
-                await _wait_for_rate_limit(server, course.request)
+            if server.requests:
+                await server.requests.wait()
+            if server.tokens:
+                await server.tokens.wait(estimate_input_tokens(course.request))
             now = clock.now()
             if not course.attempts:
                 course.began = now
@@ -212,13 +214,6 @@ def _choose_token_limit_names(address: ModelAddress) -> tuple[str, ...]:
         return ("max_tokens",)
     names = ("max_tokens", "max_completion_tokens")
     return names[::-1] if address.base == OPENAI_BASE else names  # Its newer models know the longer name only.
-
-
-async def _wait_for_rate_limit(server: ServerState, request: Request) -> None:
-    if server.requests:
-        await server.requests.wait()
-    if server.tokens:
-        await server.tokens.wait(estimate_input_tokens(request))
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:

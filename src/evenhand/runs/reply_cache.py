@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
@@ -83,14 +83,12 @@ class ReplyCache:
         raw = (row for row in self._book.store.calls(self._book.run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
-            await self._drop_replies(some, keep)
-
-    async def _drop_replies(self, rows: Iterable[Row], keep: KeepReplies) -> None:
-        drops = (
-            {"run": row["run"], "key": row["key"], "reply": _mask_reply(row["reply"]) if keep == "masked" else None}
-            for row in rows
-        )
-        await asyncio.gather(*(self._book.record_row("drop", {**drop, "kept": keep}) for drop in drops))
+            masked = [_mask_reply(row["reply"]) if keep == "masked" else None for row in some]
+            drops = [
+                {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
+                for row, reply in zip(some, masked, strict=True)
+            ]
+            await asyncio.gather(*(self._book.record_row("drop", drop) for drop in drops))
 
     async def _load_cached_reply(self, key: str, work: RunWork) -> Reply | None:
         found = self._book.store.find_cached_replies([key], run=self._book.run if self._fresh else None).get(key)
@@ -115,8 +113,9 @@ class ReplyCache:
             if isinstance(error, BudgetError):
                 self.spent = error
             else:
-                seconds = loop.time() - began
-                await self._book.record_row("calls", self._failed_call_row(key, judge, work, error, seconds))
+                row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
+                failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
+                await self._book.record_row("calls", failed)
             answer.set_exception(error)
             raise
         except BaseException:
@@ -152,10 +151,6 @@ class ReplyCache:
             "failed": None,
             "cached_from": None,
         }
-
-    def _failed_call_row(self, key: str, judge: str, work: RunWork, error: ModelError, seconds: float) -> Row:
-        row = self._call_row(key, judge, work, Reply(text="", seconds=seconds))
-        return {**row, "reply": None, "kept": "none", "failed": str(error)}
 
     def _work_columns(self, work: RunWork) -> Row:
         return {
