@@ -31,6 +31,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import guard_sample
 from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
 from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.open_judge import open_judge
 from evenhand.judging.results import JudgedSample, Preferences, judged_sample_to_json, preferences_to_json
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -105,7 +106,8 @@ async def _ask_judge_models(
     rubric: Rubric, sample: Sample, how: JudgeOptions, options: dict[str, Any]
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with build_model_connections(options) as connections:
-        models = [connections.open(name) for name in _choose_judge_names(options["models"], rubric, connections)]
+        names = _choose_judge_names(options["models"], rubric, connections)
+        models = [open_judge(connections, name) for name in names]
         async with watch_models(models, sys.stderr) as shown:
             if options["pairwise"]:
                 return await prefer_sample(rubric, sample, shown, how), connections.spent

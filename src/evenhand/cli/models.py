@@ -12,7 +12,8 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.judging.open_judge import probe_judge
+from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Price, Prices
@@ -53,7 +54,7 @@ def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices
 async def _probe_named_models(names: tuple[str, ...], prices: Prices, seconds: float) -> list[ModelProbe]:
     limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
     async with Connections(os.environ, limits=limits, prices=prices) as connections:
-        return list(await asyncio.gather(*(probe_model(connections, name) for name in names)))
+        return list(await asyncio.gather(*(probe_judge(connections, name) for name in names)))
 
 
 def _model_probe_to_json(one: ModelProbe) -> dict[str, object]:

@@ -13,8 +13,8 @@ import pytest
 from evenhand import JudgedSample, JudgeOptions, Sample, Scored, Unscored, load_rubric
 from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
+from evenhand.judging.open_judge import EmbeddedModel, open_judge
 from evenhand.models.connections import Connections
-from evenhand.models.local_models import EmbeddedModel
 from evenhand.models.requests import Reply, read_model_version
 
 SAMPLE = Sample(input="When?", outputs={"a": "The shop opens at nine. Bread costs 3 euros."})
@@ -41,7 +41,7 @@ def fresh_vectors() -> Iterator[None]:
 def judge(**given: Any) -> JudgedSample:
     async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
-            return await judge_sample(RUBRIC, SAMPLE, [connections.open("embedded")], JudgeOptions())
+            return await judge_sample(RUBRIC, SAMPLE, [open_judge(connections, "embedded")], JudgeOptions())
 
     return asyncio.run(run())
 
@@ -127,7 +127,7 @@ def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPa
     assert len(judged.judgments) == 3
 
 
-@pytest.mark.parametrize("module", ["evenhand.judging.embedded", "evenhand.judging.models"])
+@pytest.mark.parametrize("module", ["evenhand.judging.embedded", "evenhand.judging.open_judge"])
 def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
     """Whoever asks another judge waits neither for vectors nor for the tables of the rules."""
     code = f"import sys, {module}; print([name for name in ('numpy', 'wordllama') if name in sys.modules])"

@@ -13,7 +13,7 @@ from evenhand.judging.dialogues.contest_dialogues import ask_gate_check
 from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.embedded.replies import EmbeddedReplier
 from evenhand.judging.judge import judge_sample, prefer_sample
-from evenhand.models.local_models import EmbeddedModel
+from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.models.requests import Message, Request
 from tests.judging.scripted import MANNER
 
