@@ -62,7 +62,9 @@ def test_the_same_question_has_the_same_answer() -> None:
 def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     """Another process hashes strings otherwise and has to say the same."""
     code = (
-        "from evenhand.judging.embedded import PreparedText, extract_claim, measure_features\n"
+        "from evenhand.judging.embedded.claims import extract_claim\n"
+        "from evenhand.judging.embedded.features import measure_features\n"
+        "from evenhand.judging.embedded.texts import PreparedText\n"
         "text = PreparedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
         "claim = extract_claim('Does it name bread, sweet honey, fresh milk and large jars at the old counter?')\n"
         "print(sorted(measure_features(claim, text).features.items()))"
