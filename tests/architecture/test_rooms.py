@@ -137,9 +137,9 @@ def test_the_public_names_are_these() -> None:
     assert set(dir(evenhand)) == {
         "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
         "Criterion", "Eval", "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits",
-        "Method", "ModelError", "Options", "OutputError", "Played", "Preferred", "Ran", "RefusedError", "Review",
-        "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
-        "Submission", "Task", "Unscored", "__version__", "compare_runs", "judge", "load_eval", "load_rubric",
+        "Method", "Missing", "ModelError", "Options", "OutputError", "Played", "Preferred", "Ran", "RefusedError",
+        "Review", "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
+        "Submission", "Task", "__version__", "compare_runs", "judge", "load_eval", "load_rubric",
         "prefer", "run", "run_contest", "score",
     }  # fmt: skip
 

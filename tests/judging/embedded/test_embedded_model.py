@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import JudgedSample, JudgeOptions, Sample, Scored, Unscored, load_rubric
+from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.open_judge import EmbeddedModel, open_judge
@@ -111,7 +111,7 @@ def test_it_judges_without_its_extra(fresh_vectors: None, monkeypatch: pytest.Mo
 
     assert isinstance(scores["hour"], Scored) and scores["hour"].value == 1
     assert isinstance(scores["price"], Scored) and scores["price"].value == 0
-    assert isinstance(scores["tone"], Unscored)
+    assert isinstance(scores["tone"], Missing)
 
 
 def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:

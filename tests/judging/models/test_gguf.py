@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evenhand import Connections, JudgeError, JudgeOptions, ModelError, Sample, Scored, Unscored, judge, load_rubric
+from evenhand import Connections, JudgeError, JudgeOptions, Missing, ModelError, Sample, Scored, judge, load_rubric
 from evenhand.models.gguf_model import join_reply_chunks
 from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
 from tests.judging import llama
@@ -201,8 +201,8 @@ def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, 
     again = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model), replay=record)
 
     assert {call.request.dialogue for call in live.calls} == {"odds"}
-    assert all(isinstance(one.score, (Scored, Unscored)) for one in live.judgments)
-    assert not [one for one in live.judgments if isinstance(one.score, Unscored) and "failed" in one.score.why]
+    assert all(isinstance(one.score, (Scored, Missing)) for one in live.judgments)
+    assert not [one for one in live.judgments if isinstance(one.score, Missing) and one.score.kind == "failed"]
     assert again.judgments == live.judgments
     assert again.scores == live.scores
 
