@@ -102,7 +102,7 @@ async def write():
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(sys.argv[1], {})
-store.begin(run_row())
+store.begin_run(run_row())
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 try:
     asyncio.run(write())
