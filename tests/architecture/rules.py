@@ -61,6 +61,17 @@ def find_upward_imports(modules: Sequence[Module]) -> list[str]:
     ]
 
 
+def find_shortcuts(modules: Sequence[Module]) -> list[str]:
+    """A command reads no file and opens no store: it calls a workflow and prints what comes back."""
+    return [
+        f"{module.path}:{one.line}: {one.module}"
+        for module in modules
+        if module.room == "cli"
+        for one in module.imports
+        if one.is_own and one.room in ("store", "files", "evals", "stats")
+    ]
+
+
 def find_foreign_packages(modules: Sequence[Module]) -> list[str]:
     """A third-party package is used in the rooms that are meant to."""
     return [

@@ -13,6 +13,7 @@ from tests.architecture.rules import (
     find_missing_purposes,
     find_private_imports,
     find_repeated_classes,
+    find_shortcuts,
     find_surroundings,
     find_unused_allowances,
     find_upward_imports,
@@ -44,6 +45,11 @@ def test_every_room_has_its_level(modules: list[Module]) -> None:
 def test_a_room_imports_only_from_below(modules: list[Module]) -> None:
     """What is low stays low: arithmetic never learns of files, files never of screens."""
     _expect_none(find_upward_imports(modules))
+
+
+def test_a_command_goes_through_a_workflow(modules: list[Module]) -> None:
+    """What the command line can do, Python can do: cli/X calls workflows/X, and that joins the rooms."""
+    _expect_none(find_shortcuts(modules))
 
 
 def test_third_party_packages_stay_in_their_rooms(modules: list[Module]) -> None:
@@ -101,6 +107,7 @@ PLANTED = {
     "a room above": (find_upward_imports, "scoring/x.py", "from evenhand.files.tree import TreeNode"),
     "a room beside": (find_upward_imports, "compare/x.py", "def f():\n    from evenhand.contest import task"),
     "a room named last": (find_upward_imports, "errors.py", "from evenhand import model"),
+    "a shortcut": (find_shortcuts, "cli/x.py", "from evenhand.store.store import Store"),
     "a package": (find_foreign_packages, "model/x.py", "import numpy.linalg"),
     "a private module": (find_private_imports, "runs/x.py", "from evenhand.store._rows import Row"),
     "a private name": (find_private_imports, "runs/x.py", "from evenhand.runs.worker import _work"),
