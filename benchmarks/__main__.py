@@ -8,7 +8,6 @@ from benchmarks.embedded import measure_embedded
 from benchmarks.guards import measure_guards
 from benchmarks.judging import measure_judging
 from benchmarks.report import measure_report
-from benchmarks.resampling import measure_resampling
 from benchmarks.runs import measure_runs
 from benchmarks.scoring import measure_scoring
 from benchmarks.sensitivity import measure_sensitivity
@@ -22,7 +21,6 @@ MEASURES = (
     measure_embedded,
     measure_report,
     measure_agreement,
-    measure_resampling,
     measure_sensitivity,
     measure_comparing,
     measure_runs,

@@ -9,9 +9,9 @@ import krippendorff as package
 import numpy as np
 
 from benchmarks.figure import Figure
-from evenhand.stats._agreement import Agreement
-from evenhand.stats._arrays import Floats
-from evenhand.stats._krippendorff import Metric, krippendorff
+from evenhand.stats.agreement import Metric, krippendorff
+from evenhand.stats.arrays import Floats
+from evenhand.stats.ratings import Agreement
 
 UNITS = 350
 RATERS = 123

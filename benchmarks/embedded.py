@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
-from evenhand.judging.embedded._claim import claim_of
-from evenhand.judging.embedded._decide import Weights, decide, weights
-from evenhand.judging.embedded._features import look
-from evenhand.judging.embedded._text import Text
-from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.embedded.claims import extract_claim
+from evenhand.judging.embedded.decisions import FeatureWeights, decide_criterion, load_weights
+from evenhand.judging.embedded.features import measure_features
+from evenhand.judging.embedded.texts import PreparedText, load_vectors
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parent.parent / "examples" / "rubrics" / "checklist"
@@ -97,27 +96,27 @@ class Bench:
     """Labelled pairs made ready once, with word vectors or without."""
 
     def __init__(self, pairs: Sequence[Pair], *, with_vectors: bool) -> None:
-        near = vectors() if with_vectors else None
+        near = load_vectors() if with_vectors else None
         self.pairs = list(pairs)
-        self._texts = [Text(pair.output, near) for pair in pairs]
-        self._references = [Text(pair.reference, near) if pair.reference else None for pair in pairs]
+        self._texts = [PreparedText(pair.output, near) for pair in pairs]
+        self._references = [PreparedText(pair.reference, near) if pair.reference else None for pair in pairs]
         self._seen = [self._features(place) for place in range(len(self.pairs))]
 
-    def answers(self, fitted: Weights | None = None, places: Sequence[int] | None = None) -> list[bool | None]:
+    def answers(self, fitted: FeatureWeights | None = None, places: Sequence[int] | None = None) -> list[bool | None]:
         """What the judge says of each pair, or of some; None where it abstains."""
         return [
-            decide(self.pairs[place].asks, self._texts[place], self._references[place], fitted).holds
+            decide_criterion(self.pairs[place].asks, self._texts[place], self._references[place], fitted).holds
             for place in (range(len(self.pairs)) if places is None else places)
         ]
 
-    def fit(self, band: float, places: Sequence[int] | None = None) -> Weights:
-        """Weights by logistic regression, kept small by a penalty."""
+    def fit(self, band: float, places: Sequence[int] | None = None) -> FeatureWeights:
+        """FeatureWeights by logistic regression, kept small by a penalty."""
         seen = [one for place in (range(len(self.pairs)) if places is None else places) if (one := self._seen[place])]
         names = sorted({name for features, _ in seen for name in features})
         rows = np.array([[features.get(name, 0.0) for name in names] for features, _ in seen])
         values = _solve(rows, np.array([met for _, met in seen]))
         found = {name: round(float(value), 4) for name, value in zip(names, values, strict=True)}
-        return Weights(features=found, band=band)
+        return FeatureWeights(features=found, band=band)
 
     def crossed(self, band: float, seed: int = 0) -> list[bool | None]:
         """What the judge says of each pair with weights fitted on other folds; a fold holds whole groups of pairs."""
@@ -135,9 +134,9 @@ class Bench:
         pair = self.pairs[place]
         if pair.answer == "cannot" or pair.kind == "format" or "reference" in pair.asks:
             return None
-        claim = claim_of(pair.asks)
-        seen = look(claim, self._texts[place])
-        return None if seen is None else (seen.features, float((pair.answer == "yes") != claim.inverted))
+        claim = extract_claim(pair.asks)
+        seen = measure_features(claim, self._texts[place])
+        return None if seen is None else (seen.features, float((pair.answer == "yes") != claim.is_inverted))
 
 
 def shares(pairs: Sequence[Pair], given: Sequence[bool | None]) -> dict[str, Share]:
@@ -205,14 +204,14 @@ def _milliseconds_each() -> float:
     """The median time for a criterion, the output made ready anew for every twenty of them."""
     pairs = read_pairs("everyday_fit")
     output = " ".join(" ".join(pair.output for pair in pairs).split()[:WORDS])
-    near = vectors()
-    decide(pairs[0].asks, Text(output, near))
+    near = load_vectors()
+    decide_criterion(pairs[0].asks, PreparedText(output, near))
     takes = []
     for start in range(0, 200, 20):
         began = process_time()
-        text = Text(output, near)
+        text = PreparedText(output, near)
         for pair in pairs[start : start + 20]:
-            decide(pair.asks, text)
+            decide_criterion(pair.asks, text)
         takes.append(1000 * (process_time() - began) / 20)
     return median(takes)
 
@@ -246,15 +245,15 @@ def _columns() -> list[tuple[str, dict[str, Share]]]:
 def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
     pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
-    with_vectors = vectors() is not None
-    return pairs, Bench(pairs, with_vectors=with_vectors).crossed(weights(with_vectors).band)
+    with_vectors = load_vectors() is not None
+    return pairs, Bench(pairs, with_vectors=with_vectors).crossed(load_weights(with_vectors).band)
 
 
 @lru_cache(maxsize=4)
 def _answered_pairs(name: str) -> tuple[list[Pair], list[bool | None]]:
     """The pairs of one file, and what is said of each with the shipped weights."""
     pairs = read_pairs(name)
-    return pairs, Bench(pairs, with_vectors=vectors() is not None).answers()
+    return pairs, Bench(pairs, with_vectors=load_vectors() is not None).answers()
 
 
 def _cell(share: Share | None) -> str:

@@ -21,7 +21,8 @@ from evenhand.calibrate.labelled_outputs import (
     pair_judge_with_people_median,
     pair_raters_with_each_other,
 )
-from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.ratings import Agreement
 from tests.calibrate.tables import held, labels, table
 
 SPREAD = [1, 2, 3, 4, 5, 4, 3, 2, 1, 5, 2, 4]

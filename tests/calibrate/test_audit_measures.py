@@ -17,10 +17,10 @@ from evenhand.calibrate.audits.judge_agreement import (
 )
 from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_interval
 from evenhand.runs.columns import RunTable
-from evenhand.stats._agreement import Agreement
-from evenhand.stats._krippendorff import krippendorff
-from evenhand.stats._mean import mean_interval
-from evenhand.stats._pairwise import mean_pairwise
+from evenhand.stats.agreement import krippendorff
+from evenhand.stats.correlation import mean_pairwise
+from evenhand.stats.means import mean_interval
+from evenhand.stats.ratings import Agreement
 from tests.calibrate.audited import ALONE, found, rubric, seen, table, two_judges
 
 

@@ -14,8 +14,7 @@ from evenhand.calibrate.human_agreement import (
     measure_pair_spearman,
 )
 from evenhand.calibrate.labelled_outputs import AnswerPairs
-from evenhand.stats._kappa import cohen_kappa
-from evenhand.stats._krippendorff import krippendorff
+from evenhand.stats.agreement import cohen_kappa, krippendorff
 
 ALL = [measure_pair_alpha, measure_pair_kappa, measure_pair_pearson, measure_pair_spearman]
 

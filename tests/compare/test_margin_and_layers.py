@@ -5,7 +5,8 @@ import pytest
 from evenhand.compare.decide import decision_json
 from evenhand.compare.decision import VariantColumn
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Agreement, Undefined
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.ratings import Agreement
 from tests.compare.columns import column, compared, decided, spread
 
 SAME = spread(4, 40)

@@ -8,8 +8,8 @@ from scipy import stats as scipy_stats
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
-from evenhand.stats._difference import difference_of, paired_difference
-from evenhand.stats._power import power_of, step_of
+from evenhand.stats.differences import difference_of, paired_difference
+from evenhand.stats.power import power_of, step_of
 from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
 from tests.soak import at_least, at_most, often
 

@@ -12,8 +12,8 @@ from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, VariantColumn
 from evenhand.compare.measure import adjust_lost_outputs_for_looks
 from evenhand.compare.stopping import EarlyStop, StoppingRule
-from evenhand.stats._rates import mcnemar_worse
-from evenhand.stats._sequential import Looks, looks_after, planned_looks
+from evenhand.stats.rates import mcnemar_worse
+from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores
 from tests.soak import at_most, often
 

@@ -10,10 +10,10 @@ from statistics import median_high
 import numpy as np
 import pytest
 
-from evenhand.stats._agreement import Agreement, Correlation, Undefined
-from evenhand.stats._correlation import kendall_tau, pearson, spearman
-from evenhand.stats._kappa import cohen_kappa, fleiss_kappa
-from evenhand.stats._krippendorff import krippendorff
+from evenhand.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.correlation import kendall_tau, pearson, spearman
+from evenhand.stats.ratings import Agreement, Correlation
 from tests.datasets.read import rows
 
 DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")

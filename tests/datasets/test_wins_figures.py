@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.stats._bradley_terry import bradley_terry
-from evenhand.stats._difference import paired_difference
-from evenhand.stats._games import Games
-from evenhand.stats._length import length_bias, length_controlled
-from evenhand.stats._mean import mean_interval
-from evenhand.stats._powered import powered_mean
-from evenhand.stats._rates import wilson
-from evenhand.stats._wins import both_orders, win_rate_of
+from evenhand.stats.differences import paired_difference
+from evenhand.stats.means import mean_interval, powered_mean
+from evenhand.stats.rates import both_orders, wilson, win_rate_of
+from evenhand.stats.regression import length_bias, length_controlled
 from tests.datasets.read import rows
 
 ALPACA = "alpacaeval_logprobs/annotations.jsonl"
@@ -171,20 +167,6 @@ def test_pandalm_labels_beside_the_judge_agree_with_all_labels(shared: Path) -> 
     assert (found.n, found.judged) == (50, 999)
     assert found.low < sum(people) / 999 < found.high
     assert found.high - found.low < found.labels_only.high - found.labels_only.low
-
-
-def test_pandalm_strengths_of_five_models(shared: Path) -> None:
-    """Majorities of three people over ten pairs of models: the order is that of the shares of games won."""
-    read = rows(shared, "pandalm_3annotators/items.jsonl")
-    first, second = zip(*(row["cmp_key"].split("_") for row in read), strict=True)
-    won = [{0: 0.5, 1: 1.0, 2: 0.0}[answer] for answer in _pandalm(shared)[0]]
-
-    found = bradley_terry(Games(first=first, second=second, won=won))
-
-    by_share = sorted(found.strengths, key=lambda one: -one.won / one.games)
-    assert [one.name for one in found.strengths] == [one.name for one in by_share]
-    assert found.n == 999
-    assert found.chance(found.strengths[0].name, found.strengths[-1].name).low > 0.5
 
 
 def _pandalm(shared: Path) -> tuple[list[int], list[int]]:

@@ -3,7 +3,9 @@
 The name of a model says how it behaves:
 
 - `plain` answers whatever the schema asks for, by a hash of what it reads; other names answer by another hash.
+- `kind` says yes to whatever can be answered so, and gives many points.
 - `first-broken` answers the first time with what cannot be read, and after a request to repair it as it should.
+- `careless` quotes at first what nobody wrote, `boundless` gives at first scores that no scale has.
 - `broken` never answers with anything readable; `refuses` refuses.
 - `prose` is on a server without structured output.
 - `likely` tells how likely tokens were.
@@ -19,7 +21,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
 Json = dict[str, Any]
+TELLING = ("accept", "anthropic-beta", "anthropic-version", "authorization", "content-type", "x-api-key")
+REPAIR = ("An answer to this was not accepted", "对此的一次回答未被接受")
 CANNOT = "cannot assess"
+OPPOSITES = {"yes": "no", "no": "yes", "是": "否", "否": "是"}
 BANDS = (("A", 90), ("B", 70), ("C", 50), ("D", 30), ("E", 0))
 DIMENSIONS = [
     {"id": "substantiveness", "asks": "Is the content of value?", "weight": 0.3},
@@ -30,17 +35,21 @@ DIMENSIONS = [
 
 
 class ModelServer:
-    """`with ModelServer() as server:` listens until the block ends; `asked` are the requests so far."""
+    """`with ModelServer() as server:` listens until the block ends.
 
-    def __init__(self, port: int = 0) -> None:
-        self.asked: list[tuple[str, Json]] = []
+    `asked` are the requests so far: path, headers and body.
+    """
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Json, Json]] = []
+        self.failed: list[Exception] = []
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler_of(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+    def port(self) -> int:
+        return self._server.server_port
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -49,10 +58,12 @@ class ModelServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+        if self.failed:
+            raise self.failed[0]
 
-    def answer(self, path: str, body: Json) -> tuple[int, Json]:
+    def answer(self, path: str, headers: Json, body: Json) -> tuple[int, Json]:
         with self._lock:
-            self.asked.append((path, body))
+            self.asked.append((path, headers, body))
         model = body["model"]
         if model == "unknown":
             return 404, _error("The model `unknown` does not exist", "model_not_found")
@@ -68,16 +79,35 @@ def reply_to(body: Json) -> str:
     """What the model says: by the schema where there is one, else as sampled prose."""
     model, turns = body["model"], [_text(turn["content"]) for turn in body["messages"]]
     material = "\n".join(turns)
-    if model == "broken" or (model == "first-broken" and len(turns) <= 2):
+    repaired = any(mark in material for mark in REPAIR)
+    if model == "broken" or (model == "first-broken" and not repaired):
         return "Let me think about it. It looks quite good to me."
     if model == "refuses":
         return "I'm sorry, but I can't help with that."
+    if model in ("careless", "boundless") and repaired:
+        model = "mended"
     schema = _schema(body)
     if schema is None and model == "prose":
         return f"It reads well: 7 out of 10.\n\nScore: {3 + int(6 * _share(model, material))}"
     if schema is None:
-        return f"It reads well.\nScore: {1 + int(9 * _share(model, material))}"
+        return f"It reads well.\n{_line(body, material)}"
     return json.dumps(_fitting(schema, "", "", material, model), ensure_ascii=False)
+
+
+def _line(body: Json, material: str) -> str:
+    """A last line in the form that was asked for: a number, yes or no, or the first word of several."""
+    told = "\n".join([_text(body.get("system", "")), material])
+    form = re.search(r"^(\S+[:：]) <(.*)>$", told, re.MULTILINE)
+    start, scale = form.groups() if form else ("Score:", "a number from 1 to 9")
+    words = re.findall(r"yes|no|是|否", scale.partition("|")[0])
+    lot = _share(body["model"], material)
+    if words:
+        return f"{start} {words[int(len(words) * lot)]}"
+    numbers = re.findall(r"\d+", scale)
+    if not numbers:
+        return f"{start} {re.findall(r'[a-zA-Z]+', scale)[0]}"
+    low, high = map(int, numbers[:2])
+    return f"{start} {low + int((high - low + 1) * lot)}"
 
 
 def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, model: str) -> Any:
@@ -89,15 +119,16 @@ def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, mod
     if name == "dimensions":
         return DIMENSIONS
     if name == "evidence":
-        return [text.strip().split("\n")[0][:40].rstrip()]
+        return ["Nobody wrote this." if model == "careless" else text.strip().split("\n")[0][:40].rstrip()]
     if "enum" in schema:
         options = [one for one in schema["enum"] if one != CANNOT]
-        return options[int(len(options) * _share(model, near, name, text))]
+        lot = options[int(len(options) * _share(model, near, name, text))]
+        return "yes" if model == "kind" and "yes" in options else lot
     kind = schema.get("type")
     if kind == "object":
         below = {
             key: _fitting(value, key, _nearer(near, key), material, model)
-            for key, value in schema["properties"].items()
+            for key, value in _bounded(schema["properties"]).items()
         }
         if "band" in below and isinstance(below.get("score"), (int, float)):
             below["band"] = next(band for band, least in BANDS if below["score"] >= least)
@@ -107,8 +138,17 @@ def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, mod
         return [_fitting(schema["items"], name, f"{near}{number}", material, model) for number in range(count)]
     if kind in ("integer", "number"):
         low, high = schema.get("minimum", 1), schema.get("maximum", 10)
-        return low + int((high - low + 1) * _share(model, near, text)) if high > low else low
+        low += (high - low) * 7 // 10 if model == "kind" else 0
+        lot = low + int((high - low + 1) * _share(model, near, text)) if high > low else low
+        return 999 if model == "boundless" else lot
     return f"Because of {near or name}."
+
+
+def _bounded(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Schemas of Anthropic name no bounds; beside a band, scores go to 100."""
+    if "band" not in properties or "type" not in properties["score"]:
+        return properties
+    return {**properties, "score": {"minimum": 0, "maximum": 100, **properties["score"]}}
 
 
 def _nearer(near: str, key: str) -> str:
@@ -161,13 +201,15 @@ def _completion(body: Json, text: str) -> Json:
 
 
 def _places(text: str) -> list[Json]:
-    """Each word a token, with the numbers near it as the next likely ones."""
+    """Each word a token, with numbers near it, or the opposite, as the next likely ones."""
     places = []
     for token in re.findall(r"\s*\S+", text):
         likely = [(token, -0.4)]
         if token.strip().isdigit():
             lead = token[: len(token) - len(token.strip())]
             likely += [(lead + str(int(token) - 1), -1.6), (lead + "10", -2.8)]
+        elif token.strip() in OPPOSITES:
+            likely += [(token.replace(token.strip(), OPPOSITES[token.strip()]), -1.2)]
         places.append({"token": token, "top_logprobs": [{"token": one, "logprob": chance} for one, chance in likely]})
     return places
 
@@ -199,7 +241,12 @@ def _handler_of(server: ModelServer) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self._send(*server.answer(self.path, body))
+            told = {name.lower(): value for name, value in self.headers.items() if name.lower() in TELLING}
+            try:
+                self._send(*server.answer(self.path, told, body))
+            except Exception as problem:  # Said when the session ends: here nobody would see it.
+                server.failed.append(problem)
+                self._send(400, _error("The server of the session failed", "failed"))
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""

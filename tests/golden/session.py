@@ -14,7 +14,7 @@ A line of a session begins with what it is:
 A command is `evenhand …`, with `NAME=VALUE` before it, `< FILE` and `> FILE` behind it, or one of:
 
     cat FILE, zcat FILE        its content, normalised
-    digest FILE                how many lines it has, and a hash of its normalised content
+    digest FILE                how many lines it has, unpacked, and a hash of its normalised content
     write FILE TEXT            a file with this text; \\n is a line break
     edit FILE OLD NEW          OLD becomes NEW everywhere in it
     copy FILE FILE, remove PATH
@@ -34,11 +34,14 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from evenhand.cli.entry import main
@@ -47,7 +50,9 @@ from tests.golden.server import Json, ModelServer
 HERE = Path(__file__).parent
 SESSIONS = HERE / "sessions"
 STORE = HERE / "store.sqlite.gz"
+HOST = "models.test"  # The server's name enters the keys of kept replies: they must not depend on a port.
 UNBROKEN = "⏎̸"
+RETURN = "␍"  # As it is, Git and editors would take it away.
 
 _VARYING = re.compile(
     r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
@@ -108,7 +113,7 @@ def play(session: str, folder: Path) -> list[Step]:
     place = Folder(folder)
     steps = []
     with ExitStack() as stack:
-        for line in session.splitlines():
+        for line in session.removesuffix("\n").split("\n"):
             if line.startswith("@"):
                 _prepare(line[1:].split(), place, stack)
             if line.startswith("$"):
@@ -130,10 +135,23 @@ def _prepare(words: list[str], place: Folder, stack: ExitStack) -> None:
             (place.path / ".evenhand" / "store.sqlite").write_bytes(gzip.decompress(STORE.read_bytes()))
         case ["server"]:
             place.server = stack.enter_context(ModelServer())
-            place.environ |= {"OPENAI_BASE_URL": place.server.url, "OPENAI_API_KEY": "key-of-nobody"}
-            place.environ |= {"ANTHROPIC_BASE_URL": place.server.url, "ANTHROPIC_API_KEY": "key-of-nobody"}
+            stack.enter_context(patch("socket.getaddrinfo", _names_with(place.server)))
+            place.environ |= {"OPENAI_BASE_URL": f"http://{HOST}/v1", "OPENAI_API_KEY": "key-of-nobody"}
+            place.environ |= {"ANTHROPIC_BASE_URL": f"http://{HOST}/v1", "ANTHROPIC_API_KEY": "key-of-nobody"}
         case _:
             raise ValueError(f"no such preparation: {words}")
+
+
+def _names_with(server: ModelServer) -> Callable[..., list[Any]]:
+    """Look names up as ever, with one more that stands for this server, whichever port it has."""
+    look_up = socket.getaddrinfo
+
+    def found(host: object, *rest: Any, **named: Any) -> list[Any]:
+        if host != HOST:
+            return look_up(host, *rest, **named)  # type: ignore[arg-type]
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", ("127.0.0.1", server.port))]
+
+    return found
 
 
 def _played(line: str, place: Folder) -> Step:
@@ -213,7 +231,8 @@ def _zcat(place: Folder, file: str) -> str:
 
 
 def _digest(place: Folder, file: str) -> str:
-    text = place.normal(_cat(place, file))
+    packed = (place.path / file).read_bytes().startswith(b"\x1f\x8b")
+    text = place.normal(_zcat(place, file) if packed else _cat(place, file))
     return f"{len(text.splitlines())} lines, sha256 {hashlib.sha256(text.encode()).hexdigest()}\n"
 
 
@@ -249,26 +268,36 @@ def _calls(place: Folder) -> str:
 
 
 def _requests(place: Folder) -> str:
-    """What was asked, in an order that does not depend on which request was faster."""
+    """What was asked, in an order that does not depend on which request was faster; what is long is said once."""
     assert place.server is not None
     asked = place.server.asked[place.requests_told :]
     place.requests_told = len(place.server.asked)
-    return "".join(sorted(_request_text(path, body) for path, body in asked)) + f"{len(asked)} requests\n"
+    parts = Counter(_request_parts(*request) for request in asked)
+    said: dict[tuple[str, str], int] = {}
+    lines = []
+    for number, (request, times) in enumerate(sorted(parts.items()), 1):
+        lines.append(f"Request {number}{f', {times} times' if times > 1 else ''}")
+        for name, text in request:
+            first = said.setdefault((name, text), number)
+            lines.append(name + text if first == number else f"{name} as in request {first}")
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines) + f"{len(asked)} requests\n"
 
 
-def _request_text(path: str, body: Json) -> str:
-    """A request to read: the turns as text, what is asked of the answer as JSON, the rest on one line."""
+def _request_parts(path: str, headers: Json, body: Json) -> tuple[tuple[str, str], ...]:
+    """A request to read: settings, headers, each turn as text, what is asked of the answer as JSON."""
+    body = dict(body)
     turns = [("system", body.pop("system"))] if "system" in body else []
     turns += [(turn["role"], turn["content"]) for turn in body.pop("messages")]
     forms = {name: body.pop(name) for name in ("response_format", "output_config", "tools") if name in body}
-    lines = [f"POST {path} {json.dumps(body, sort_keys=True)}"]
+    parts = [(f"POST {path}", f" {json.dumps(body, sort_keys=True)}")]
+    parts.append(("[headers]", f" {json.dumps(headers, sort_keys=True)}"))
     for role, content in turns:
         for block in [{"text": content}] if isinstance(content, str) else content:
             marks = {name: value for name, value in block.items() if name != "text"}
-            lines.append(f"[{role}]{' ' + json.dumps(marks) if marks else ''}")
-            lines.append(block["text"])
-    lines += [f"[{name}] {json.dumps(form, ensure_ascii=False)}" for name, form in forms.items()]
-    return "\n".join(lines) + "\n\n"
+            parts.append((f"[{role}]{' ' + json.dumps(marks) if marks else ''}", f"\n{block['text']}"))
+    parts += [(f"[{name}]", f" {json.dumps(form, ensure_ascii=False)}") for name, form in forms.items()]
+    return tuple(parts)
 
 
 _SMALL: dict[str, Callable[..., str]] = {
@@ -287,7 +316,7 @@ _SMALL: dict[str, Callable[..., str]] = {
 def _marked(sign: str, text: str) -> str:
     if not text:
         return ""
-    lines = text.removesuffix("\n").split("\n")
+    lines = text.replace("\r", RETURN).removesuffix("\n").split("\n")
     if not text.endswith("\n"):
         lines[-1] += UNBROKEN
     return "".join(f"{sign} {line}".rstrip(" ") + "\n" if not line else f"{sign} {line}\n" for line in lines)

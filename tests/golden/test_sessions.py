@@ -1,5 +1,6 @@
 """What commands print, what they ask of judges and how they exit is what it was when it was frozen."""
 
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.golden.session import SESSIONS, play
 
 NAMES = sorted(file.stem for file in SESSIONS.glob("*.txt"))
+AROUND = 12
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -16,4 +18,17 @@ def test_a_session_goes_as_it_went(name: str, tmp_path: Path) -> None:
 
     steps = play(frozen, tmp_path)
 
-    assert "".join(step.written() for step in steps) == frozen
+    played = "".join(step.written() for step in steps)
+    if played != frozen:  # Comparing texts of this length line by line takes pytest minutes.
+        pytest.fail(_first_difference(frozen.split("\n"), played.split("\n")))
+
+
+def _first_difference(frozen: list[str], played: list[str]) -> str:
+    both = enumerate(zip_longest(frozen, played))
+    place = next(number for number, (before, now) in both if before != now)
+    command = next((line for line in reversed(played[:place]) if line.startswith("$")), "")
+    told = [f"line {place + 1}, {command}"]
+    told += [f"  {line}" for line in frozen[max(0, place - AROUND) : place]]
+    told += [f"- {line}" for line in frozen[place : place + AROUND]]
+    told += [f"+ {line}" for line in played[place : place + AROUND]]
+    return "\n".join(told)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._bands import band
-from evenhand.stats._krippendorff import Metric, krippendorff
-from evenhand.stats._pairwise import mean_pairwise
+from evenhand.stats.agreement import Metric, krippendorff
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.correlation import mean_pairwise
+from evenhand.stats.ratings import Agreement, band
 
 # Krippendorff's own example: four observers, twelve units, published α = 0.849 for interval data.
 OBSERVERS: list[list[float | None]] = [

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._kappa import Weights, cohen_kappa, fleiss_kappa
+from evenhand.stats.agreement import KappaWeights, cohen_kappa, fleiss_kappa
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.ratings import Agreement
 
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=30)
-EVERY_WEIGHT: tuple[Weights, ...] = ("none", "linear", "quadratic")
+EVERY_WEIGHT: tuple[KappaWeights, ...] = ("none", "linear", "quadratic")
 every_weight = pytest.mark.parametrize("weights", EVERY_WEIGHT)
 
 
@@ -29,7 +30,7 @@ def test_cohens_kappa_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("weights", "kappa"), [("none", 3 / 11), ("linear", 1 / 2), ("quadratic", 9 / 13)])
-def test_weighted_kappa_by_hand(weights: Weights, kappa: float) -> None:
+def test_weighted_kappa_by_hand(weights: KappaWeights, kappa: float) -> None:
     """0, 1, 2, 2 against 0, 0, 1, 2.
 
     Apart by 0, 1, 1, 0, on average 8/16 under each weight. By chance, all of one side against all of the other: unlike
@@ -67,7 +68,7 @@ def test_a_level_that_nobody_chose_still_lies_between_its_neighbours() -> None:
 
 @every_weight
 @given(PAIRS)
-def test_kappa_follows_from_the_table_of_both(weights: Weights, rows: list[tuple[int, int]]) -> None:
+def test_kappa_follows_from_the_table_of_both(weights: KappaWeights, rows: list[tuple[int, int]]) -> None:
     """The textbook formula written out over all cells."""
     first, second = zip(*rows, strict=True)
 
@@ -84,7 +85,7 @@ def test_kappa_follows_from_the_table_of_both(weights: Weights, rows: list[tuple
 
 @every_weight
 @given(PAIRS)
-def test_kappa_does_not_care_about_sides_order_and_scale(weights: Weights, rows: list[tuple[int, int]]) -> None:
+def test_kappa_does_not_care_about_sides_order_and_scale(weights: KappaWeights, rows: list[tuple[int, int]]) -> None:
     """Nor does it rise above 1."""
     first, second = zip(*rows, strict=True)
 
@@ -111,7 +112,7 @@ def test_kappa_does_not_care_about_sides_order_and_scale(weights: Weights, rows:
     ],
 )
 def test_cohens_kappa_says_why_there_is_none(
-    weights: Weights, first: list[float | None], second: list[float | None], why: str
+    weights: KappaWeights, first: list[float | None], second: list[float | None], why: str
 ) -> None:
     """Never 1 for two who never had anything to agree about."""
     found = cohen_kappa(first, second, weights=weights)

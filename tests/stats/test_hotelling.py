@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Undefined
-from evenhand.stats._hotelling import Hotelling, hotelling_of, paired_hotelling
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.multiple_tests import Hotelling, hotelling_of
 
 ROWS = st.lists(st.tuples(*[st.integers(-4, 4)] * 3), min_size=4, max_size=30)
 
@@ -57,22 +57,6 @@ def test_five_layers_agree_with_the_textbook_in_scipy() -> None:
     assert isinstance(found, Hotelling)
     assert found.t2 == pytest.approx(t2)
     assert found.p == pytest.approx(scipy_stats.f.sf(19 / (5 * 23) * t2, 5, 19))
-
-
-def test_treatment_and_control_are_paired_by_sample_and_clusters_are_one() -> None:
-    """Each sample asked twice is one sample, and only the differences matter."""
-    rng = np.random.default_rng(3)
-    fact, judge, shift = rng.normal(3, 1, 12), rng.normal(3, 1, 12), rng.normal(0, 1, 12)
-    treatment, control = {"fact": fact, "judge": judge}, {"judge": judge + shift, "fact": 2 * fact}
-    twice = [{name: np.repeat(values, 2) for name, values in side.items()} for side in (treatment, control)]
-
-    found = paired_hotelling(twice[0], twice[1], clusters=[at // 2 for at in range(24)])
-
-    assert isinstance(found, Hotelling)
-    assert found.n == 12
-    expected = hotelling_of({"fact": -fact, "judge": -shift})
-    assert isinstance(expected, Hotelling)
-    assert [found.t2, found.p] == pytest.approx([expected.t2, expected.p])
 
 
 @given(ROWS, st.randoms())
@@ -168,9 +152,3 @@ def test_data_that_carry_no_test_are_refused(differences: dict[str, list[float]]
     """A refusal that says why, never NaN."""
     with pytest.raises(InputError, match=says):
         hotelling_of(differences)
-
-
-def test_different_layers_are_refused() -> None:
-    """Variants with different layers are not comparable."""
-    with pytest.raises(InputError, match="only one side has fact, judge"):
-        paired_hotelling({"fact": [1.0]}, {"judge": [1.0]})

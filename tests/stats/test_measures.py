@@ -1,6 +1,7 @@
 """Means, rates, several tests, power and saturation against values worked by hand or read from tables."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import InputError
-from evenhand.stats._mean import mean_interval
-from evenhand.stats._power import power_band
-from evenhand.stats._rates import mcnemar_worse, wilson
-from evenhand.stats._saturation import saturation
-from evenhand.stats._several import holm
-from evenhand.stats._student import fair_coin_tail, student_quantile, student_tail
+from evenhand.stats.distributions import compute_fair_coin_tail, compute_t_tail, student_quantile
+from evenhand.stats.means import mean_interval
+from evenhand.stats.multiple_tests import holm
+from evenhand.stats.power import power_band, saturation
+from evenhand.stats.rates import mcnemar_worse, wilson
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ def test_students_quantiles_are_those_of_the_tables(df: int, quantile: float) ->
 
 def test_students_tail_has_closed_forms_to_check_it_by() -> None:
     """One degree of freedom is Cauchy; two have a square root."""
-    assert student_tail(3.0, 1) == pytest.approx(0.5 - math.atan(3.0) / math.pi, rel=1e-12)
-    assert student_tail(3.0, 2) == pytest.approx(0.5 - 3 / (2 * math.sqrt(2 + 9)), rel=1e-12)
-    assert student_tail(0.0, 7) == 0.5
+    assert compute_t_tail(3.0, 1) == pytest.approx(0.5 - math.atan(3.0) / math.pi, rel=1e-12)
+    assert compute_t_tail(3.0, 2) == pytest.approx(0.5 - 3 / (2 * math.sqrt(2 + 9)), rel=1e-12)
+    assert compute_t_tail(0.0, 7) == 0.5
 
 
 @given(st.integers(0, 60), st.integers(0, 60))
@@ -39,7 +39,7 @@ def test_the_binomial_tail_is_the_sum_of_its_terms(heads: int, tails: int) -> No
 
     counted = sum(math.comb(tosses, one) for one in range(heads, tosses + 1)) / 2**tosses
 
-    assert fair_coin_tail(heads, tosses) == pytest.approx(counted, rel=1e-10)
+    assert compute_fair_coin_tail(heads, tosses) == pytest.approx(counted, rel=1e-10)
 
 
 def test_the_interval_of_a_mean_by_hand() -> None:
@@ -195,3 +195,19 @@ def test_what_cannot_be_is_refused() -> None:
         power_band(-1.0)
     with pytest.raises(InputError, match="smallest_effect must be above 0"):
         power_band(1.0, smallest_effect=0)
+
+
+@pytest.mark.parametrize(
+    ("ps", "says"),
+    [
+        ([0.5, math.nan], r"ps\[1\] is not a finite number"),
+        ([0.01, None], r"ps\[1\] is not a finite number"),
+        (["0.01"], "ps must be numbers"),
+        ([-0.1], "between 0 and 1, got -0.1"),
+        ([1.1], "between 0 and 1, got 1.1"),
+    ],
+)
+def test_what_is_no_p_is_refused(ps: list[Any], says: str) -> None:
+    """With the reason."""
+    with pytest.raises(InputError, match=says):
+        holm(ps)

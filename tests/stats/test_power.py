@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._power import needed_for, power_of, step_of
+from evenhand.stats.power import needed_for, power_of, step_of
 
 
 @pytest.mark.parametrize("n", [5, 8, 12, 20, 50, 200])

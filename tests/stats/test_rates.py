@@ -1,4 +1,4 @@
-"""Two rates on the same samples, and who lost more either way: by hand, beside SciPy, and mirrored."""
+"""Win rates: ties count half, few games are not certain, and the place in the prompt neither wins nor hides."""
 
 import math
 
@@ -6,137 +6,217 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize
+from scipy import optimize as scipy_optimize
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats._rates import mcnemar, mcnemar_worse, rate_difference, wilson
+from evenhand.stats.rates import WinRate, both_orders, wilson, win_rate_of
 
-Z = 1.959963984540054
-COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60)).filter(lambda counts: sum(counts) > 0)
+COUNTS = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60)).filter(lambda counts: sum(counts) > 1)
+ANSWERS = st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 0.5, 1])), min_size=2, max_size=40)
+CHANCES = st.lists(st.floats(0, 1), min_size=2, max_size=30)
+
+
+def _counted(wins: int, losses: int, ties: int = 0, level: float = 0.95) -> WinRate:
+    return win_rate_of([1.0] * wins + [0.0] * losses + [0.5] * ties, level=level)
+
+
+def test_a_tie_counts_half() -> None:
+    """6 wins, 2 ties, 2 losses: 7 of 10. The values 1, ½, 0 have mean square 6.5/10, so the variance is 0.16 · 10/9."""
+    found = _counted(6, 2, 2)
+
+    assert found.estimate == pytest.approx(0.7)
+    assert found.standard_error == pytest.approx(math.sqrt((0.65 - 0.49) / 9))
+    assert found.n == 10
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_without_ties_the_interval_is_wilsons(wins: int, losses: int) -> None:
+    """Tango's score interval is Wilson's where nobody ties."""
+    if wins + losses < 2:
+        return
+    found, expected = _counted(wins, losses), wilson(wins, wins + losses)
+
+    assert [found.estimate, found.low, found.high] == pytest.approx(
+        [expected.estimate, expected.low, expected.high], abs=1e-12
+    )
+    assert found.method == "Wilson"
+
+
+def test_without_ties_the_interval_is_that_of_scipy() -> None:
+    """A second opinion on 7 of 10."""
+    expected = scipy_stats.binomtest(7, 10).proportion_ci(method="wilson")
+
+    found = _counted(7, 3)
+
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_ties_alone_are_not_certain() -> None:
+    """20 ties: a lead of Δ among so many ties has variance Δ(1 − Δ), so that nΔ² = z²Δ(1 − Δ) and Δ = z²/(n + z²)."""
+    lead = 1.959964**2 / (20 + 1.959964**2)
+
+    found = _counted(0, 0, 20)
+
+    assert (found.low, found.high) == pytest.approx((0.5 - lead / 2, 0.5 + lead / 2), abs=1e-6)
+    assert found.method == "Tango's score interval (Wilson's, with ties)"
+
+
+@pytest.mark.parametrize(("wins", "losses", "ties"), [(12, 2, 30), (1, 9, 34), (0, 3, 8), (5, 5, 5)])
+def test_the_ends_are_where_the_score_test_stops_rejecting(wins: int, losses: int, ties: int) -> None:
+    """At each end the lead is z standard errors away, which the likeliest shares with that lead imply (by SciPy)."""
+    n = wins + losses + ties
+
+    found = _counted(wins, losses, ties)
+
+    for lead in (2 * found.low - 1, 2 * found.high - 1):
+        lost = _likeliest(wins, losses, ties, lead)
+        error = math.sqrt((2 * lost + lead - lead**2) / n)
+        assert abs((wins - losses) / n - lead) / error == pytest.approx(1.959964, abs=1e-4)
+
+
+def _likeliest(wins: int, losses: int, ties: int, lead: float) -> float:
+    def unlikely(lost: float) -> float:
+        return -sum(count * math.log(share) for count, share in
+                    ((wins, lost + lead), (losses, lost), (ties, 1 - 2 * lost - lead)) if count)  # fmt: skip
+
+    bounds = (max(0.0, -lead) + 1e-12, (1 - lead) / 2 - 1e-12)
+    found = scipy_optimize.minimize_scalar(unlikely, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    return float(found.x)
+
+
+@given(COUNTS)
+def test_swapping_the_sides_mirrors_the_win_rate(counts: tuple[int, int, int]) -> None:
+    """Neither side is favoured."""
+    wins, losses, ties = counts
+
+    found, swapped = _counted(wins, losses, ties), _counted(losses, wins, ties)
+
+    assert [swapped.low, swapped.estimate, swapped.high] == pytest.approx(
+        [1 - found.high, 1 - found.estimate, 1 - found.low], abs=1e-12
+    )
+    assert 0 <= found.low <= found.estimate <= found.high <= 1
+
+
+def test_weighted_preferences_have_students_interval() -> None:
+    """0.2, 0.9, 0.4, 0.5: mean 0.5, deviations −0.3, 0.4, −0.1, 0, so the variance is 0.26/3 and t(3) is 3.18245."""
+    error = math.sqrt(0.26 / 3 / 4)
+
+    found = win_rate_of([0.2, 0.9, 0.4, 0.5])
+
+    assert (found.estimate, found.standard_error) == pytest.approx((0.5, error))
+    assert (found.low, found.high) == pytest.approx((0.5 - 3.18245 * error, 0.5 + 3.18245 * error), abs=1e-5)
+    assert (found.method, found.n) == ("t", 4)
+
+
+def test_an_interval_of_a_share_stays_between_0_and_1() -> None:
+    """Student's interval does not know that nothing lies above 1."""
+    found = win_rate_of([0.99, 1.0, 0.6])
+
+    assert found.high == 1.0
+
+
+def test_equal_preferences_are_not_certain() -> None:
+    """Three answers of 0.7 have no spread, and yet leave much open: at most what 2.1 wins of 3 do."""
+    found = win_rate_of([0.7, 0.7, 0.7])
+
+    assert found.estimate == pytest.approx(0.7)
+    assert found.method == "Wilson"
+    assert found.low < 0.3
+    assert found.high > 0.9
+
+
+def test_judges_of_one_sample_are_one_comparison() -> None:
+    """Three answers to one pair and one to another: 1 and 0, not 3 of 4."""
+    found = win_rate_of([1, 1, 1, 0], clusters=[7, 7, 7, 2])
+
+    assert found == _counted(1, 1)
+
+
+@given(CHANCES, st.randoms())
+def test_the_order_of_comparisons_changes_nothing(chances: list[float], random: st.DataObject) -> None:
+    """A comparison has no place of its own."""
+    shuffled = sorted(chances, key=lambda _: random.random())  # type: ignore[attr-defined]
+
+    assert win_rate_of(shuffled) == win_rate_of(chances)
+
+
+def test_a_winner_that_changes_with_the_order_is_a_tie() -> None:
+    """Ten pairs: 4 won in both orders, 2 lost in both, 3 won when shown first only, 1 when shown second only.
+
+    Without the place 4 wins, 2 losses, 4 ties: 0.6. The place decided 4 of 10 pairs, and of the 20 answers the output
+    shown first was preferred in 4 + 2 + 3·2 + 0 = 12.
+    """
+    first, second = [1] * 4 + [0] * 2 + [1] * 3 + [0], [1] * 4 + [0] * 2 + [0] * 3 + [1]
+
+    found = both_orders(first, second)
+
+    assert found.wins == _counted(4, 2, 4)
+    assert found.preferences == (1, 1, 1, 1, 0, 0, 0.5, 0.5, 0.5, 0.5)
+    assert found.followed_place == _counted(4, 6)
+    assert found.first == _counted(3, 1, 6)
+    assert found.first.estimate == pytest.approx(12 / 20)
+    assert found.n == 10
+
+
+def test_weighted_answers_are_averaged_unless_the_winner_changes() -> None:
+    """0.9 and 0.6 agree on the winner: 0.75. 0.9 and 0.4 do not: a tie, though their mean is above one half."""
+    found = both_orders([0.9, 0.9, 0.5], [0.6, 0.4, 1.0])
+
+    assert found.preferences == pytest.approx((0.75, 0.5, 0.75))
+    assert found.followed_place.estimate == pytest.approx(1 / 3)
+
+
+def test_a_judge_that_always_takes_the_first_decides_nothing() -> None:
+    """All ties, all by place: the bias is seen, and nobody wins by it."""
+    found = both_orders([1] * 30, [0] * 30)
+
+    assert (found.wins.estimate, found.first.estimate, found.followed_place.estimate) == (0.5, 1.0, 1.0)
+    assert found.first.low > 0.5
+
+
+@given(ANSWERS)
+def test_naming_the_other_output_mirrors_the_wins_and_keeps_the_bias(answers: list[tuple[float, float]]) -> None:
+    """Who is called A and who B says nothing about places."""
+    first, second = zip(*answers, strict=True)
+
+    found = both_orders(first, second)
+    swapped = both_orders([1 - one for one in second], [1 - one for one in first])
+
+    assert swapped.wins.estimate == pytest.approx(1 - found.wins.estimate)
+    assert (swapped.first, swapped.followed_place) == (found.first, found.followed_place)
+
+
+def test_the_interval_covers_with_few_games_and_many_ties() -> None:
+    """95 % less what 400 repetitions may stray, where Student's interval often has no width at all."""
+    rng = np.random.default_rng(3)
+    shares = [0.03, 0.85, 0.12]
+
+    found = [win_rate_of(rng.choice([0, 0.5, 1], 25, p=shares)) for _ in range(400)]
+
+    assert np.mean([one.low <= 0.545 <= one.high for one in found]) >= 0.95 - 0.025
 
 
 @pytest.mark.parametrize(
-    ("by_treatment", "by_control", "p"), [(0, 0, 1.0), (7, 0, 2 / 128), (0, 7, 2 / 128), (3, 1, 10 / 16), (2, 2, 1.0)]
+    ("preferences", "says"),
+    [
+        ([], "at least 2 samples, got 0"),
+        ([1.0], "at least 2 comparisons, got 1"),
+        ([0.3], "at least 2 comparisons, got 1"),
+        ([0.3, 1.2], r"preferences\[1\] is 1\.2, not between 0 and 1"),
+        ([0.3, -0.1], r"preferences\[1\] is -0\.1"),
+        ([0.3, math.nan], "not a finite number"),
+    ],
 )
-def test_losing_unevenly_is_a_coin_that_fell_on_either_side(by_treatment: int, by_control: int, p: float) -> None:
-    """7 of 7 either way is 2 of 128; 3 of 4 or more either way is 10 of 16."""
-    found = mcnemar(by_treatment, by_control)
-
-    assert found.p == pytest.approx(p, rel=1e-12)
-    assert (found.n, found.method) == (by_treatment + by_control, "McNemar, exact, two-sided")
+def test_what_is_no_preference_is_refused(preferences: list[float], says: str) -> None:
+    """1 and 2 instead of 0 and 1 is the usual slip."""
+    with pytest.raises(InputError, match=says):
+        win_rate_of(preferences)
 
 
-@given(st.integers(0, 200), st.integers(0, 200))
-def test_mcnemar_is_scipys_binomial_test(by_treatment: int, by_control: int) -> None:
-    """The same either way round, and twice the one-sided p where the treatment lost more."""
-    found, turned = mcnemar(by_treatment, by_control), mcnemar(by_control, by_treatment)
-
-    n = by_treatment + by_control
-    assert found.p == pytest.approx(scipy_stats.binomtest(by_treatment, n).pvalue if n else 1.0)
-    assert turned.p == found.p
-    if by_treatment > by_control:
-        assert found.p == pytest.approx(min(1.0, 2 * mcnemar_worse(by_treatment, by_control).p))
-
-
-def test_no_sample_that_differs_is_no_certainty() -> None:
-    """Ten samples that both passed or both failed: ± z² / (n + z²) = 3.8415 / 13.8415 = 0.2775."""
-    found = rate_difference(0, 0, 10)
-
-    assert found.estimate == 0.0
-    assert [found.low, found.high] == pytest.approx([-0.27753, 0.27753], abs=5e-6)
-    assert (found.n, found.method, found.level) == (10, "Tango", 0.95)
-
-
-def test_one_side_that_always_wins_by_hand() -> None:
-    """Eight of eight: from (n − z²) / (n + z²) = 4.1585 / 11.8415 = 0.3512 to 1."""
-    found = rate_difference(8, 0, 8)
-
-    assert [found.estimate, found.low, found.high] == pytest.approx([1.0, 0.35118, 1.0], abs=5e-6)
-
-
-@given(st.integers(0, 80), st.integers(0, 80))
-def test_where_every_sample_differs_it_is_wilsons(won: int, lost: int) -> None:
-    """Then the difference is twice a share less one, and so are its ends."""
-    n = won + lost + (won + lost == 0)
-    won = n - lost
-
-    found, share = rate_difference(won, lost, n), wilson(won, n)
-
-    assert [found.low, found.high] == pytest.approx([2 * share.low - 1, 2 * share.high - 1], abs=1e-9)
-
-
-@pytest.mark.parametrize(("won", "lost", "n"), [(1, 7, 21), (12, 2, 50), (5, 5, 12), (40, 20, 160), (3, 0, 9)])
-def test_each_end_is_z_standard_errors_away(won: int, lost: int, n: int) -> None:
-    """The score, with the likelihood maximised by SciPy in place of the quadratic."""
-    found = rate_difference(won, lost, n)
-
-    assert _score(found.low, won, lost, n) == pytest.approx(Z, abs=1e-3)
-    assert _score(found.high, won, lost, n) == pytest.approx(-Z, abs=1e-3)
-
-
-def _score(difference: float, won: int, lost: int, n: int) -> float:
-    def unlikely(share_lost: float) -> float:
-        shares = share_lost + difference, share_lost, 1 - 2 * share_lost - difference
-        counts = won, lost, n - won - lost
-        return -sum(count * math.log(share) for count, share in zip(counts, shares, strict=True) if count)
-
-    least, most = max(0.0, -difference), (1 - difference) / 2
-    best = optimize.minimize_scalar(
-        unlikely, bounds=(least + 1e-12, most - 1e-12), method="bounded", options={"xatol": 1e-12}
-    ).x
-    return float((won - lost - n * difference) / math.sqrt(n * (2 * best + difference - difference**2)))
-
-
-@given(COUNTS)
-def test_the_interval_is_inside_and_mirrored(counts: tuple[int, int, int]) -> None:
-    """Swapping the sides swaps the ends; nothing lies beyond −1 and 1."""
-    won, lost, same = counts
-
-    found, turned = rate_difference(won, lost, sum(counts)), rate_difference(lost, won, sum(counts))
-
-    assert -1 <= found.low <= found.estimate <= found.high <= 1
-    assert (turned.estimate, turned.low, turned.high) == (-found.estimate, -found.high, -found.low)
-    assert same == 0 or (found.low < found.estimate < found.high)
-
-
-@given(COUNTS)
-def test_zero_is_outside_where_the_root_of_mcnemars_chi_square_exceeds_z(counts: tuple[int, int, int]) -> None:
-    """(won − lost) / √(won + lost) is the score at no difference."""
-    won, lost, _ = counts
-    score = abs(won - lost) / math.sqrt(won + lost) if won + lost else 0.0
-
-    found = rate_difference(won, lost, sum(counts))
-
-    assert (not found.low <= 0 <= found.high) == (score > Z)
-
-
-@pytest.mark.parametrize("shares", [(0.3, 0.1, 0.6), (0.1, 0.02, 0.88), (0.5, 0.4, 0.1)])
-def test_the_interval_covers_the_true_difference(shares: tuple[float, float, float]) -> None:
-    """Twenty samples, all that may come out counted with its chance: 94 % and more, also where few samples differ."""
-    n, true = 20, shares[0] - shares[1]
-
-    covered = sum(
-        scipy_stats.multinomial.pmf([won, lost, n - won - lost], n, shares)
-        for won in range(n + 1)
-        for lost in range(n + 1 - won)
-        if (found := rate_difference(won, lost, n)).low <= true <= found.high
-    )
-
-    assert 0.94 <= covered <= 0.985
-
-
-@pytest.mark.parametrize(("won", "lost", "n"), [(-1, 0, 5), (0, -1, 5), (3, 3, 5), (0, 0, 0)])
-def test_counts_that_cannot_be_are_refused(won: int, lost: int, n: int) -> None:
-    """With what would work."""
-    with pytest.raises(InputError, match="are no shares"):
-        rate_difference(won, lost, n)
-
-
-def test_a_count_below_nothing_is_refused() -> None:
-    """Also two-sided."""
-    with pytest.raises(InputError, match="cannot be below 0"):
-        mcnemar(3, -1)
+def test_levels_and_orders_that_cannot_be_are_refused() -> None:
+    """With the reason."""
     with pytest.raises(InputError, match=r"95 % is 0\.95"):
-        rate_difference(1, 0, 5, level=95)
-    assert np.isfinite(rate_difference(1, 0, 1).low)
+        _counted(3, 4, level=95)
+    with pytest.raises(InputError, match="2 answers with the output shown first, 1 with it second"):
+        both_orders([1, 0], [1])

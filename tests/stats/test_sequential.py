@@ -10,8 +10,8 @@ from scipy import stats as scipy_stats
 from scipy.optimize import brentq
 
 from evenhand.errors import InputError
-from evenhand.stats._difference import difference_of
-from evenhand.stats._sequential import (
+from evenhand.stats.differences import difference_of
+from evenhand.stats.sequential import (
     Looks,
     level_at,
     looks_after,

@@ -30,8 +30,8 @@ from evenhand.calibrate.labelled_outputs import (
 )
 from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
 from evenhand.runs.columns import RunTable
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._bands import AGREED, band
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.ratings import AGREED, Agreement, band
 from evenhand.wording import describe_too_few, format_number, format_plural
 
 MOST_CONFUSION_LEVELS = 11

@@ -22,8 +22,8 @@ from evenhand.calibrate.labelled_outputs import (
     pair_judge_with_people_mean,
 )
 from evenhand.errors import InputError
-from evenhand.stats._length import length_bias
-from evenhand.stats._mean import mean_interval
+from evenhand.stats.means import mean_interval
+from evenhand.stats.regression import length_bias
 from evenhand.wording import describe_too_few
 
 BiasKind = Literal["harshness", "length", "position", "self-preference"]

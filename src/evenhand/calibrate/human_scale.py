@@ -23,8 +23,7 @@ from evenhand.calibrate.labels import LabelQuestion
 from evenhand.calibrate.panel_recommendation import split_samples_into_folds
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
-from evenhand.stats._mean import MeanInterval, mean_interval
-from evenhand.stats._powered import Powered, powered_mean
+from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
 from evenhand.wording import describe_too_few
 
 MapKnots = tuple[tuple[float, float], ...]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.stats._agreement import Undefined
-from evenhand.stats._student import student_quantile
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.distributions import student_quantile
 from evenhand.wording import describe_too_few
 
 Floats = NDArray[np.float64]

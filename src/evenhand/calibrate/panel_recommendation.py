@@ -17,7 +17,7 @@ from evenhand.calibrate.panel_candidates import (
     PanelCandidate,
     list_panel_candidates,
 )
-from evenhand.stats._mean import MeanInterval, mean_interval
+from evenhand.stats.means import MeanInterval, mean_interval
 from evenhand.wording import describe_too_few
 
 LEAST_RECOMMENDATION_SAMPLES = 20

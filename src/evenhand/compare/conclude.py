@@ -28,9 +28,9 @@ from evenhand.compare.rules import (
     do_judges_disagree,
     rule_verdict,
 )
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._bands import AGREED, band
-from evenhand.stats._mean import mean_interval
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.means import mean_interval
+from evenhand.stats.ratings import AGREED, Agreement, band
 from evenhand.wording import format_p_value, format_percent_tenths, format_plural, format_score, join_names
 
 

@@ -21,11 +21,11 @@ from evenhand.wording import round_for_json
 
 if TYPE_CHECKING:
     from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
-    from evenhand.stats._agreement import Agreement, Undefined
-    from evenhand.stats._difference import Difference
-    from evenhand.stats._power import PowerBand
-    from evenhand.stats._saturation import Saturation
-    from evenhand.stats._sequential import Looks
+    from evenhand.stats.arrays import Undefined
+    from evenhand.stats.differences import Difference
+    from evenhand.stats.power import PowerBand, Saturation
+    from evenhand.stats.ratings import Agreement
+    from evenhand.stats.sequential import Looks
 
 
 DEFAULT_LAYER_GATE = 3.5

@@ -14,9 +14,8 @@ from evenhand.wording import describe_p_value, format_p_value, format_plural, fo
 
 if TYPE_CHECKING:
     from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
-    from evenhand.stats._difference import Difference
-    from evenhand.stats._power import PowerBand
-    from evenhand.stats._saturation import Saturation
+    from evenhand.stats.differences import Difference
+    from evenhand.stats.power import PowerBand, Saturation
 
 
 CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO"]

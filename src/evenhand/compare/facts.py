@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._difference import Difference
-from evenhand.stats._power import LEAST_NEEDED, PowerBand
-from evenhand.stats._rates import Mcnemar
-from evenhand.stats._saturation import Saturation
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.differences import Difference
+from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
+from evenhand.stats.rates import Mcnemar
+from evenhand.stats.ratings import Agreement
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.

@@ -20,16 +20,15 @@ from evenhand.compare.facts import (
     NotWorseResult,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._difference import Difference, difference_of, unit_differences
-from evenhand.stats._equivalence import not_worse
-from evenhand.stats._krippendorff import krippendorff
-from evenhand.stats._pairwise import mean_pairwise
-from evenhand.stats._power import LEAST_NEEDED, PowerBand, power_band
-from evenhand.stats._rates import Mcnemar, mcnemar_worse
-from evenhand.stats._saturation import Saturation, saturation
-from evenhand.stats._sequential import Looks, p_over_looks, sequential_difference
-from evenhand.stats._several import holm
+from evenhand.stats.agreement import krippendorff
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.correlation import mean_pairwise
+from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
+from evenhand.stats.multiple_tests import holm
+from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation, power_band, saturation
+from evenhand.stats.rates import Mcnemar, mcnemar_worse
+from evenhand.stats.ratings import Agreement
+from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 
 Floats = NDArray[np.float64]
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]

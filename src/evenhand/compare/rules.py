@@ -8,9 +8,9 @@ from math import isinf
 
 from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
-from evenhand.stats._agreement import Agreement
-from evenhand.stats._difference import Difference
-from evenhand.stats._power import LEAST_NEEDED
+from evenhand.stats.differences import Difference
+from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.ratings import Agreement
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
 
 FEWEST_PAIRS = 5

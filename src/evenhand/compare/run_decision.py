@@ -15,7 +15,7 @@ from evenhand.runs.run_head import check_run_gates
 from evenhand.runs.run_record import EvalSnapshot
 from evenhand.runs.summary import RunSummary
 from evenhand.runs.tally import VariantTally
-from evenhand.stats._sequential import Looks, looks_after
+from evenhand.stats.sequential import Looks, looks_after
 
 Json = dict[str, Any]
 UNDECIDED = "UNDECIDED"

@@ -13,7 +13,7 @@ from evenhand.wording import format_percent_below_whole, join_names
 
 if TYPE_CHECKING:
     from evenhand.compare.weight_changes import WeightFlip
-    from evenhand.stats._difference import Difference
+    from evenhand.stats.differences import Difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.compare.measure import adjust_lost_outputs_for_looks
 from evenhand.compare.rules import LOST_OUTPUTS_LEVEL
-from evenhand.stats._difference import unit_differences
-from evenhand.stats._power import LEAST_NEEDED
-from evenhand.stats._rates import mcnemar_worse
-from evenhand.stats._sequential import Looks, near_rejection, sequential_difference
-from evenhand.stats._several import holm
+from evenhand.stats.differences import unit_differences
+from evenhand.stats.multiple_tests import holm
+from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.rates import mcnemar_worse
+from evenhand.stats.sequential import Looks, near_rejection, sequential_difference
 from evenhand.wording import join_names
 
 Floats = NDArray[np.float64]

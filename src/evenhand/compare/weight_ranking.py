@@ -21,7 +21,7 @@ from evenhand.compare.weight_changes import (
 )
 from evenhand.compare.weighted_scores import Floats, WeightedScores
 from evenhand.runs.columns import RunTable
-from evenhand.stats._difference import Difference, difference_of, unit_differences
+from evenhand.stats.differences import Difference, difference_of, unit_differences
 
 MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
 

@@ -80,14 +80,14 @@ def measure_judged_assertion(judged: JudgedSample) -> AssertionMeasurement:
 
 def measure_similarity(assertion: Assertion, facts: AssertionFacts) -> AssertionMeasurement:
     """How near the output is in meaning to the reference, or to the text that the assertion names."""
-    from evenhand.judging.embedded._vectors import similarity  # word vectors take half a second to load.
+    from evenhand.judging.embedded.texts import measure_similarity  # word vectors take half a second to load.
 
     other = str(dict(assertion.arguments).get("to") or facts.reference)
     if not other.strip():
         return AssertionMeasurement(why="the sample has no reference")
     if not facts.made.text.strip():
         return AssertionMeasurement(why="the output is empty")
-    value = similarity(facts.made.text, other)
+    value = measure_similarity(facts.made.text, other)
     if value is None:
         return AssertionMeasurement(why="it needs word vectors: pip install 'evenhand[embedded]'")
     return AssertionMeasurement(value=Fraction(value).limit_denominator(10_000))

@@ -13,17 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evenhand.errors import Fault, JudgeError, ModelError, RefusedError
+from evenhand.judging.embedded.replies import EmbeddedReplier
+from evenhand.judging.embedded.texts import load_vectors
 from evenhand.models.function_model import call_in_thread
 from evenhand.models.openai_format import build_request_body, parse_reply_body
 from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage
 from evenhand.models.server_answers import AcceptedParameters, read_json_object, read_json_text
-
-if TYPE_CHECKING:
-    from evenhand.judging.embedded._reply import Replier
-
 
 MAGIC = b"GGUF"
 RUNTIME = "xllamacpp"
@@ -231,8 +229,6 @@ class EmbeddedModel:
         return Reply(text=text, stop="end", model=f"{self.name} {self.version}", usage=TokenUsage(input=0, output=0))
 
     @cached_property
-    def _replier(self) -> Replier:
-        from evenhand.judging.embedded._reply import Replier  # whoever asks others needs no tables.
-        from evenhand.judging.embedded._vectors import vectors  # whoever asks others needs no tables.
+    def _replier(self) -> EmbeddedReplier:
 
-        return Replier(vectors())
+        return EmbeddedReplier(load_vectors())

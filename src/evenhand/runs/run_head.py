@@ -15,7 +15,7 @@ from evenhand.errors import InputError
 from evenhand.runs.run_record import EvalSnapshot
 from evenhand.runs.summary import RunSummary, judge_agreement_json, summarise_judge_json, summarise_variant_json
 from evenhand.runs.tally import VariantTally
-from evenhand.stats._length import length_bias
+from evenhand.stats.regression import length_bias
 
 Json = dict[str, Any]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from evenhand.runs.columns import ColumnsBuilder
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
-from evenhand.stats._agreement import Correlation
-from evenhand.stats._correlation import pearson
-from evenhand.stats._mean import mean_interval
+from evenhand.stats.correlation import pearson
+from evenhand.stats.means import mean_interval
+from evenhand.stats.ratings import Correlation
 from evenhand.wording import format_fraction
 
 Json = dict[str, Any]

@@ -12,10 +12,11 @@ from evenhand.compare.decision import CompareDecision, VariantColumn
 from evenhand.compare.run_decision import add_lead_reasons, apply_own_gates, read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.pairing import PairedRows, SharedSamples, match_run_samples, pair_rows
-from evenhand.stats._agreement import Agreement, Undefined
-from evenhand.stats._difference import Difference, unit_differences
-from evenhand.stats._power import LEAST_NEEDED, needed_for, power_of, step_of
-from evenhand.stats._sequential import Looks
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.differences import Difference, unit_differences
+from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of
+from evenhand.stats.ratings import Agreement
+from evenhand.stats.sequential import Looks
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import (
     ComparedSide,

@@ -15,7 +15,7 @@ from evenhand.runs.columns import ColumnsBuilder, store_run_columns
 from evenhand.runs.run_head import build_run_head, first_sample_positions
 from evenhand.runs.run_record import EvalSnapshot, evaluate_run_history, read_eval_snapshot
 from evenhand.runs.summary import summarise_results
-from evenhand.stats._sequential import Looks
+from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity

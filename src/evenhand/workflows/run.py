@@ -31,8 +31,8 @@ from evenhand.runs.run_record import RunRecorder, find_run_to_resume, list_run_l
 from evenhand.runs.setup import RunSetup, prepare_run_setup
 from evenhand.runs.stopping import StopAtEnd, StopOnceDecided, shuffle_samples
 from evenhand.runs.worker import RunOutputs, RunWorker
-from evenhand.stats._power import LEAST_NEEDED
-from evenhand.stats._sequential import planned_looks
+from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.sequential import planned_looks
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded._decide import decide
-from evenhand.judging.embedded._forms import COUNTABLE, FEATURES, json_in, language_of
-from evenhand.judging.embedded._text import Text
-from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.embedded.decisions import decide_criterion
+from evenhand.judging.embedded.forms import count_form, has_feature, parse_fenced_json
+from evenhand.judging.embedded.lexicon import load_lexicon
+from evenhand.judging.embedded.texts import PreparedText, detect_language, load_vectors
 
 # Words that the rules know, between characters of all kinds.
 KNOWN = """
@@ -25,9 +25,9 @@ TEXTS = st.text() | st.lists(PIECES, max_size=25).map(" ".join)
 @given(TEXTS, TEXTS, st.booleans())
 def test_no_criterion_and_no_text_is_a_fault(asks: str, text: str, with_vectors: bool) -> None:
     """And what is quoted stands in the text, word for word."""
-    near = vectors() if with_vectors else None
+    near = load_vectors() if with_vectors else None
 
-    decision = decide(asks, Text(text, near), Text(asks, near))
+    decision = decide_criterion(asks, PreparedText(text, near), PreparedText(asks, near))
 
     assert decision.reason
     assert decision.quote in text
@@ -36,9 +36,9 @@ def test_no_criterion_and_no_text_is_a_fault(asks: str, text: str, with_vectors:
 @given(TEXTS, TEXTS)
 def test_the_same_pair_has_the_same_decision(asks: str, text: str) -> None:
     """Made ready once or twice."""
-    first, second = Text(text), Text(text)
+    first, second = PreparedText(text), PreparedText(text)
 
-    assert decide(asks, first) == decide(asks, second) == decide(asks, first)
+    assert decide_criterion(asks, first) == decide_criterion(asks, second) == decide_criterion(asks, first)
 
 
 LONG: dict[str, Callable[[int], str]] = {
@@ -72,12 +72,12 @@ def test_time_grows_with_length_and_no_faster(kind: str) -> None:
 def _seconds(text: str) -> float:
     """The time for all that may be asked of a text."""
     began = time.process_time()
-    ready = Text(text)
-    decide("Does it say that bread costs 3 euros and opens at nine?", ready)
-    for countable in COUNTABLE:
-        countable.count(ready)
-    for feature in FEATURES:
-        feature.present(ready)
-    json_in(text)
-    language_of(text)
+    ready = PreparedText(text)
+    decide_criterion("Does it say that bread costs 3 euros and opens at nine?", ready)
+    for countable in load_lexicon("forms")["countables"]:
+        count_form(countable, ready)
+    for feature in load_lexicon("forms")["features"]:
+        has_feature(feature, ready)
+    parse_fenced_json(text)
+    detect_language(text)
     return time.process_time() - began

@@ -4,13 +4,12 @@ import time
 
 import pytest
 
-from evenhand.judging.embedded._claim import claim_of, speaks_of_saying
-from evenhand.judging.embedded._denials import denied
-from evenhand.judging.embedded._words import words_of
+from evenhand.judging.embedded.claims import extract_claim, find_denied_stems
+from evenhand.judging.embedded.words import find_words
 
 
 def raw(asks: str) -> list[str]:
-    return [word.raw for word in claim_of(asks).words]
+    return [word.raw for word in extract_claim(asks).words]
 
 
 @pytest.mark.parametrize(
@@ -46,11 +45,11 @@ def test_what_comes_before_the_matter_is_left_out(asks: str, words: list[str]) -
 )
 def test_a_criterion_may_ask_for_absence(asks: str) -> None:
     """It is met where the rest is not found, and the rest denies nothing."""
-    claim = claim_of(asks)
+    claim = extract_claim(asks)
 
-    assert claim.inverted
+    assert claim.is_inverted
     assert not claim.denied
-    assert speaks_of_saying(asks)
+    assert claim.is_statement
 
 
 @pytest.mark.parametrize(
@@ -67,31 +66,31 @@ def test_a_criterion_may_ask_for_absence(asks: str) -> None:
 )
 def test_a_criterion_may_ask_for_a_denial(asks: str, words: set[str]) -> None:
     """Then the output has to deny the same words too."""
-    claim = claim_of(asks)
+    claim = extract_claim(asks)
 
-    assert not claim.inverted
+    assert not claim.is_inverted
     assert {word.stem for word in claim.words if word.stem in claim.denied} == words
 
 
 def test_several_things_are_several_parts() -> None:
     """Each has to be found, wherever it stands."""
-    claim = claim_of("Does it name the price, the colour and the maker?")
+    claim = extract_claim("Does it name the price, the colour and the maker?")
 
     assert claim.parts == (frozenset({"pric"}), frozenset({"colour"}), frozenset({"maker"}))
-    assert claim_of("Does it name the price?").parts == ()
+    assert extract_claim("Does it name the price?").parts == ()
 
 
 def test_of_alternatives_one_is_enough() -> None:
     """Each by its own words, without what comes before all of them."""
-    claim = claim_of("The message never asks for a password, a card number or a code.")
+    claim = extract_claim("The message never asks for a password, a card number or a code.")
 
-    assert [[word.raw for word in part] for part in claim.either] == [["password"], ["card", "number"], ["code"]]
-    assert claim_of("The message asks for a password.").either == ()
+    assert [[word.raw for word in part] for part in claim.alternatives] == [["password"], ["card", "number"], ["code"]]
+    assert extract_claim("The message asks for a password.").alternatives == ()
 
 
 def test_values_quotations_and_names_are_kept_apart() -> None:
     """The words of a value are no words to be looked for beside it."""
-    claim = claim_of('Does it say that Maria paid 30 euros for "Blue Moon" on Friday?')
+    claim = extract_claim('Does it say that Maria paid 30 euros for "Blue Moon" on Friday?')
 
     assert [value.raw for value in claim.values] == ["30 euros", "Friday"]
     assert claim.quoted == ("Blue Moon",)
@@ -112,7 +111,7 @@ def test_values_quotations_and_names_are_kept_apart() -> None:
 )
 def test_what_is_asked_for_without_being_said(asks: str, wanted: set[str]) -> None:
     """A question for a price is met by any amount of money."""
-    assert claim_of(asks).wanted == wanted
+    assert extract_claim(asks).wanted == wanted
 
 
 @pytest.mark.parametrize(
@@ -131,15 +130,15 @@ def test_what_is_asked_for_without_being_said(asks: str, wanted: set[str]) -> No
 )
 def test_what_a_text_denies(text: str, stems: set[str]) -> None:
     """The words around a denial in its clause; what only looks like a denial is none."""
-    assert denied(text, words_of(text)) == stems
+    assert find_denied_stems(text, find_words(text)) == stems
 
 
 def test_what_is_denied_twice_is_not_denied() -> None:
     """And what is said once without a denial is not denied either."""
     twice, once = "It is not without charm.", "It is not red, it is red."
 
-    assert "charm" not in denied(twice, words_of(twice))
-    assert "red" not in denied(once, words_of(once))
+    assert "charm" not in find_denied_stems(twice, find_words(twice))
+    assert "red" not in find_denied_stems(once, find_words(once))
 
 
 @pytest.mark.parametrize(
@@ -156,6 +155,6 @@ def test_no_criterion_takes_long(asks: str) -> None:
     """These once took longer with every comma and every letter than one could wait for."""
     began = time.process_time()
 
-    claim_of(asks)
+    extract_claim(asks)
 
     assert time.process_time() - began < 5  # The worst took years; now it is a few hundredths of a second.

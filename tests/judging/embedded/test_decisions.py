@@ -2,12 +2,17 @@
 
 import pytest
 
-from evenhand.judging.embedded import _text as text_module
-from evenhand.judging.embedded._claim import claim_of
-from evenhand.judging.embedded._decide import Decision, Weights, decide, entailed, weights
-from evenhand.judging.embedded._features import Seen, look
-from evenhand.judging.embedded._text import Text
-from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.embedded import texts
+from evenhand.judging.embedded.claims import extract_claim
+from evenhand.judging.embedded.decisions import (
+    EmbeddedDecision,
+    FeatureWeights,
+    decide_criterion,
+    decide_statement,
+    load_weights,
+)
+from evenhand.judging.embedded.features import ClaimFeatures, measure_features
+from evenhand.judging.embedded.texts import PreparedText, load_vectors
 
 REPLY = (
     "Thanks for writing. The museum opens at nine on Mondays. Dogs are not allowed inside.\n"
@@ -19,9 +24,9 @@ TICKETS = "Tickets cost 12 euros, and children enter without paying."
 PARKING = "We cannot reimburse parking."
 
 
-def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: bool) -> Decision:
-    near = vectors() if with_vectors else None
-    return decide(asks, Text(text, near), Text(reference, near) if reference else None)
+def decided(asks: str, text: str = REPLY, reference: str = "", *, with_vectors: bool) -> EmbeddedDecision:
+    near = load_vectors() if with_vectors else None
+    return decide_criterion(asks, PreparedText(text, near), PreparedText(reference, near) if reference else None)
 
 
 @pytest.mark.parametrize("with_vectors", [True, False])
@@ -155,11 +160,11 @@ def test_a_denial_speaks_against_what_is_claimed_only(asks: str, against: float)
 
 def test_the_band_is_how_sure_it_must_be() -> None:
     """Weights with a wide band abstain, weights without one never do."""
-    asks, text = "Does it say that tickets cost 15 euros?", Text(REPLY)
+    asks, text = "Does it say that tickets cost 15 euros?", PreparedText(REPLY)
     features = {"bias": -0.2}
 
-    wide = decide(asks, text, fitted=Weights(features=features, band=0.1))
-    none = decide(asks, text, fitted=Weights(features=features, band=0.0))
+    wide = decide_criterion(asks, text, weights=FeatureWeights(features=features, band=0.1))
+    none = decide_criterion(asks, text, weights=FeatureWeights(features=features, band=0.0))
 
     assert (wide.holds, wide.reason) == (None, "too close to call")
     assert none.holds is False
@@ -167,7 +172,7 @@ def test_the_band_is_how_sure_it_must_be() -> None:
 
 def test_word_vectors_have_weights_of_their_own() -> None:
     """Without them, likeness weighs nothing."""
-    with_vectors, without = weights(True), weights(False)
+    with_vectors, without = load_weights(True), load_weights(False)
 
     assert with_vectors.features["likeness"] != 0
     assert without.features["likeness"] == without.features["likeness_of_two"] == 0
@@ -176,14 +181,14 @@ def test_word_vectors_have_weights_of_their_own() -> None:
 
 def test_a_statement_that_is_contradicted_is_marked() -> None:
     """To say otherwise is more than to leave out."""
-    text = Text(REPLY)
+    text = PreparedText(REPLY)
 
-    assert entailed("Tickets cost 15 euros.", text).against
-    assert not entailed("Tickets cost 12 euros.", text).against
+    assert decide_statement("Tickets cost 15 euros.", text).against
+    assert not decide_statement("Tickets cost 12 euros.", text).against
 
 
-def seen(asks: str, text: str) -> Seen:
-    found = look(claim_of(asks), Text(text))
+def seen(asks: str, text: str) -> ClaimFeatures:
+    found = measure_features(extract_claim(asks), PreparedText(text))
     assert found is not None
     return found
 
@@ -218,20 +223,20 @@ def test_a_conflict_is_another_value_in_the_same_place(text: str, conflicts: tup
 
 def test_what_every_sentence_has_says_little() -> None:
     """A word in all three sentences counts a third of one in a single sentence."""
-    text = Text("Bread is dear. Bread is good. Bread is old.")
+    text = PreparedText("Bread is dear. Bread is good. Bread is old.")
 
-    assert text.rarity("bread") == pytest.approx(0.35)
-    assert text.rarity("dear") == text.rarity("elsewhere") == 1.0
+    assert text.weigh_stem("bread") == pytest.approx(0.35)
+    assert text.weigh_stem("dear") == text.weigh_stem("elsewhere") == 1.0
 
 
 def test_sentences_beyond_the_limit_are_not_denied(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not found may stand where nobody looked, and the reason says so."""
-    monkeypatch.setattr(text_module, "LOOKED_AT", 2)
-    text = Text(REPLY)
+    monkeypatch.setattr(texts, "MOST_SENTENCES", 2)
+    text = PreparedText(REPLY)
 
-    found = decide("Does the reply say that the museum opens at nine on Mondays?", text)
-    beyond = decide("Does the reply say that the museum opens at nine on Fridays?", text)
-    neither = decide("The reply never asks for a password or a code.", text)
+    found = decide_criterion("Does the reply say that the museum opens at nine on Mondays?", text)
+    beyond = decide_criterion("Does the reply say that the museum opens at nine on Fridays?", text)
+    neither = decide_criterion("The reply never asks for a password or a code.", text)
 
     assert found.holds is True
     assert (beyond.holds, neither.holds) == (None, None)
@@ -241,7 +246,7 @@ def test_sentences_beyond_the_limit_are_not_denied(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("text", ["", " \n", "…", "12345"])
 def test_a_text_without_words_is_no_reason_to_fail(text: str) -> None:
     """Nothing is found in it, or nothing can be told."""
-    decision = decide("Does the reply say that the museum opens at nine?", Text(text))
+    decision = decide_criterion("Does the reply say that the museum opens at nine?", PreparedText(text))
 
     assert decision.holds is not True
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evenhand import JudgedSample, JudgeOptions, Sample, Scored, Unscored, load_rubric
-from evenhand.judging.embedded._vectors import vectors
+from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
 from evenhand.models.connections import Connections
 from evenhand.models.local_models import EmbeddedModel
@@ -33,9 +33,9 @@ RUBRIC = load_rubric(
 @pytest.fixture
 def fresh_vectors() -> Iterator[None]:
     """Loaded anew here, and anew by whoever comes after."""
-    vectors.cache_clear()
+    load_vectors.cache_clear()
     yield
-    vectors.cache_clear()
+    load_vectors.cache_clear()
 
 
 def judge(**given: Any) -> JudgedSample:
@@ -62,10 +62,10 @@ def test_the_same_question_has_the_same_answer() -> None:
 def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     """Another process hashes strings otherwise and has to say the same."""
     code = (
-        "from evenhand.judging.embedded import Text, claim_of, look\n"
-        "text = Text('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
-        "claim = claim_of('Does it name bread, sweet honey, fresh milk and large glass jars at the old counter?')\n"
-        "print(sorted(look(claim, text).features.items()))"
+        "from evenhand.judging.embedded import PreparedText, extract_claim, measure_features\n"
+        "text = PreparedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
+        "claim = extract_claim('Does it name bread, sweet honey, fresh milk and large jars at the old counter?')\n"
+        "print(sorted(measure_features(claim, text).features.items()))"
     )
     run = [sys.executable, "-c", code]
 
@@ -91,7 +91,7 @@ def test_with_vectors_and_without_are_two_judges(fresh_vectors: None, monkeypatc
     """Their scores are not compared as if they were one's: the version says which, and enters the fingerprint."""
     known, with_vectors = read_model_version(EmbeddedModel()), judge()
     monkeypatch.setitem(sys.modules, "wordllama", None)  # As where the extra is not installed.
-    vectors.cache_clear()
+    load_vectors.cache_clear()
 
     bare, without = read_model_version(EmbeddedModel()), judge()
 
@@ -131,21 +131,24 @@ def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPa
 def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
     """Whoever asks another judge waits neither for vectors nor for the tables of the rules."""
     code = f"import sys, {module}; print([name for name in ('numpy', 'wordllama') if name in sys.modules])"
-    tables = f"import sys, {module}; print('evenhand.judging.embedded._kin' in sys.modules)"
+    tables = (
+        f"import {module}; from evenhand.judging.embedded.lexicon import load_lexicon;"
+        "print(load_lexicon.cache_info().currsize)"
+    )
 
     heavy = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     own = subprocess.run([sys.executable, "-c", tables], capture_output=True, text=True, check=True)
 
     assert heavy.stdout.strip() == "[]"
-    assert own.stdout.strip() == str(module == "evenhand.judging.embedded")
+    assert own.stdout.strip() == "0"
 
 
 def test_vectors_are_loaded_once_and_take_any_text() -> None:
     """Half of a surrogate pair is no text to the tokenizer."""
-    near = vectors()
+    near = load_vectors()
     assert near is not None
 
-    rows = near.of(["bread and butter", "\ud800 bread"])
+    rows = near.embed(["bread and butter", "\ud800 bread"])
 
-    assert vectors() is near
+    assert load_vectors() is near
     assert rows.shape == (2, 256)

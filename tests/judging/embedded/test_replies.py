@@ -11,7 +11,7 @@ from evenhand.errors import JudgeError, RefusedError
 from evenhand.files.methods import list_method_names
 from evenhand.judging.dialogues.contest_dialogues import ask_gate_check
 from evenhand.judging.driver import DialogueDriver
-from evenhand.judging.embedded._reply import Replier
+from evenhand.judging.embedded.replies import EmbeddedReplier
 from evenhand.judging.judge import judge_sample, prefer_sample
 from evenhand.models.local_models import EmbeddedModel
 from evenhand.models.requests import Message, Request
@@ -170,19 +170,19 @@ def test_a_request_for_anything_else_is_refused(dialogue: str) -> None:
     request = Request(dialogue=dialogue, messages=(Message("user", "?"),))
 
     with pytest.raises(RefusedError, match=f"it cannot do {dialogue}"):
-        Replier(None).reply(request)
+        EmbeddedReplier(None).reply(request)
 
 
 def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """One request for each criterion, and one text of the output for all of them."""
     made: list[str] = []
-    ready = Replier.__init__.__globals__["Text"]
+    ready = EmbeddedReplier.__init__.__globals__["PreparedText"]
 
     def counting(text: str, vectors: Any) -> Any:
         made.append(text)
         return ready(text, vectors)
 
-    monkeypatch.setitem(Replier.__init__.__globals__, "Text", counting)
+    monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "PreparedText", counting)
 
     judged(rubric_of("checklist"), how=JudgeOptions(each=True))
 
@@ -191,14 +191,14 @@ def test_texts_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_more_texts_are_kept_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run over a thousand outputs does not hold them all."""
-    monkeypatch.setitem(Replier.__init__.__globals__, "KEPT", 2)
-    replier = Replier(None)
+    monkeypatch.setitem(EmbeddedReplier.__init__.__globals__, "MOST_TEXTS", 2)
+    replier = EmbeddedReplier(None)
 
     _ask(replier, ["One.", "Two.", "Three."])
 
     assert len(replier._texts) == 2
 
 
-def _ask(replier: Replier, texts: Iterable[str]) -> None:
+def _ask(replier: EmbeddedReplier, texts: Iterable[str]) -> None:
     for text in texts:
-        replier._text(text)
+        replier._prepare_text(text)

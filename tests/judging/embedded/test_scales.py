@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.judging.embedded._scales import LEAST, Placed, place
-from evenhand.judging.embedded._text import Text
+from evenhand.judging.embedded.scales import LEAST_DECIDED, ScalePlacement, place_on_scale
+from evenhand.judging.embedded.texts import PreparedText
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.scale import Scale
 
@@ -21,9 +21,11 @@ REFERENCE = " ".join(STATEMENTS)
 
 def level(
     asks: str, output: str, *, reference: str = "", context: str = "", anchors: tuple[Anchor, ...] = ()
-) -> Placed:
+) -> ScalePlacement:
     criterion = Criterion(id="level", asks=asks, scale=FIVE, anchors=anchors)
-    return place(criterion, Text(output), *(Text(given) if given else None for given in (reference, context)))
+    return place_on_scale(
+        criterion, PreparedText(output), *(PreparedText(given) if given else None for given in (reference, context))
+    )
 
 
 def anchor(at: int, text: str) -> Anchor:
@@ -138,7 +140,7 @@ def test_without_a_reference_there_is_nothing_to_check_against() -> None:
 
 def test_few_statements_are_too_few() -> None:
     """Three of three is no share to speak of."""
-    placed = level("Is it complete?", REFERENCE, reference=" ".join(STATEMENTS[: LEAST - 1]))
+    placed = level("Is it complete?", REFERENCE, reference=" ".join(STATEMENTS[: LEAST_DECIDED - 1]))
 
     assert placed.value is None
     assert placed.reason.startswith("0 of 3 statements could not be decided")
@@ -148,6 +150,6 @@ def test_a_scale_without_whole_numbers_gets_tenths() -> None:
     """Three quarters of the way from 0 to 1, to one decimal."""
     criterion = Criterion(id="x", asks="Is it complete?", scale=Scale(min=Fraction(0), max=Fraction(1)))
 
-    placed = place(criterion, Text(" ".join(STATEMENTS[:3])), Text(REFERENCE), None)
+    placed = place_on_scale(criterion, PreparedText(" ".join(STATEMENTS[:3])), PreparedText(REFERENCE), None)
 
     assert placed.value == Fraction(8, 10)

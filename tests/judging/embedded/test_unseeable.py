@@ -2,9 +2,9 @@
 
 import pytest
 
-from evenhand.judging.embedded._decide import decide
-from evenhand.judging.embedded._text import Text
-from evenhand.judging.embedded._unseeable import unseeable
+from evenhand.judging.embedded.claims import extract_claim
+from evenhand.judging.embedded.decisions import decide_criterion, explain_unseeable
+from evenhand.judging.embedded.texts import PreparedText
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ from evenhand.judging.embedded._unseeable import unseeable
 )
 def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
     """Tone, truth, what lies outside the output, and all of something."""
-    decision = decide(asks, Text("Thank you for asking. The shop opens at nine."))
+    decision = decide_criterion(asks, PreparedText("Thank you for asking. The shop opens at nine."))
 
-    assert unseeable(asks) == why
+    assert explain_unseeable(asks, extract_claim(asks)) == why
     assert decision.holds is None
     assert decision.reason == why
 
@@ -40,4 +40,4 @@ def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
 )
 def test_what_is_in_the_words_may_be_tried(asks: str) -> None:
     """A word of quality alone, inside something that is to be said, is no reason to give up."""
-    assert unseeable(asks) == ""
+    assert explain_unseeable(asks, extract_claim(asks)) == ""

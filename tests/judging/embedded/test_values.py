@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded._values import Value, values_of
+from evenhand.judging.embedded.values import TextValue, find_values
 
 
-def only(text: str) -> Value:
-    (value,) = values_of(text)
+def only(text: str) -> TextValue:
+    (value,) = find_values(text)
     return value
 
 
@@ -50,8 +50,8 @@ def only(text: str) -> Value:
 )
 def test_these_mean_the_same(first: str, second: str) -> None:
     """Either way round."""
-    assert only(first).same(only(second))
-    assert only(second).same(only(first))
+    assert only(first).means_same(only(second))
+    assert only(second).means_same(only(first))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_these_mean_the_same(first: str, second: str) -> None:
 )
 def test_these_do_not(first: str, second: str) -> None:
     """One digit, one unit, one day."""
-    assert not only(first).same(only(second))
+    assert not only(first).means_same(only(second))
 
 
 @pytest.mark.parametrize(
@@ -91,18 +91,18 @@ def test_these_do_not(first: str, second: str) -> None:
 )
 def test_what_could_stand_in_its_place(first: str, second: str, alike: bool) -> None:
     """Only such a value contradicts another."""
-    assert only(first).alike(only(second)) is alike
+    assert only(first).is_comparable(only(second)) is alike
 
 
 @pytest.mark.parametrize("text", ["one of them", "half a", "you may go", "we march on", "no number"])
 def test_these_are_no_values(text: str) -> None:
     """ "One" is a pronoun, "may" and "march" are verbs."""
-    assert values_of(text) == []
+    assert find_values(text) == []
 
 
 def test_values_come_in_order_with_what_they_count() -> None:
     """The word after a bare number is what it counts."""
-    values = values_of("On 4 July, 3 guests paid 12 euros.")
+    values = find_values("On 4 July, 3 guests paid 12 euros.")
 
     assert [(value.kind, value.raw, value.noun) for value in values] == [
         ("date", "4 July", ""),
@@ -114,7 +114,7 @@ def test_values_come_in_order_with_what_they_count() -> None:
 @pytest.mark.parametrize("text", ["7" * 6000, "7" * 6000 + "th", "1.2." + "7" * 6000, "0." + "7" * 6000 + " kg"])
 def test_endless_digits_are_no_value(text: str) -> None:
     """Python refuses to read a number of more than 4,300 digits."""
-    assert values_of(text) == []
+    assert find_values(text) == []
 
 
 @given(st.integers(0, 99), st.sampled_from(["minutes", "kg", "euros", "percent", "miles"]))
@@ -122,14 +122,14 @@ def test_a_value_is_the_same_as_itself(number: int, unit: str) -> None:
     """In digits, with a space or a hyphen."""
     first, second = only(f"{number} {unit}"), only(f"{number}-{unit}")
 
-    assert first.same(second) and first.alike(second)
+    assert first.means_same(second) and first.is_comparable(second)
     assert isinstance(first.amount, Fraction)
 
 
 @given(st.text(alphabet=st.sampled_from("0123456789.,/-: apmthkg€$%May")))
 def test_values_stand_where_they_say(text: str) -> None:
     """No two of them share a character."""
-    values = values_of(text)
+    values = find_values(text)
 
     assert all(text[one.start : one.end].strip() == one.raw for one in values)
     assert all(first.end <= second.start for first, second in pairwise(values))

@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.judging.embedded._kin import ALIKE, OPPOSITE
-from evenhand.judging.embedded._stems import stem
-from evenhand.judging.embedded._words import EMPTY, lowered, words_of
+from evenhand.judging.embedded.words import (
+    find_words,
+    load_opposites,
+    load_stop_stems,
+    load_synonyms,
+    lower_letters,
+    stem_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +29,7 @@ from evenhand.judging.embedded._words import EMPTY, lowered, words_of
 )
 def test_forms_of_one_word_have_one_stem(forms: str) -> None:
     """A criterion says "refunded" where the output says "refunds"."""
-    stems = {stem(form) for form in forms.split()}
+    stems = {stem_word(form) for form in forms.split()}
 
     assert len(stems) == 1
 
@@ -32,12 +37,12 @@ def test_forms_of_one_word_have_one_stem(forms: str) -> None:
 @pytest.mark.parametrize(("first", "second"), [("bus", "bust"), ("this", "thing"), ("press", "pre"), ("rise", "price")])
 def test_other_words_keep_other_stems(first: str, second: str) -> None:
     """What is cut off too far would make everything the same."""
-    assert stem(first) != stem(second)
+    assert stem_word(first) != stem_word(second)
 
 
 def test_a_word_has_its_place() -> None:
     """Numbers are values and no words; an apostrophe stays inside a word."""
-    words = words_of("It's 5 open-air tents")
+    words = find_words("It's 5 open-air tents")
 
     assert [(word.raw, word.start, word.end) for word in words] == [
         ("It's", 0, 4),
@@ -49,7 +54,7 @@ def test_a_word_has_its_place() -> None:
 
 def test_chinese_is_taken_by_character() -> None:
     """There are no spaces to part words at."""
-    words = words_of("请在周五 pay")
+    words = find_words("请在周五 pay")
 
     assert [word.stem for word in words] == ["请", "在", "周", "五", "pai"]
     assert [(word.start, word.end) for word in words][:2] == [(0, 1), (1, 2)]
@@ -57,27 +62,27 @@ def test_chinese_is_taken_by_character() -> None:
 
 def test_words_of_saying_carry_no_content() -> None:
     """They stand in criteria; outputs do not say that they say."""
-    assert {stem(word) for word in ("mentions", "the", "reply", "explains", "without")} <= EMPTY
-    assert stem("refund") not in EMPTY
+    assert {stem_word(word) for word in ("mentions", "the", "reply", "explains", "without")} <= load_stop_stems()
+    assert stem_word("refund") not in load_stop_stems()
 
 
 def test_kin_and_opposites_go_both_ways_and_never_to_oneself() -> None:
     """If "end" is kin of "finish", "finish" is kin of "end"."""
-    for table in (ALIKE, OPPOSITE):
+    for table in (load_synonyms(), load_opposites()):
         for one, others in table.items():
             assert one not in others
             assert all(one in table[other] for other in others)
 
-    assert stem("reimburse") in ALIKE[stem("refund")]
-    assert stem("closed") in OPPOSITE[stem("open")]
+    assert stem_word("reimburse") in load_synonyms()[stem_word("refund")]
+    assert stem_word("closed") in load_opposites()[stem_word("open")]
 
 
 def test_letters_that_ignore_case_are_those_of_the_table() -> None:
     """A pattern that ignores case takes these four for i, k and s; a lookup must do the same."""
-    assert lowered("Mınute İn ſix \N{KELVIN SIGN}") == "minute in six k"
+    assert lower_letters("Mınute İn ſix \N{KELVIN SIGN}") == "minute in six k"
 
 
 @given(st.text())
 def test_every_word_is_where_it_says(text: str) -> None:
     """Places are used to cut clauses and to blank out frames."""
-    assert all(text[word.start : word.end] == word.raw for word in words_of(text))
+    assert all(text[word.start : word.end] == word.raw for word in find_words(text))

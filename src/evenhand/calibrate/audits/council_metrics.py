@@ -22,7 +22,7 @@ from evenhand.calibrate.audits.findings import (
 from evenhand.calibrate.audits.judge_agreement import measure_pairwise_correlation
 from evenhand.calibrate.jackknife import LOG_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
 from evenhand.calibrate.labelled_outputs import Integers
-from evenhand.stats._agreement import Undefined
+from evenhand.stats.arrays import Undefined
 from evenhand.wording import format_number, format_percent, format_plural
 
 CONCISENESS_CRITERION = "conciseness"

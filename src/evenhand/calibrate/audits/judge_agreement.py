@@ -22,8 +22,8 @@ from evenhand.calibrate.audits.findings import (
 )
 from evenhand.calibrate.jackknife import FISHER_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
 from evenhand.calibrate.labelled_outputs import Integers
-from evenhand.stats._agreement import Undefined
-from evenhand.stats._bands import AGREED, band
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.ratings import AGREED, band
 from evenhand.wording import format_number, format_plural
 
 LEAST_JUDGE_CORRELATION = 0.4

@@ -21,10 +21,9 @@ from evenhand.calibrate.audits.findings import (
 from evenhand.calibrate.jackknife import LEAST_JACKKNIFE_SAMPLES, Floats, IntervalEstimate
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import InputError
-from evenhand.stats._agreement import Undefined
-from evenhand.stats._difference import Difference, paired_difference
-from evenhand.stats._least_squares import coefficients
-from evenhand.stats._length import length_bias
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.differences import Difference, paired_difference
+from evenhand.stats.regression import coefficients, length_bias
 from evenhand.wording import format_number, format_plural, format_signed
 
 MORE_SAMPLES_ADVICE = "Score more samples"

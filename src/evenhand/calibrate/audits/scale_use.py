@@ -18,8 +18,8 @@ from evenhand.calibrate.audits.findings import (
 )
 from evenhand.calibrate.jackknife import LOG_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
 from evenhand.calibrate.labelled_outputs import Integers
-from evenhand.stats._agreement import Undefined
-from evenhand.stats._rates import wilson
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.rates import wilson
 from evenhand.wording import format_number, format_percent, format_plural
 
 AMBER_END_SHARE, RED_END_SHARE = 0.6, 0.9  # Of graded answers at one end of the scale.

@@ -1,0 +1,121 @@
+"""Claims: what must be found in an output for a criterion to be met, what must not, and what a text denies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from evenhand.judging.embedded.lexicon import load_pattern, load_patterns
+from evenhand.judging.embedded.values import TextValue, find_values
+from evenhand.judging.embedded.words import TextWord, find_words, load_stop_stems
+
+DENIED_BEFORE, DENIED_AFTER = 3, 5  # Words that a denial reaches: "parcels are not sent", "no parcel is sent".
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CriterionClaim:
+    """What a criterion claims of an output."""
+
+    words: tuple[TextWord, ...]  # Those that carry content, each stem once.
+    values: tuple[TextValue, ...]
+    quoted: tuple[str, ...]
+    names: frozenset[str]  # Stems of words written with a capital inside the sentence.
+    parts: tuple[frozenset[str], ...]  # Stems of each thing asked for, where there are several.
+    wanted: frozenset[str]  # What is asked for without being said: money, count, time, name, reason.
+    denied: frozenset[str]  # Stems of what is to be found denied.
+    alternatives: tuple[tuple[TextWord, ...], ...]  # The words of each of the things of which one is enough.
+    is_inverted: bool  # It is met where the rest is not found.
+    is_statement: bool  # It asks for something to be said: then its absence can be seen in the words.
+    is_asking: bool  # It wants something to be asked: a question in the output is then no doubt.
+    is_open: bool  # It asks what, how or why: a denial may be the very answer.
+
+
+def extract_claim(asks: str) -> CriterionClaim:
+    """Take a criterion apart."""
+    inversions = load_patterns("claims", "inversions").values()
+    inversion = next((found for pattern in inversions if (found := pattern.search(asks))), None)
+    frame = load_pattern("claims", "frame").match(asks)
+    rest = _blank_out(asks, inversion or frame, least=0 if inversion else 2)
+    values, words = find_values(rest), find_words(rest)
+    content = _select_content(rest, values, words)
+    return CriterionClaim(
+        words=tuple(content.values()),
+        values=tuple(values),
+        quoted=tuple(next(filter(None, groups)) for groups in load_pattern("claims", "quoted").findall(rest)),
+        names=frozenset(word.stem for word in content.values() if word.raw[0].isupper() and word.start > 0),
+        parts=_split_parts(rest, content),
+        wanted=frozenset(kind for kind, pattern in load_patterns("claims", "wanted").items() if pattern.search(rest)),
+        denied=find_denied_stems(rest, words),
+        alternatives=_split_alternatives(rest),
+        is_inverted=inversion is not None,
+        is_statement=bool(inversion or frame),
+        is_asking=bool(load_pattern("claims", "asking").search(asks, 0, 60)),
+        is_open=bool(load_pattern("claims", "open_question").match(rest)),
+    )
+
+
+def _blank_out(text: str, lead: re.Match[str] | None, least: int) -> str:
+    """The text with its lead made blank, so that all else keeps its place; as it is where too few words are left."""
+    if lead is None or (least and len(find_words(text[lead.end() :])) < least):
+        return text
+    return text[: lead.start()] + " " * (lead.end() - lead.start()) + text[lead.end() :]
+
+
+def _select_content(text: str, values: Sequence[TextValue], words: Sequence[TextWord]) -> dict[str, TextWord]:
+    """The words that carry content and are no part of a value, by stem."""
+    in_value = bytearray(len(text))
+    for value in values:
+        in_value[value.start : value.end] = b"\1" * (value.end - value.start)
+    content: dict[str, TextWord] = {}
+    for word in words:
+        long = len(word.stem) > 1 or not word.raw.isascii()
+        if long and not in_value[word.start] and word.stem not in load_stop_stems():
+            content.setdefault(word.stem, word)
+    return content
+
+
+def _split_parts(text: str, content: dict[str, TextWord]) -> tuple[frozenset[str], ...]:
+    ends = [0, *(match.end() for match in load_pattern("claims", "conjunction").finditer(text)), len(text) + 1]
+    parts = [
+        frozenset(stem for stem, word in content.items() if start <= word.start < end) for start, end in pairwise(ends)
+    ]
+    kept = tuple(part for part in parts if part)
+    return kept if len(kept) > 1 else ()
+
+
+def _split_alternatives(text: str) -> tuple[tuple[TextWord, ...], ...]:
+    """The things in "asks for a password, a card number or a code": each by its own words."""
+    # A text without "or" is not searched: with many commas that would take long.
+    has_or = re.search(r"\sor\s", text)
+    listed = load_pattern("claims", "alternatives").search(text) if has_or else None
+    if listed is None:
+        return ()
+    first, *others = load_pattern("claims", "alternative_break").split(listed.group())
+    first = load_pattern("claims", "determiner").split(first)[-1]
+    stop_stems = load_stop_stems()
+    parts = [tuple(word for word in find_words(part)[-3:] if word.stem not in stop_stems) for part in (first, *others)]
+    return tuple(part for part in parts if part)
+
+
+def find_denied_stems(text: str, words: Sequence[TextWord]) -> frozenset[str]:
+    """Stems of the words that a text denies: each time they occur, an odd number of denials reaches them."""
+    times = Counter(_reach_denied_words(text, words))
+    affirmed = {word.stem for place, word in enumerate(words) if times[place] % 2 == 0}
+    return frozenset(word.stem for word in words if word.stem not in affirmed)
+
+
+def _reach_denied_words(text: str, words: Sequence[TextWord]) -> Iterator[int]:
+    """The places of words that denials reach within their clauses, once for each denial."""
+    harmless = [match.span() for match in load_pattern("claims", "harmless_denial").finditer(text)]
+    found = [match.start() for match in load_pattern("claims", "denial").finditer(text)]
+    cues = [at for at in found if not any(start <= at < end for start, end in harmless)]
+    clauses = [match.span() for match in load_pattern("claims", "clause").finditer(text)] if cues else []
+    for cue in cues:
+        start, end = next((span for span in clauses if span[0] <= cue < span[1]), (0, len(text)))
+        if not load_pattern("claims", "forward_denial").match(text, cue):
+            before = [place for place, word in enumerate(words) if start <= word.start and word.end <= cue]
+            yield from before[-DENIED_BEFORE:]
+        yield from [place for place, word in enumerate(words) if cue < word.start < end][:DENIED_AFTER]

@@ -1,0 +1,187 @@
+"""The decision on one yes/no criterion: by form, by what rules cannot see, or by the weighed evidence of the
+words.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from evenhand.files.methods import LIBRARY
+from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
+from evenhand.judging.embedded.features import ClaimFeatures, measure_features
+from evenhand.judging.embedded.forms import check_form
+from evenhand.judging.embedded.lexicon import load_pattern, load_patterns, load_words
+from evenhand.judging.embedded.texts import PreparedText, detect_foreign_language
+from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_letters
+
+LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeatureWeights:
+    """What fitting found: a weight for each feature, and how far from even a chance must be to count."""
+
+    features: Mapping[str, float]
+    band: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedDecision:
+    """Yes, no, or None where it cannot be told; why, and the sentence it rests on."""
+
+    holds: bool | None
+    reason: str
+    quote: str = ""
+    against: bool = False  # The text does not only leave it out: it says otherwise.
+
+
+@cache
+def load_weights(with_vectors: bool) -> FeatureWeights:
+    """The shipped weights; those for word vectors differ from those without."""
+    fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))["vectors" if with_vectors else "rules"]
+    return FeatureWeights(features=fitted["weights"], band=fitted["band"])
+
+
+def decide_criterion(
+    asks: str, text: PreparedText, reference: PreparedText | None = None, weights: FeatureWeights | None = None
+) -> EmbeddedDecision:
+    """Whether a criterion holds for a text, by the shipped weights or by others."""
+    asks = asks[:LONGEST_CRITERION]
+    form = check_form(asks, text)
+    if form is not None:
+        return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote or text.opening)
+    if load_pattern("forms", "speaks_of_form").search(asks):
+        return _abstain("it asks for a form that rules cannot measure here")
+    if "reference" in asks.lower():
+        return _decide_by_reference(asks, text, reference, weights)
+    language = detect_foreign_language(text.text)
+    if language and not _is_in_language(asks, language):
+        return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
+    claim = extract_claim(asks)
+    if claim.is_statement and claim.alternatives and not _has_alternative(claim, text):
+        named = ", ".join(" ".join(word.raw for word in part) for part in claim.alternatives)
+        return _decide_absent(claim, text, f"none of these occurs in it: {named}")
+    unseeable = explain_unseeable(asks, claim)
+    if unseeable:
+        return _abstain(unseeable)
+    absent = [quote for quote in claim.quoted if not text.contains_phrase(quote)] if claim.is_statement else []
+    if absent:
+        return _decide_absent(claim, text, f"“{absent[0]}” does not occur in it")
+    return _decide_by_words(claim, text, weights, is_statement=claim.is_statement)
+
+
+def decide_statement(statement: str, text: PreparedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
+    """Whether a text says what a statement says."""
+    return _decide_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
+
+
+def explain_unseeable(asks: str, claim: CriterionClaim) -> str:
+    """Why rules cannot answer a criterion, as they see no tone, truth or quality; empty where they may try."""
+    words, qualities, stop_stems = find_words(asks), load_words("decisions", "qualities"), load_stop_stems()
+    lowered = [lower_letters(word.raw) for word in words]
+    is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
+    named = sum(not own and word.stem not in stop_stems for word, own in zip(words, is_quality, strict=True))
+    about_quality = load_pattern("decisions", "about_quality").search(asks)
+    if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
+        return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
+    if any(pattern.search(asks) for pattern in load_patterns("decisions", "beyond_output").values()):
+        return "it depends on more than the words of the output"
+    if load_pattern("decisions", "all_of_something").search(asks):
+        return "it speaks of all of something, and rules see single passages"
+    return ""
+
+
+def _abstain(reason: str, quote: str = "") -> EmbeddedDecision:
+    return EmbeddedDecision(holds=None, reason=reason, quote=quote)
+
+
+def _is_in_language(asks: str, language: str) -> bool:
+    has_chinese = language == "chinese" and load_pattern("texts", "chinese_character").search(asks)
+    return bool(has_chinese) or detect_foreign_language(asks) == language
+
+
+def _has_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
+    """Whether a word of any alternative, or a synonym of it, occurs."""
+    stems = {word.stem for part in claim.alternatives for word in part}
+    synonyms = load_synonyms()
+    return any(not text.stems.isdisjoint((stem, *synonyms.get(stem, ()))) for stem in stems)
+
+
+def _decide_absent(claim: CriterionClaim, text: PreparedText, reason: str) -> EmbeddedDecision:
+    """What is asked for is nowhere in the text, which meets a criterion that asks for its absence."""
+    return _limit_to_read(EmbeddedDecision(holds=claim.is_inverted, reason=reason, quote=text.opening), text)
+
+
+def _limit_to_read(decision: EmbeddedDecision, text: PreparedText) -> EmbeddedDecision:
+    """A decision that something is absent, or an abstention where a part of the text was not looked at."""
+    if not text.is_cut:
+        return decision
+    looked = f"only the first {len(text.prepared):,} of {len(text.sentences):,} sentences were looked at"
+    return _abstain(f"{looked}; there, {decision.reason}", decision.quote)
+
+
+def _decide_by_reference(
+    asks: str, text: PreparedText, reference: PreparedText | None, weights: FeatureWeights | None
+) -> EmbeddedDecision:
+    """What the reference says on the matter takes the place of the criterion."""
+    if reference is None:
+        return _abstain("no reference was given")
+    seen = measure_features(extract_claim(asks), reference)
+    if seen is None or seen.features["here"] < 0.3:
+        return _abstain("the reference does not clearly speak of it")
+    return decide_statement(seen.quote, text, weights)
+
+
+def _decide_by_words(
+    claim: CriterionClaim, text: PreparedText, weights: FeatureWeights | None, *, is_statement: bool
+) -> EmbeddedDecision:
+    if not claim.words and not claim.values and not claim.quoted:
+        return _abstain("it names nothing that could be looked for")
+    seen = measure_features(claim, text)
+    if seen is None:
+        return _abstain("there are no words to look at")
+    weights = weights or load_weights(text.vectors is not None)
+    chance = calculate_chance(seen, weights)
+    if abs(chance - 0.5) < weights.band:
+        return _abstain("too close to call", seen.quote)
+    found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
+    if not is_statement and (seen.missing if found else not contradicted):
+        return _abstain("no passage speaks of it in these words, which shows nothing either way")
+    if not found and claim.alternatives and not seen.conflicts:
+        return _abstain("it names several things, of which one may be meant here", seen.quote)
+    if not found and any(value.bound and not value.kind for value in claim.values):
+        return _abstain("it asks for a number of things, which rules cannot count", seen.quote)
+    percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f} %"
+    decision = EmbeddedDecision(
+        holds=found != claim.is_inverted,
+        reason=f"{_describe_features(claim, seen, found)} (chance of yes {percent})",
+        quote=seen.quote,
+        against=not found and contradicted,
+    )
+    return decision if found else _limit_to_read(decision, text)
+
+
+def calculate_chance(seen: ClaimFeatures, weights: FeatureWeights) -> float:
+    """How likely it is, as fitted, that the claim is met."""
+    log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
+    return 1 / (1 + math.exp(-log_odds))
+
+
+def _describe_features(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:
+    """In words what weighed most."""
+    if found:
+        return f"the passage says it, without “{seen.missing[0]}”" if seen.missing else "the passage says it"
+    if seen.conflicts:
+        asked, stands = seen.conflicts[0]
+        return f"it says {stands}, where {asked} is asked for"
+    if seen.is_denied:
+        return "the passage affirms what should be denied" if claim.denied else "the passage denies it"
+    if seen.missing or seen.absent:
+        return f"not found: {', '.join((*seen.absent, *seen.missing)[:4])}"
+    if seen.features["opposite"]:
+        return "its opposite stands there"
+    return "the words are there, but not so that they say it"

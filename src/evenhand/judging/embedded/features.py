@@ -1,0 +1,180 @@
+"""Features: how much of a claim an output says, where, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
+from evenhand.judging.embedded.lexicon import load_pattern
+from evenhand.judging.embedded.texts import PreparedSentence, PreparedText
+from evenhand.judging.embedded.values import TextValue
+from evenhand.judging.embedded.words import load_opposites, load_synonyms
+
+MATCHED = 0.75  # From this strength on, a word counts as found.
+# Each of these speaks against a claim of which every word is there.
+_AGAINST = ("against", "opposite", "values_absent", "values_differ", "quote_absent", "question", "asked_absent")
+_MONEY = ("eur", "usd", "gbp", "cent")
+_TIMES = ("time", "clock", "date", "full date", "weekday", "month")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimFeatures:
+    """What was seen for a claim, in numbers, and the sentence that shows most of it."""
+
+    features: dict[str, float]
+    quote: str
+    missing: tuple[str, ...]  # Words of the claim that are found nowhere near.
+    absent: tuple[str, ...]  # Values of the claim that are found nowhere.
+    conflicts: tuple[tuple[str, str], ...]  # A value of the claim, and the one that stands in its place.
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether the sentence speaks of the claim and denies it."""
+        return bool(self.features["against"] and self.features["here"] >= 0.5)
+
+
+def measure_features(claim: CriterionClaim, text: PreparedText) -> ClaimFeatures | None:
+    """Hold a claim against a text; None where the text has no words."""
+    if not text.prepared:
+        return None
+    match = _ClaimMatch(claim, text)
+    sentence, stems = match.sentence, match.stems
+    likeness, likeness_of_two = text.measure_likeness(" ".join(word.raw for word in claim.words))
+    given = [_gives_wanted(kind, sentence, match.values) for kind in claim.wanted]
+    conflicts = _find_conflicts(claim, match)
+    features = {
+        "bias": 1.0,
+        **_measure_coverage(match),
+        **_measure_opposition(match),
+        **(_measure_values(match, conflicts) if claim.values else {}),
+        "name_absent": float(not claim.names <= text.stems),
+        "names_near": float(bool(claim.names) and claim.names <= stems),
+        "quote_absent": float(not all(text.contains_phrase(quote) for quote in claim.quoted)),
+        "asked_given": float(bool(given) and all(given)),
+        "asked_absent": float(not all(given)),
+        "likeness": likeness,
+        "likeness_of_two": likeness_of_two,
+        "question": float(sentence.text.endswith(("?", "？")) and not claim.is_asking),
+    }
+    missing = tuple(word.raw for word in claim.words if _measure_strength(word.stem, stems) < MATCHED)
+    features["every_word"] = float(not missing and not any(features.get(name) for name in _AGAINST))
+    absent = tuple(value.raw for value in claim.values if not _is_among(value, text.values))
+    return ClaimFeatures(
+        features=features, quote=sentence.text, missing=missing, absent=absent, conflicts=tuple(conflicts)
+    )
+
+
+class _ClaimMatch:
+    """A claim, a text, and the sentence of it that shows most of the claim, with those before and after."""
+
+    def __init__(self, claim: CriterionClaim, text: PreparedText) -> None:
+        self.claim, self.text = claim, text
+        self._weights = {
+            word.stem: text.weigh_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0) for word in claim.words
+        }
+        worth = [self._rank_sentence(sentence) for sentence in text.prepared]
+        at = worth.index(max(worth))
+        self.sentence = text.prepared[at]
+        near = text.prepared[max(0, at - 1) : at + 2]
+        self.here = self.cover(self.sentence.stems)
+        self.nearby = max(self.cover(self.sentence.stems | other.stems) for other in near)
+        self.stems = frozenset(stem for sentence in near for stem in sentence.stems)
+        self.values = [value for sentence in near for value in sentence.values]
+
+    def cover(self, stems: frozenset[str], part: frozenset[str] | None = None) -> float:
+        """The share of the claim's words, or of a part of them, that these stems cover."""
+        asked = {stem: weight for stem, weight in self._weights.items() if part is None or stem in part}
+        whole = sum(asked.values())
+        return sum(weight * _measure_strength(stem, stems) for stem, weight in asked.items()) / whole if whole else 0.0
+
+    def _rank_sentence(self, sentence: PreparedSentence) -> float:
+        """What decides which sentence is looked at: words first, values beside them."""
+        met = sum(_is_among(value, sentence.values) for value in self.claim.values)
+        return round(self.cover(sentence.stems) + 0.3 * met, 9)
+
+
+def _measure_strength(stem: str, stems: frozenset[str]) -> float:
+    """How surely a stem is among others: itself, a longer or shorter form of it, or one of its synonyms."""
+    if stem in stems:
+        return 1.0
+    if len(stem) > 4 and any(
+        len(other) > 4 and other[:5] == stem[:5] and abs(len(other) - len(stem)) <= 4 for other in stems
+    ):
+        return 0.8
+    return 0.75 if not stems.isdisjoint(load_synonyms().get(stem, ())) else 0.0
+
+
+def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
+    claim, text = match.claim, match.text
+    parts = [max(match.cover(one.stems, part) for one in text.prepared) for part in claim.parts]
+    return {
+        "here": match.here,
+        "near": match.nearby,
+        "anywhere": match.cover(text.stems),
+        "weakest": min((_measure_strength(word.stem, match.stems) for word in claim.words), default=0.0),
+        "weakest_part": min(parts, default=match.here),
+        "parts": float(bool(parts)),
+        "few": float(len(claim.words) <= 2),
+    }
+
+
+def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
+    claim, sentence, synonyms = match.claim, match.sentence, load_synonyms()
+    met: dict[str, str] = {}  # Each stem of the claim that the sentence has, itself or as a synonym.
+    for word in claim.words:
+        forms = (word.stem, *sorted(synonyms.get(word.stem, ())))
+        form = next((one for one in forms if one in sentence.stems), "")
+        met |= {word.stem: form} if form else {}
+    denied = find_denied_stems(sentence.text, sentence.words)
+    differ = [stem for stem, form in met.items() if (stem in claim.denied) != (form in denied)]
+    against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open
+    unmet = [word.stem for word in claim.words if word.stem not in sentence.stems]
+    return {
+        "against": float(against),
+        "against_here": against * match.here,
+        "differ": len(differ) / len(met) if met and not claim.is_open else 0.0,
+        "both_deny": float(any(stem in claim.denied and form in denied for stem, form in met.items())),
+        "for_near": (not against) * match.nearby**3,
+        "opposite": float(any(not sentence.stems.isdisjoint(load_opposites().get(stem, ())) for stem in unmet)),
+    }
+
+
+def _measure_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
+    values = match.claim.values
+    absent = sum(not _is_among(value, match.text.values) for value in values)
+    return {
+        "values": 1.0,
+        "values_absent": absent / len(values),
+        "values_near": float(all(_is_among(value, match.values) for value in values)),
+        "values_differ": float(bool(conflicts)),
+    }
+
+
+def _gives_wanted(kind: str, sentence: PreparedSentence, values: list[TextValue]) -> bool:
+    """Whether a sentence, with the values near it, gives what is asked for without being said."""
+    if kind == "name":
+        return any(word.raw[0].isupper() for word in sentence.words[1:])
+    if kind == "reason":
+        return bool(load_pattern("decisions", "reason_given").search(sentence.text))
+    if kind == "money":
+        return any(value.kind in _MONEY for value in values)
+    return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
+
+
+def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str, str]]:
+    """Values of the claim in whose place another stands: in the sentence itself, or else beside it."""
+    found = []
+    for value in claim.values:
+        own = match.sentence.values
+        values = own if any(map(value.is_comparable, own)) else match.values
+        # What the claim names elsewhere stands in its own place, not in this one's.
+        others = (one for one in values if value.is_comparable(one) and not _is_among(one, claim.values))
+        other = next(others, None)
+        if other is not None and not _is_among(value, values):
+            found.append((value.raw, other.raw))
+    return found
+
+
+def _is_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+    return any(value.means_same(other) for other in values)

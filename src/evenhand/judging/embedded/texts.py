@@ -1,0 +1,183 @@
+"""Texts made ready once for all criteria: sentences with their words and values, the language, and word vectors."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+from evenhand.judging.embedded.lexicon import load_lexicon, load_pattern
+from evenhand.judging.embedded.values import TextValue, find_values
+from evenhand.judging.embedded.words import TextWord, find_words
+
+MOST_SENTENCES = 10_000  # Sentences of one text whose words are looked at: as many as in a long book.
+WRAPPED = 60  # A line at least so long that ends without a mark goes on in the next one.
+LONGEST_SENTENCE = 600  # What runs on without an end mark is cut, so that a quotation stays readable.
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSentence:
+    """A sentence made ready for comparison."""
+
+    text: str
+    words: tuple[TextWord, ...]
+    stems: frozenset[str]
+    values: tuple[TextValue, ...]
+
+
+class PreparedText:
+    """A text made ready for comparison with many claims."""
+
+    def __init__(self, text: str, vectors: WordVectors | None = None) -> None:
+        self.text = text
+        self.vectors = vectors
+        self.plain = " ".join(text.casefold().split())
+        self.sentences = split_sentences(text)
+        self.prepared = [_prepare_sentence(sentence) for sentence in self.sentences[:MOST_SENTENCES]]
+        self.is_cut = len(self.sentences) > len(self.prepared)  # There are sentences that are not looked at.
+        self.values = [value for sentence in self.prepared for value in sentence.values]
+        self._sentences_with = Counter(stem for sentence in self.prepared for stem in sentence.stems)
+        self.stems = frozenset(self._sentences_with)
+
+    @property
+    def opening(self) -> str:
+        """The first sentence that can be quoted; of a text without one, all of it."""
+        found = (one.text for one in self.prepared if sum(map(str.isalnum, one.text)) > 2)
+        return next(found, self.text.strip())
+
+    def contains_phrase(self, phrase: str) -> bool:
+        """Whether these very words stand in it, letter case and white space aside."""
+        return " ".join(phrase.casefold().split()) in self.plain
+
+    def weigh_stem(self, stem: str) -> float:
+        """How much it says that a stem is found: little, where nearly every sentence has it."""
+        others, holding = len(self.prepared) - 1, self._sentences_with[stem]
+        return 1.0 if others < 1 or not holding else 1 - 0.65 * (holding - 1) / others
+
+    def measure_likeness(self, words: str) -> tuple[float, float]:
+        """How near the nearest sentence, and the nearest two in a row, are to these words; 0 without vectors."""
+        if self.vectors is None or not self.prepared or not words:
+            return 0.0, 0.0
+        row = self.vectors.embed([words])[0]
+        single, pairs = self._rows
+        return float((single @ row).max()), float((pairs @ row).max())
+
+    @cached_property
+    def _rows(self) -> tuple[Any, Any]:
+        """A row for each sentence, and one for each two in a row."""
+        assert self.vectors is not None
+        texts = [sentence.text for sentence in self.prepared]
+        single = self.vectors.embed(texts)
+        return single, self.vectors.embed([" ".join(two) for two in pairwise(texts)]) if texts[1:] else single
+
+
+def _prepare_sentence(sentence: str) -> PreparedSentence:
+    words = tuple(find_words(sentence))
+    return PreparedSentence(sentence, words, frozenset(word.stem for word in words), tuple(find_values(sentence)))
+
+
+def split_sentences(text: str) -> list[str]:
+    """The sentences of a text in order, without the space around them; list items and headings are their own."""
+    sentences, start = [], 0
+    for match in load_pattern("texts", "sentence_end").finditer(text):
+        if not _goes_on(text, start, match):
+            sentences += _cut_pieces(text[start : match.end()])
+            start = match.end()
+    return sentences + _cut_pieces(text[start:])
+
+
+def _cut_pieces(sentence: str) -> list[str]:
+    pieces = (sentence[at : at + LONGEST_SENTENCE].strip() for at in range(0, len(sentence), LONGEST_SENTENCE))
+    return [piece for piece in pieces if piece]
+
+
+def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
+    """Whether the sentence goes on: after an abbreviation, or in a paragraph whose lines are wrapped."""
+    after = text[end.end() : end.end() + 8]
+    if "\n" not in end.group():
+        before = text[max(0, end.start() - 8) : end.start()]
+        abbreviated = load_pattern("texts", "abbreviation").search(before)
+        return bool(abbreviated) or (before.endswith("No.") and after[:1].isdigit())
+    line = text[max(start, text.rfind("\n", 0, end.start()) + 1) : end.start()].rstrip()
+    if end.group().count("\n") > 1 or not line or line[-1] in ".!?:;。！？；|":
+        return False
+    wrapped = after[:1].islower() or len(line) >= WRAPPED
+    return wrapped and not load_pattern("texts", "item_start").match(after)
+
+
+def shorten_passage(passage: str, most: int) -> str:
+    """A passage as a reason shows it: on one line, and cut where it is long."""
+    line = " ".join(passage.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def detect_language(text: str) -> str | None:
+    """The language with most of its common words in a text; None where there are too few of them."""
+    words, counts = _count_common_words(text)
+    likeliest = max(counts, key=lambda name: counts[name])
+    return likeliest if counts[likeliest] >= max(1, words // 20) else None
+
+
+def detect_foreign_language(text: str) -> str:
+    """The language of a text that is plainly not English; empty where it is, or where it cannot be told."""
+    _, counts = _count_common_words(text)
+    likeliest = max(counts, key=lambda name: counts[name])
+    return likeliest if counts[likeliest] >= max(4, 3 * counts["english"]) and likeliest != "english" else ""
+
+
+def _count_common_words(text: str) -> tuple[int, dict[str, int]]:
+    """How many words a text has, and how many of them are common words of each language."""
+    words = load_pattern("texts", "latin_word").findall(text.casefold())
+    times = Counter(words)
+    counts = {
+        name: sum(times[word] for word in entry["words"].split())
+        for name, entry in load_lexicon("texts")["languages"].items()
+    }
+    chinese = len(load_pattern("texts", "chinese_character").findall(text))
+    return len(words), {**counts, "chinese": chinese if chinese > len(words) else 0}
+
+
+class WordVectors(Protocol):
+    """Tells how near texts are in meaning."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """A matrix, one row of length 1 for each text."""
+
+
+@lru_cache(maxsize=1)
+def load_vectors() -> WordVectors | None:
+    """The word vectors, loaded once; None where `wordllama` is not installed."""
+    try:
+        wordllama = importlib.import_module("wordllama")
+    except ImportError:
+        return None
+    logging.getLogger("wordllama").setLevel(logging.ERROR)
+    # Its own folder as the cache: what it ships is found there, and nothing is downloaded.
+    home = Path(str(wordllama.__file__)).parent
+    return _WordLlama(wordllama.WordLlama.load(cache_dir=home, dim=256, disable_download=True))
+
+
+class _WordLlama:
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """A matrix, one row of length 1 for each text."""
+        # Half of a surrogate pair is no text to the tokenizer.
+        return self._model.embed([text.encode("utf-8", "replace").decode() for text in texts], norm=True)
+
+
+def measure_similarity(one: str, other: str) -> float | None:
+    """How near two texts are in meaning, from 0 to 1; None where the vectors are not installed."""
+    known = load_vectors()
+    if known is None:
+        return None
+    first, second = known.embed([one, other])
+    return min(1.0, max(0.0, float(first @ second)))

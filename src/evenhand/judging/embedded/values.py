@@ -1,0 +1,185 @@
+"""Values in a text: numbers with their units, dates, times and weekdays, so that "five percent" is "5 %"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from evenhand.judging.embedded.lexicon import load_lexicon, load_numbers, load_pattern, load_patterns
+from evenhand.judging.embedded.words import load_stop_stems, lower_letters, stem_word
+
+Amount = Fraction | tuple[int, ...]
+Reading = tuple[str, Amount] | None  # A kind and an amount; None where the words mean no value after all.
+MOST_DIGITS = 40  # A longer row of digits is no value that anybody compares, and slow to calculate with.
+
+
+@dataclass(frozen=True, slots=True)
+class TextValue:
+    """A value in the base unit of its kind. A kind of "" is a bare number."""
+
+    kind: str
+    amount: Amount
+    raw: str
+    start: int
+    end: int
+    noun: str = ""  # What a bare number counts, as far as the next word tells.
+    bound: str = ""  # "most" or "least", where the words before it make it a limit.
+
+    @property
+    def is_year(self) -> bool:
+        """Whether a bare number reads as a year."""
+        return self.kind == "" and isinstance(self.amount, Fraction) and 1000 <= self.amount <= 2100
+
+    def means_same(self, other: TextValue) -> bool:
+        """Whether both mean the same; a bare number equals one with a unit, and a limit equals what keeps it."""
+        first, second = self.amount, other.amount
+        if {self.kind, other.kind} == {"date", "full date"}:
+            return isinstance(first, tuple) and isinstance(second, tuple) and first[:2] == second[:2]
+        if self.kind != other.kind and "" not in (self.kind, other.kind):
+            return False
+        if not isinstance(first, Fraction) or not isinstance(second, Fraction):
+            return first == second
+        if self.bound and not other.bound:
+            return second <= first if self.bound == "most" else second >= first
+        if self.kind == other.kind == "time":
+            return abs(first - second) * 12 <= max(first, second)  # Three months are twelve weeks, or ninety days.
+        return first == second
+
+    def is_comparable(self, other: TextValue) -> bool:
+        """Whether one could have stood in place of the other."""
+        if self.kind == other.kind == "":
+            same_noun = self.noun == other.noun != "" and self.noun not in load_stop_stems()
+            return (self.is_year and other.is_year) or same_noun
+        return self.kind == other.kind or {self.kind, other.kind} == {"date", "full date"}
+
+
+def find_values(text: str) -> list[TextValue]:
+    """Every value of a text, in order of place; what one reader has read, the ones after it leave alone."""
+    taken = bytearray(len(text))
+    found: list[TextValue] = []
+    for name, pattern in load_patterns("values", "readers").items():
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            reading = None if any(taken[start:end]) else _READERS[name](match)
+            if reading is not None:
+                taken[start:end] = b"\1" * (end - start)
+                found.append(TextValue(*reading, match.group().strip(), start, end, *_read_context(reading[0], match)))
+    return sorted(found, key=lambda value: value.start)
+
+
+def _read_context(kind: str, match: re.Match[str]) -> tuple[str, str]:
+    """What a bare number counts, and whether the words before a value make it a limit."""
+    text, start = match.string, match.start()
+    noun = None if kind else load_pattern("values", "counted_noun").match(text, match.end())
+    bound = load_pattern("values", "value_bound").search(text, max(0, start - 24), start)
+    return stem_word(noun[1]) if noun else "", "" if bound is None else "most" if bound["most"] else "least"
+
+
+def _make_date(day: int, month: int, year: int | None) -> Reading:
+    if not (1 <= day <= 31 and 1 <= month <= 12):
+        return None
+    return ("date", (day, month)) if year is None else ("full date", (day, month, year))
+
+
+def _read_iso_date(match: re.Match[str]) -> Reading:
+    year, month, day = map(int, match.groups())
+    return _make_date(day, month, year)
+
+
+def _read_named_date(match: re.Match[str]) -> Reading:
+    month = load_numbers("values", "months")[lower_letters(match["month"])]
+    return _make_date(int(match["day"]), month, int(match["year"]) if match["year"] else None)
+
+
+def _read_numeric_date(match: re.Match[str]) -> Reading:
+    day, month, year = map(int, match.groups(default="0"))
+    return _make_date(day, month, (year if year > 99 else 2000 + year) if year else None)
+
+
+def _read_pair(match: re.Match[str]) -> Reading:
+    first, second = _read_amount(match[1]), _read_amount(match[2])
+    return ("pair", (int(first), int(second))) if first is not None and second is not None else None
+
+
+def _read_month(match: re.Match[str]) -> Reading:
+    # "May" and "March" are also words: in lower case they are no months.
+    month = load_numbers("values", "months")[lower_letters(match[0])]
+    return ("month", Fraction(month)) if match[0][0].isupper() else None
+
+
+def _read_weekday(match: re.Match[str]) -> Reading:
+    return "weekday", Fraction(load_numbers("values", "weekdays")[lower_letters(match[1])])
+
+
+def _read_clock(match: re.Match[str]) -> Reading:
+    hour, minute = int(match[1]), int(match[2] or 0)
+    half = (match[3] or "").lower().replace(".", "")
+    if hour > 24 or minute > 59 or (not half and match[2] is None):
+        return None
+    return "clock", Fraction((hour % 12 + 12 if half == "pm" else hour % 12 if half == "am" else hour) * 60 + minute)
+
+
+def _read_version(match: re.Match[str]) -> Reading:
+    parts = match[1].split(".")
+    return None if max(map(len, parts)) > MOST_DIGITS else ("version", tuple(map(int, parts)))
+
+
+def _read_ordinal(match: re.Match[str]) -> Reading:
+    word, known = lower_letters(match[1]), load_numbers("values", "ordinals")
+    if word in known:
+        return "ordinal", Fraction(known[word])
+    return ("ordinal", Fraction(int(word[:-2]))) if len(word) <= MOST_DIGITS else None
+
+
+def _read_quantity(match: re.Match[str]) -> Reading:
+    amount = _read_amount(match["number"])
+    if amount is None or (lower_letters(match["number"]) in ("one", "half a", "half an") and not match["unit"]):
+        return None  # "One" alone is more often a pronoun.
+    for scale in lower_letters(match["scale"]).split():
+        amount *= load_numbers("values", "scales")[scale]
+    if match["sign"] and lower_letters(match["unit"] or "") == "m":
+        amount *= 10**6
+    unit = lower_letters(match["sign"] or match["unit"] or "").split()
+    kind, size = _load_units()[unit[-1]] if unit else ("", Fraction(1))
+    return kind, amount * size
+
+
+@cache
+def _load_units() -> dict[str, tuple[str, Fraction]]:
+    """Each unit with its kind and its size in the base unit of that kind."""
+    kinds = load_lexicon("values")["units"].items()
+    sizes = [(kind, Fraction(size), names) for kind, one in kinds for size, names in one["sizes"].items()]
+    return {name: (kind, size) for kind, size, names in sizes for name in names.split()}
+
+
+def _read_amount(text: str) -> Fraction | None:
+    low = lower_letters(text)
+    if low[0].isdigit():
+        plain = load_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
+        return Fraction(plain) if plain.count(".") <= 1 and len(plain) <= MOST_DIGITS else None
+    if "dozen" in low:
+        return Fraction(12)
+    if low.startswith("half"):
+        return Fraction(1, 2)
+    known = load_numbers("values", "ones") | load_numbers("values", "tens")
+    return Fraction(sum(known.get(word, 0) for word in re.split(r"[-\s]", low)))
+
+
+_READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
+    "iso_date": _read_iso_date,
+    "day_month": _read_named_date,
+    "month_day": _read_named_date,
+    "numeric_date": _read_numeric_date,
+    "pair": _read_pair,
+    "pair_in_words": _read_pair,
+    "month": _read_month,
+    "weekday": _read_weekday,
+    "clock_12": _read_clock,
+    "clock_24": _read_clock,
+    "version": _read_version,
+    "ordinal": _read_ordinal,
+    "quantity": _read_quantity,
+}

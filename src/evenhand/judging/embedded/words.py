@@ -1,0 +1,99 @@
+"""Words as the embedded judge compares them: stems with their places, synonyms, opposites, and stop words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import permutations
+
+from evenhand.judging.embedded.lexicon import load_lexicon, load_pattern, load_words
+
+StemTable = dict[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TextWord:
+    """A word of a text: as it is written, its stem, and its place."""
+
+    raw: str
+    stem: str
+    start: int
+    end: int
+
+
+def find_words(text: str) -> list[TextWord]:
+    """Every word of a text in order; numbers are values, not words."""
+    found, ideograph = [], load_pattern("words", "ideograph")
+    for match in load_pattern("words", "word").finditer(text):
+        raw, start = match.group(), match.start()
+        if raw.isascii() or not ideograph.search(raw):
+            found.append(TextWord(raw, stem_word(raw), start, match.end()))
+        else:
+            found += [TextWord(raw[at], raw[at], start + at, start + at + 1) for at in range(len(raw))]
+    return found
+
+
+def lower_letters(text: str) -> str:
+    """A text in lower case, with the four letters that a pattern that ignores case takes for i, k or s."""
+    return text.translate(_ODD_LETTERS).lower()
+
+
+_ODD_LETTERS = str.maketrans("ıİſ\N{KELVIN SIGN}", "iisk")
+
+
+@lru_cache(maxsize=50_000)
+def stem_word(word: str) -> str:
+    """A word without its endings. Rough: it has to be the same for both texts, not right."""
+    low = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
+    if low in _load_irregular_forms():
+        return _load_irregular_forms()[low]
+    for ending, kept, replacement in _load_endings():
+        if low.endswith(ending) and len(low) - len(ending) >= kept:
+            low = low[: -len(ending)] + replacement
+            if not replacement and len(low) > 3 and low[-1] == low[-2] and low[-1] not in "aeiouls":
+                low = low[:-1]  # "Stopped" without "ed" is "stop".
+            break
+    low = low[:-1] if len(low) > 3 and low.endswith("e") else low
+    return low[:-1] + "i" if len(low) > 3 and low.endswith("y") else low
+
+
+@cache
+def _load_irregular_forms() -> dict[str, str]:
+    """Each irregular form with its stem."""
+    groups = load_lexicon("words")["irregular"].values()
+    return {form: base for group in groups for base, forms in group["forms"].items() for form in forms.split()}
+
+
+@cache
+def _load_endings() -> list[tuple[str, int, str]]:
+    """Each ending, how many letters must stay before it, and what takes its place."""
+    entries = load_lexicon("words")["endings"]["endings"].split()
+    return [(ending, int(kept), "".join(rest)) for ending, kept, *rest in (entry.split("/") for entry in entries)]
+
+
+@cache
+def load_stop_stems() -> frozenset[str]:
+    """Stems of the words that say nothing."""
+    return frozenset(map(stem_word, load_words("words", "stop_words")))
+
+
+@cache
+def load_synonyms() -> StemTable:
+    """Stems of the words that mean the same, by stem."""
+    return _relate_stems("synonyms", "alike")
+
+
+@cache
+def load_opposites() -> StemTable:
+    """Stems of the words that mean the opposite, by stem."""
+    return _relate_stems("opposites", "opposed")
+
+
+def _relate_stems(group: str, kind: str) -> StemTable:
+    """Each stem with the others of its lines."""
+    related: dict[str, set[str]] = {}
+    for entry in load_lexicon("words")[group].values():
+        for line in entry[kind].splitlines():
+            for one, other in permutations({stem_word(word) for word in line.split()}, 2):
+                related.setdefault(one, set()).add(other)
+    return {one: frozenset(others) for one, others in related.items()}

@@ -1,0 +1,193 @@
+"""Check the arguments of a statistic (numbers, counts, levels, clusters, generators), or refuse them with a
+reason.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import Fault, InputError, suggest_known_word
+
+Floats = NDArray[np.float64]
+Numbers = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]
+UnitNumbers = NDArray[np.int64]
+ClusterLabels = Sequence[object] | NDArray[Any]  # What tells rows that belong together: names, ids or numbers.
+
+LARGEST_NUMBER = 1e150  # Its square is still a number.
+MOST_RESAMPLES = 10_000_000
+_LARGEST_COUNT = 2**53  # Beyond, not every whole number is a float.
+_GRID_BITS = 46  # Enough to make 4.33 − 4 and 3.33 − 3 the same value.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undefined:
+    """There is no such number for these data, and why."""
+
+    why: str
+    method: str
+    n: int
+
+
+def require_finite(values: Numbers, what: str) -> Floats:
+    """Return one row of finite numbers; the refusal names the first that is none."""
+    array = convert_to_floats(values, what)
+    wrong = np.flatnonzero(~np.isfinite(array))
+    if len(wrong):
+        hint = "leave out what has no number, and count it"
+        raise InputError(Fault(f"{what}[{wrong[0]}] is not a finite number", hint))
+    large = np.flatnonzero(np.abs(array) > LARGEST_NUMBER)
+    if len(large):
+        what = f"{what}[{large[0]}] is {array[large[0]]:g}, which is too large to reckon with"
+        raise InputError(Fault(what, f"{LARGEST_NUMBER:g} at most"))
+    return array
+
+
+def convert_to_floats(values: object, what: str) -> Floats:
+    """Return one row of floats, NaN for None. NumPy alone would convert text, dates and complex numbers too."""
+    try:
+        given = np.asarray(values)
+        with np.errstate(over="ignore"):
+            array = given.astype(np.float64) if _is_numeric_array(given) else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise InputError(Fault(f"{what} must be numbers", "one number per sample"))
+    if array.ndim != 1:
+        raise InputError(Fault(f"{what} must be one row of numbers, got {array.ndim} dimensions"))
+    return array
+
+
+def _is_numeric_array(given: NDArray[Any]) -> bool:
+    if given.dtype != object:
+        return given.dtype.kind in "biuf"
+    return not any(isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
+
+
+def require_sequence(values: object, what: str, hint: str = "give a list") -> Sequence[Any]:
+    """Return a list, tuple or array; text, sets, mappings and iterators are refused."""
+    if not isinstance(values, str | bytes | Mapping | Set) and isinstance(values, Iterable):
+        try:
+            len(values)  # type: ignore[arg-type]  # An array without dimensions has no length.
+        except TypeError:
+            pass
+        else:
+            return values  # type: ignore[return-value]
+    raise InputError(Fault(f"{what} must be a list, got {describe_value(values)}", hint))
+
+
+def require_number(value: object, what: str, hint: str = "") -> float:
+    """Return one finite number."""
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not abs(number) <= LARGEST_NUMBER:  # Refuses NaN too.
+        raise InputError(Fault(f"{what} must be a finite number, got {describe_value(value)}", hint))
+    return number
+
+
+def require_whole_number(count: object, what: str, most: int = _LARGEST_COUNT) -> int:
+    """Return a count as an integer; callers check the lower limit."""
+    number = require_number(count, what, "a whole number")
+    if not number.is_integer():
+        raise InputError(Fault(f"{what} must be a whole number, got {number:g}", "count samples, not shares of them"))
+    if abs(count) > most:  # type: ignore[arg-type]  # A number, possibly with more digits than its float.
+        raise InputError(Fault(f"{what} is {number:g}, which is too many", f"{most:,} at most"))
+    return int(number)
+
+
+_Kind = TypeVar("_Kind")
+
+
+def require_type(value: object, kind: type[_Kind], what: str, hint: str) -> _Kind:
+    """Return the value if it is an instance of `kind`."""
+    if isinstance(value, kind):
+        return value
+    raise InputError(Fault(f"{what} must be {kind.__name__}, got {describe_value(value)}", hint))
+
+
+def require_generator(rng: object) -> np.random.Generator:
+    """Return the generator; a seed is refused."""
+    return require_type(rng, np.random.Generator, "rng", "rng=np.random.default_rng(seed)")
+
+
+def require_choice(value: object, known: Iterable[str], what: str) -> str:
+    """Return the choice; the refusal suggests the nearest known one."""
+    known = list(known)
+    if isinstance(value, str) and value in known:
+        return value
+    hint = suggest_known_word(value if isinstance(value, str) else "", known)
+    raise InputError(Fault(f"unknown {what} {describe_value(value)}", hint))
+
+
+def describe_value(value: object) -> str:
+    """Return text and numbers as they are, anything else as the name of its type: its repr may be long."""
+    if isinstance(value, float):
+        return repr(float(value))  # NumPy's own repr says np.float64(…).
+    if value is None or isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**64):
+        return repr(value)[:60]
+    return type(value).__name__
+
+
+def compute_alpha(level: float) -> float:
+    """Return 1 − `level`, the error rate of an interval of this level."""
+    given = require_number(level, "level", "95 % is 0.95")
+    alpha = round(1 - given, 12)  # 1 − 0.95 is a little more than 0.05, and a p of 0.05 is not below it.
+    if not (0 < given < 1 and alpha > 0):
+        raise InputError(Fault(f"level must be between 0 and 1, got {given:.15g}", "95 % is 0.95"))
+    return alpha
+
+
+def find_scale(values: Floats) -> float:
+    """Return a power of two about as large as the largest value.
+
+    Dividing by it loses no digit, and afterwards squares neither vanish nor overflow.
+    """
+    return math.ldexp(1.0, max(math.frexp(float(np.abs(values).max(initial=0.0)) or 1.0)[1], -1022))
+
+
+def round_to_grid(values: Floats, scale: float) -> Floats:
+    """Round off the noise of binary fractions, so that differences that are equal on paper are equal."""
+    if scale == 0:
+        return values
+    quantum = math.ldexp(1.0, max(math.frexp(scale)[1] - _GRID_BITS, -1000))
+    rounded: Floats = np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
+    return rounded
+
+
+def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
+    """Return labels as numbers from 0, one per row."""
+    given = require_sequence(labels, what, "one per score")
+    if len(given) != rows:
+        raise InputError(Fault(f"{len(given)} {what} for {rows} scores", "one per score"))
+    given = given.tolist() if isinstance(given, np.ndarray) else given
+    try:
+        known = {label: number for number, label in enumerate(dict.fromkeys(given))}
+    except TypeError:
+        raise InputError(Fault(f"{what} must be names or numbers", "one per score")) from None
+    if any(label is None or label != label for label in known):  # noqa: PLR0124  # NaN is not itself.
+        raise InputError(Fault(f"one of the {what} is missing", "give every score one"))
+    return np.fromiter(map(known.__getitem__, given), dtype=np.int64, count=rows)
+
+
+def average_clusters(values: Floats, clusters: ClusterLabels | None) -> Floats:
+    """Return one value per independent unit, the mean of each cluster: repeats of a sample are not independent."""
+    if clusters is None:
+        return values
+    unit = number_clusters(clusters, len(values), "clusters")
+    means: Floats = np.bincount(unit, weights=values) / np.bincount(unit)
+    return means
+
+
+def subtract_group_means(values: Floats, groups: UnitNumbers) -> Floats:
+    """Return the values less the mean of their group."""
+    means = np.bincount(groups, weights=values) / np.bincount(groups)
+    within: Floats = values - means[groups]
+    return within

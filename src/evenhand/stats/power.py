@@ -1,0 +1,199 @@
+"""How many samples it takes to see a difference that matters, and whether more would still change the result."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+
+from evenhand.errors import Fault, InputError
+from evenhand.stats.arrays import (
+    LARGEST_NUMBER,
+    Floats,
+    Numbers,
+    compute_alpha,
+    require_finite,
+    require_generator,
+    require_number,
+    require_whole_number,
+)
+from evenhand.stats.differences import difference_of
+from evenhand.stats.distributions import compute_noncentral_t_tail, student_quantile
+
+LEAST_NEEDED = 20
+_MOST_NEEDED = 10_000_000
+_LEVEL, _POWER = 0.95, 0.80
+# The limit for each of the last three tenths. For all three together nothing would ever be saturated: an interval that
+# only follows the square root of n narrows by 16 % over them, and by 5 to 7 % over each.
+_MOST_CHANGED = 0.10
+_MOST_MOVED = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PowerBand:
+    """The number of samples at which a difference of `smallest_effect` is seen four times out of five."""
+
+    needed: int
+    sd: float
+    smallest_effect: float
+    power: float
+    method: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """The chance that `n` pairs show a true difference of `effect` to be significant."""
+
+    power: float
+    effect: float
+    sd: float
+    level: float
+    method: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationPoint:
+    """The estimate after the first `n` samples, and half the width of its interval; infinite where it has no bound."""
+
+    n: int
+    estimate: float
+    half_width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saturation:
+    """What the last three tenths of the samples did to the interval.
+
+    `changed` is the most that one of them changed its width, as a share of the width before; `moved` is how far all
+    three moved the estimate, as a share of the half-width now; None where there was no bound. `curve` has a point for
+    each tenth of the samples.
+    """
+
+    saturated: bool
+    low_confidence: bool
+    changed: float | None
+    moved: float | None
+    curve: tuple[SaturationPoint, ...]
+    method: str
+    n: int
+
+
+def power_band(sd: float, smallest_effect: float = 0.5) -> PowerBand:
+    """Samples needed at this standard deviation of the differences; never less than 20."""
+    sd, smallest_effect = _check_sd(sd), require_number(smallest_effect, "smallest_effect", "0.5 is half a point")
+    if smallest_effect <= 0:
+        raise InputError(Fault(f"smallest_effect must be above 0, got {smallest_effect}", "0.5 is half a point"))
+    if sd / smallest_effect > LARGEST_NUMBER:
+        raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
+    alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(_POWER)
+    # Guenther (1981): half a squared quantile more makes the normal approximation right for Student's t.
+    wanted = math.ceil(((alarm + seen) * sd / smallest_effect) ** 2 + alarm**2 / 2)
+    return PowerBand(
+        needed=max(LEAST_NEEDED, wanted),
+        sd=sd,
+        smallest_effect=smallest_effect,
+        power=_POWER,
+        method="paired t, two-sided 5 %",
+    )
+
+
+def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: float = 0.95) -> Power:
+    """The chance that the paired test sees a difference.
+
+    `step` is that of the differences where they are tied (see `step_of`). Sums of tied differences move in steps, and a
+    test that holds its level on them has to wait for the next one: as if the effect were one step of one pair less.
+    """
+    alpha = compute_alpha(level)
+    n = require_whole_number(n, "n")
+    if n < 2:
+        raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
+    effect, step, sd = require_number(effect, "effect"), require_number(step, "step"), _check_sd(sd)
+    if step < 0:
+        raise InputError(Fault(f"differences have no steps of {step}", "0 or more"))
+    seen = max(0.0, abs(effect) - step / n)
+    if sd == 0:
+        power = float(seen > 0)
+    else:
+        away, critical = math.sqrt(n) * seen / sd, student_quantile(alpha / 2, n - 1)
+        above, below = (compute_noncentral_t_tail(critical, n - 1, centre) for centre in (away, -away))
+        power = above + below
+    method = "noncentral t" + (", less one step for ties" if step else "")
+    return Power(power=min(1.0, power), effect=effect, sd=sd, level=level, method=method, n=n)
+
+
+def needed_for(
+    effect: float, sd: float, *, power: float = _POWER, step: float = 0.0, level: float = 0.95
+) -> int | None:
+    """The least number of pairs that sees a difference with this chance; None where ten million would not."""
+    if not 0 < require_number(power, "power") < 1:
+        raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
+
+    def is_enough(n: int) -> bool:
+        return power_of(n, effect, sd, step=step, level=level).power >= power
+
+    low, high = 2, 4
+    while not is_enough(high):
+        low, high = high, 2 * high
+        if high > _MOST_NEEDED:
+            return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return low
+
+
+def step_of(differences: Numbers) -> float:
+    """The smallest gap between sizes of differences, where some are tied; 0 where none are."""
+    sizes, counts = np.unique(np.abs(require_finite(differences, "differences")), return_counts=True)
+    if not len(sizes) or counts.max() == 1:
+        return 0.0
+    gaps = np.diff(sizes, prepend=0.0)
+    return float(min(gaps[gaps > 0], default=0.0))
+
+
+def saturation(differences: Numbers, *, rng: np.random.Generator, level: float = 0.95) -> Saturation:
+    """Half-widths over distinct samples in a random order that the generator fixes, whatever order they come in."""
+    order = require_generator(rng).permutation(np.sort(require_finite(differences, "differences")))
+    sizes = [max(2, math.ceil(tenths * len(order) / 10)) for tenths in range(1, 11)]
+    curve = tuple(_measure_half_width(order[:size], rng, level) for size in sizes)
+    last = curve[-4:]
+    changed, moved = _find_largest_change([point.half_width for point in last]), _measure_shift(last[0], last[-1])
+    saturated = changed is not None and changed < _MOST_CHANGED and moved is not None and moved < _MOST_MOVED
+    return Saturation(
+        saturated=saturated,
+        low_confidence=len(order) < LEAST_NEEDED or not saturated,
+        changed=changed,
+        moved=moved,
+        curve=curve,
+        method="half-widths after each tenth of the samples",
+        n=len(order),
+    )
+
+
+def _check_sd(sd: float) -> float:
+    given = require_number(sd, "sd", "0 or more")
+    if given < 0:
+        raise InputError(Fault(f"a standard deviation cannot be {given}", "0 or more"))
+    return given
+
+
+def _measure_half_width(differences: Floats, rng: np.random.Generator, level: float) -> SaturationPoint:
+    found = difference_of(differences, rng=rng, level=level)
+    return SaturationPoint(n=found.n, estimate=found.estimate, half_width=(found.high - found.low) / 2)
+
+
+def _find_largest_change(widths: list[float]) -> float | None:
+    if math.isinf(widths[0]):
+        return None
+    return max(abs(1 - after / before) if before else float(after > 0) for before, after in pairwise(widths))
+
+
+def _measure_shift(before: SaturationPoint, after: SaturationPoint) -> float | None:
+    if math.isinf(after.half_width):
+        return None
+    step = abs(after.estimate - before.estimate)
+    return step / after.half_width if after.half_width else 0.0 if step == 0 else math.inf

@@ -1,0 +1,191 @@
+"""Rates: how often outputs pass (Wilson) or win (Tango), what their place did to it, and who lost more (McNemar)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from evenhand.errors import Fault, InputError
+from evenhand.stats.arrays import Floats, Numbers, average_clusters, compute_alpha, require_finite, require_whole_number
+from evenhand.stats.distributions import compute_fair_coin_tail
+from evenhand.stats.means import mean_interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateInterval:
+    """A share and where it may lie."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mcnemar:
+    """Whether one side lost significantly more; `n` counts the samples that exactly one side lost."""
+
+    p: float
+    lost_by_treatment: int
+    lost_by_control: int
+    method: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate:
+    """How often one side is preferred, a tie counting half; `n` counts independent comparisons."""
+
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothOrders:
+    """Pairs asked in both orders: who wins without help of the place, and how far the place decided.
+
+    `preferences` holds one number per pair, in the order given. `first` is how often the output shown first was
+    preferred: 0.5 where places do not matter. `followed_place` is the share of pairs whose winner changed with the
+    order.
+    """
+
+    wins: WinRate
+    preferences: tuple[float, ...]
+    first: WinRate
+    followed_place: WinRate
+    method: str
+    n: int
+
+
+def wilson(passed: int, n: int, level: float = 0.95) -> RateInterval:
+    """The share that passed, with an interval that stays between 0 and 1."""
+    alpha = compute_alpha(level)
+    passed, n = require_whole_number(passed, "passed"), require_whole_number(n, "n")
+    if n < 1 or not 0 <= passed <= n:
+        raise InputError(Fault(f"{passed} of {n} is not a share", "0 ≤ passed ≤ n, and n at least 1"))
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    share, weight = passed / n, 1 + z * z / n
+    middle = (share + z * z / (2 * n)) / weight
+    reach = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / weight
+    low = 0.0 if passed == 0 else middle - reach
+    high = 1.0 if passed == n else middle + reach
+    return RateInterval(estimate=share, low=low, high=high, level=level, method="Wilson", n=n)
+
+
+def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
+    """The chance that a treatment that is no worse would lose this many or more of the samples that one side lost."""
+    lost_by_treatment = require_whole_number(lost_by_treatment, "lost_by_treatment")
+    lost_by_control = require_whole_number(lost_by_control, "lost_by_control")
+    if lost_by_treatment < 0 or lost_by_control < 0:
+        raise InputError(Fault(f"{lost_by_treatment} and {lost_by_control} lost", "a count cannot be below 0"))
+    n = lost_by_treatment + lost_by_control
+    return Mcnemar(
+        p=min(1.0, compute_fair_coin_tail(lost_by_treatment, n)),
+        lost_by_treatment=lost_by_treatment,
+        lost_by_control=lost_by_control,
+        method="McNemar, exact, one-sided",
+        n=n,
+    )
+
+
+def win_rate_of(preferences: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None) -> WinRate:
+    """The win rate from preferences between 0 and 1: as counts where all are 0, ½ or 1, by Student's t otherwise."""
+    compute_alpha(level)
+    units = np.sort(average_clusters(_check_preferences(preferences, "preferences"), clusters))
+    n = len(units)
+    if n and np.isin(units, (0.0, 0.5, 1.0)).all():
+        return _compute_win_rate(float((units == 1).sum()), float((units == 0).sum()), n, level)
+    if n and np.ptp(units) == 0:
+        # Student's interval would have no width, as if three answers of 0.7 were certain. Nothing between 0 and 1
+        # varies more than wins and losses of the same mean, so that their interval is wide enough.
+        return _compute_win_rate(n * float(units[0]), n * float(1 - units[0]), n, level)
+    found = mean_interval(units, level=level)
+    return WinRate(
+        estimate=found.estimate,
+        standard_error=float(units.std(ddof=1)) / math.sqrt(n),
+        low=max(0.0, found.low),
+        high=min(1.0, found.high),
+        level=level,
+        method=found.method,
+        n=n,
+    )
+
+
+def both_orders(
+    shown_first: Numbers, shown_second: Numbers, *, level: float = 0.95, clusters: Sequence[int] | None = None
+) -> BothOrders:
+    """Join the preferences for one output when it was shown first and when it was shown second, pair by pair."""
+    one, other = _check_preferences(shown_first, "shown_first"), _check_preferences(shown_second, "shown_second")
+    if len(one) != len(other):
+        what = f"{len(one)} answers with the output shown first, {len(other)} with it second"
+        raise InputError(Fault(what, "give the pairs that were answered in both orders, and count the others"))
+    flipped = (one - 0.5) * (other - 0.5) < 0
+    joined = np.where(flipped, 0.5, (one + other) / 2)
+    wins = win_rate_of(joined, level=level, clusters=clusters)
+    return BothOrders(
+        wins=wins,
+        preferences=tuple(joined.tolist()),
+        first=win_rate_of((one + (1 - other)) / 2, level=level, clusters=clusters),
+        followed_place=win_rate_of(flipped.astype(np.float64), level=level, clusters=clusters),
+        method=f"mean of both orders, a changed winner is a tie; {wins.method}",
+        n=wins.n,
+    )
+
+
+def _check_preferences(values: Numbers, what: str) -> Floats:
+    array = require_finite(values, what)
+    wrong = np.flatnonzero((array < 0) | (array > 1))
+    if len(wrong):
+        hint = "1 for the first, 0 for the second, 0.5 for a tie"
+        raise InputError(Fault(f"{what}[{wrong[0]}] is {array[wrong[0]]:g}, not between 0 and 1", hint))
+    return array
+
+
+def _compute_win_rate(wins: float, losses: float, n: int, level: float) -> WinRate:
+    if n < 2:
+        raise InputError(Fault(f"a win rate needs at least 2 comparisons, got {n}", "compare more samples"))
+    won, lost = wins / n, losses / n
+    lead = won - lost
+    z = NormalDist().inv_cdf(1 - compute_alpha(level) / 2)
+    # Of 0, ½ and 1 as values: the mean square less the squared mean, on n − 1.
+    spread = max(0.0, (won + lost - lead * lead) / 4 * n / (n - 1))
+    return WinRate(
+        estimate=(1 + lead) / 2,
+        standard_error=math.sqrt(spread / n),
+        low=(1 - _find_largest_lead(lost, won, z * z / n)) / 2,
+        high=(1 + _find_largest_lead(won, lost, z * z / n)) / 2,
+        level=level,
+        method="Wilson" if wins + losses == n else "Tango's score interval (Wilson's, with ties)",
+        n=n,
+    )
+
+
+def _find_largest_lead(won: float, lost: float, z2n: float) -> float:
+    """Return the largest difference of the two shares that the score test does not reject (Tango 1998).
+
+    The standard error is the one that the difference under test implies, so that data without spread are not certain.
+    """
+    low, high = won - lost, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        rejected = (won - lost - middle) ** 2 > z2n * _compute_lead_variance(won, lost, middle)
+        low, high = (low, middle) if rejected else (middle, high)
+    return high
+
+
+def _compute_lead_variance(won: float, lost: float, lead: float) -> float:
+    """Return the variance of one comparison, under the likeliest shares that differ by `lead`."""
+    linear = (2 - won + lost) * lead - won - lost
+    root = math.sqrt(max(0.0, linear**2 + 8 * lost * lead * (1 - lead)))
+    likeliest = max(0.0, -lead, (root - linear) / 4)
+    return max(0.0, 2 * likeliest + lead * (1 - lead))
