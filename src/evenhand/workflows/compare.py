@@ -31,6 +31,7 @@ from evenhand.workflows.compare_sides import (
     refuse_comparison,
 )
 from evenhand.workflows.report import load_run_report
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 SAMPLE_IDS_NAMED = 5  # Ids that are named of samples that only one run has; all are counted.
@@ -46,6 +47,7 @@ class CompareTerms:
     power: bool = False  # Also how many samples would settle it.
 
 
+@takes_store
 def compare_runs(store: Store, *runs: str, terms: CompareTerms = CompareTerms()) -> Json:  # noqa: B008 - frozen
     """The decision between two runs, the first being the control, or between the variants of one.
 

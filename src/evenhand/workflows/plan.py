@@ -15,6 +15,7 @@ from typing import Any
 from evenhand.errors import RefusedError, StoreError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample
 from evenhand.judging.judge import judge_sample
 from evenhand.model.sample import Sample
@@ -28,6 +29,8 @@ from evenhand.runs.run_record import find_run_to_resume, list_run_lineage
 from evenhand.runs.setup import RunSetup, prepare_run_setup
 from evenhand.runs.worker import made_output_key
 from evenhand.store.store import Store
+
+__all__ = ["eval_schema", "plan_run"]
 
 Json = dict[str, Any]
 OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.

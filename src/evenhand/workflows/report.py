@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -18,8 +19,24 @@ from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
+from evenhand.workflows.stores import StoreLike, open_store, takes_store
 
 Json = dict[str, Any]
+
+
+@contextmanager
+def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Json]]]:
+    """The whole report of a run: its head, and its samples as long as the store is open."""
+    with open_store(store) as opened:
+        yield load_whole_report(opened, run)
+
+
+@takes_store
+def annotate_run(store: Store, run: str) -> list[str]:
+    """The failures of a run as GitHub Actions show them beside the change that made them."""
+    from evenhand.report.ci_reports import format_github_annotations
+
+    return list(format_github_annotations(*load_run_report(store, run)))
 
 
 def load_whole_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:

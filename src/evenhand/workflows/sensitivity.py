@@ -11,10 +11,12 @@ from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_table
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 
 
+@takes_store
 def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, spread: float) -> Sensitivity:
     """What becomes of the ranking of a run's variants under other weights."""
     row = store.find_run(run)
