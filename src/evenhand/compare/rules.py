@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isinf
 
-from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
+from evenhand.compare.decision import (
+    CompareVerdict,
+    GateState,
+    describe_difference,
+    describe_difference_chance,
+    describe_points,
+)
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
 from evenhand.stats._agreement import Agreement
 from evenhand.stats._difference import Difference
@@ -16,7 +22,7 @@ from evenhand.wording import describe_p_value, format_p_value, format_plural, fo
 FEWEST_PAIRS = 5
 LOST_OUTPUTS_LEVEL = 0.01
 LEAST_JUDGE_AGREEMENT = 0.4
-UNDECIDED_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")
+UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +38,7 @@ class VerdictRuling:
 
 
 def rule_verdict(facts: CompareFacts) -> VerdictRuling:
-    """The first rule that fits."""
+    """The first rule that fits; what it leaves open may still be shown not to be worse by more than was asked."""
     rules: tuple[Callable[[CompareFacts], VerdictRuling | None], ...] = (
         _rule_lost_outputs,
         _rule_too_few_pairs,
@@ -40,27 +46,29 @@ def rule_verdict(facts: CompareFacts) -> VerdictRuling:
         _rule_layer_below_gate,
         _rule_no_difference,
     )
-    return next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
+    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
+    return found if found.verdict not in UNCLEAR_VERDICTS else _apply_not_worse_margin(facts, found)
 
 
-def apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
-    """A treatment that cannot be told from the control may still be shown not to be worse by more than was asked."""
+def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
     asked = facts.not_worse
-    if asked is None or found.verdict not in UNDECIDED_VERDICTS:
+    if asked is None:
         return found
     level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else format_signed(asked.low)
     if not asked.holds:
         why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
         return replace(found, why=(*found.why, why))
+    gate = object_to_missed_gate(facts.treatment, facts.other_gates)
     return replace(
         found,
-        says=f"{found.says}, and is not worse by more than {asked.by:g} points",
+        says=f"{found.says}, and is not worse by more than {asked.by:g} points"
+        + (f", but {gate.says}" if gate else ""),
         why=(
             *found.why,
             f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
             f"Losses in fewer than {_unseen_loss_share(facts.pairs)} of the samples may have gone unseen.",
         ),
-        next_step=f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
+        next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
 
 
@@ -77,9 +85,10 @@ def do_judges_disagree(agreed: JudgeAgreement) -> bool:
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.lost.p >= LOST_OUTPUTS_LEVEL:
         return None
+    lost = facts.lost
     why = (
-        f"{facts.treatment} has no score for {format_plural(facts.lost.lost_by_treatment, 'sample')} that {facts.control} has "
-        f"one for; the other way round it is {facts.lost.lost_by_control:,} ({format_p_value(facts.lost.p)})."
+        f"{facts.treatment} has no score for {format_plural(lost.lost_by_treatment, 'sample')} that {facts.control} "
+        f"has one for; the other way round it is {lost.lost_by_control:,} ({format_p_value(lost.p)})."
     )
     return VerdictRuling(
         verdict="REGRESS",
@@ -253,6 +262,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
             _object_to_lost_outputs(facts),
             _object_to_judge_disagreement(facts),
             _object_to_few_samples(facts),
+            object_to_missed_gate(facts.treatment, facts.other_gates),
         )
         if one
     ]
@@ -267,22 +277,23 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"7. the {facts.what} is significantly higher, but {held[0].what}",
-        says=f"{says}, but {held[0].what}",
+        says=f"{says}, but {held[0].says or held[0].what}",
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _ShippingObjection:
-    """One thing that speaks against shipping a treatment that scored higher."""
+class ShippingObjection:
+    """One thing that speaks against shipping a treatment; the headline says `what`, or more where `says` does."""
 
     what: str
     reasons: tuple[str, ...]
     next_step: str
+    says: str = ""
 
 
-def _object_to_low_layer(facts: CompareFacts) -> _ShippingObjection | None:
+def _object_to_low_layer(facts: CompareFacts) -> ShippingObjection | None:
     low = {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}
     if not low:
         return None
@@ -295,23 +306,23 @@ def _object_to_low_layer(facts: CompareFacts) -> _ShippingObjection | None:
         else _describe_lower_layer(name, layer.difference)
         for name, layer in low.items()
     )
-    return _ShippingObjection(
+    return ShippingObjection(
         what="a layer is low", reasons=reasons, next_step=f"Bring {join_names(low)} up before shipping."
     )
 
 
-def _object_to_lost_outputs(facts: CompareFacts) -> _ShippingObjection | None:
+def _object_to_lost_outputs(facts: CompareFacts) -> ShippingObjection | None:
     if not facts.dropped:
         return None
     lost = format_plural(facts.dropped, "output")
-    return _ShippingObjection(
+    return ShippingObjection(
         what="the treatment lost outputs",
         reasons=(f"{lost} of {facts.treatment} alone could not be scored, and left the comparison.",),
         next_step=f"Get a score for every output of {facts.treatment}, then compare again.",
     )
 
 
-def _object_to_judge_disagreement(facts: CompareFacts) -> _ShippingObjection | None:
+def _object_to_judge_disagreement(facts: CompareFacts) -> ShippingObjection | None:
     apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_disagree(one)]
     reasons = tuple(
         f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
@@ -319,14 +330,37 @@ def _object_to_judge_disagreement(facts: CompareFacts) -> _ShippingObjection | N
         if isinstance(found, Agreement)
     )
     step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
-    return _ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
+    return ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
 
 
-def _object_to_few_samples(facts: CompareFacts) -> _ShippingObjection | None:
+def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection | None:
     if facts.pairs >= facts.needed:
         return None
     step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
-    return _ShippingObjection(what="the samples are few", reasons=(_describe_needed_pairs(facts),), next_step=step)
+    return ShippingObjection(what="the samples are few", reasons=(_describe_needed_pairs(facts),), next_step=step)
+
+
+def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
+    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
+    missed = next((state.gate for state in gates if not state.passed), None)
+    if missed is None:
+        return None
+    return ShippingObjection(
+        what="a gate is missed",
+        says=f"{variant} misses its gate {missed}",
+        reasons=(),
+        next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
+    )
+
+
+def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
+    """Every gate beside the layers that is missed; one that is not known has not been reached."""
+    return [
+        f"{variant}: the gate {state.gate} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
+        f"at least {state.min:g} is asked for."
+        for state in gates
+        if not state.passed
+    ]
 
 
 def _describe_needed_pairs(facts: CompareFacts) -> str:
