@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.compare.decision import Badge, BadgeColour, describe_adjusted_p_value, describe_difference
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
-from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_judges_disagree
+from evenhand.compare.objections import LEAST_JUDGE_AGREEMENT, do_judges_disagree
 from evenhand.stats._agreement import Agreement, Undefined
 from evenhand.stats._bands import AGREED, band
 from evenhand.wording import format_percent_tenths, format_plural, format_score

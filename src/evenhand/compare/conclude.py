@@ -21,13 +21,8 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
 from evenhand.compare.measure import DecisionSettings
-from evenhand.compare.rules import (
-    UNCLEAR_VERDICTS,
-    VerdictRuling,
-    describe_missed_gates,
-    object_to_missed_gate,
-    rule_verdict,
-)
+from evenhand.compare.objections import describe_missed_gates, object_to_missed_gate
+from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
 from evenhand.stats._mean import mean_interval
 from evenhand.wording import format_plural, format_score, join_names, round_for_json
 

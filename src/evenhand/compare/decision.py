@@ -226,12 +226,12 @@ def describe_difference(found: Difference | None) -> str:
 def describe_difference_interval(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
-        return f"no {found.level:.0%} interval from {format_plural(found.n, 'pair')}".replace("%", " %")
+        return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
     if found.high == found.low:
         return f"the same in all {format_plural(found.n, 'pair')}"
     digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
     low, high = format_signed(found.low, digits), format_signed(found.high, digits)
-    return f"{found.level:.0%} interval".replace("%", " %") + f" {low} to {high}"
+    return f"{found.level * 100:.0f} % interval {low} to {high}"
 
 
 def describe_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:

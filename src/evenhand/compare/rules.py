@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isinf
 
-from evenhand.compare.decision import (
-    CompareVerdict,
-    GateState,
-    describe_difference,
-    describe_difference_chance,
-    describe_points,
+from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
+from evenhand.compare.objections import (
+    describe_lower_layer,
+    describe_needed_pairs,
+    list_shipping_objections,
+    object_to_missed_gate,
 )
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
-from evenhand.stats._agreement import Agreement
-from evenhand.stats._difference import Difference
 from evenhand.stats._power import LEAST_NEEDED
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
 
 FEWEST_PAIRS = 5
 LOST_OUTPUTS_LEVEL = 0.01
-LEAST_JUDGE_AGREEMENT = 0.4
 UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
 
 
@@ -75,11 +72,6 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
 def _unseen_loss_share(pairs: int) -> str:
     """The share below which something that strikes samples at random is missed by all of them in 1 of 20 tries."""
     return f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / pairs)):.2g} %"
-
-
-def do_judges_disagree(agreed: JudgeAgreement) -> bool:
-    """Whether the judges of a variant contradict each other; judges without spread cannot."""
-    return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9
 
 
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
@@ -169,15 +161,11 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
         says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
         why=(
             _describe_no_difference(facts),
-            *(f"Layer {name} is significantly lower: {describe_difference(found)}." for name, found in worse.items()),
+            *(describe_lower_layer(name, found) for name, found in worse.items()),
         ),
         next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
         sure=describe_difference_chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
     )
-
-
-def _describe_lower_layer(name: str, found: Difference | None) -> str:
-    return f"Layer {name} is significantly lower: {describe_difference(found)}."
 
 
 def _describe_no_difference(facts: CompareFacts) -> str:
@@ -192,7 +180,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
         rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
         says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
         f"({describe_points(facts.composite)})",
-        why=(_describe_no_difference(facts), _describe_needed_pairs(facts)),
+        why=(_describe_no_difference(facts), describe_needed_pairs(facts)),
         next_step=f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
     )
 
@@ -255,17 +243,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
     says = f"{facts.treatment} is better than {facts.control} ({describe_points(facts.composite)})"
-    held = [
-        one
-        for one in (
-            _object_to_low_layer(facts),
-            _object_to_lost_outputs(facts),
-            _object_to_judge_disagreement(facts),
-            _object_to_few_samples(facts),
-            object_to_missed_gate(facts.treatment, facts.other_gates),
-        )
-        if one
-    ]
+    held = list_shipping_objections(facts)
     if not held:
         return VerdictRuling(
             verdict="PROGRESS",
@@ -280,95 +258,4 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
         says=f"{says}, but {held[0].says or held[0].what}",
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShippingObjection:
-    """One thing that speaks against shipping a treatment; the headline says `what`, or more where `says` does."""
-
-    what: str
-    reasons: tuple[str, ...]
-    next_step: str
-    says: str = ""
-
-
-def _object_to_low_layer(facts: CompareFacts) -> ShippingObjection | None:
-    low = {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}
-    if not low:
-        return None
-    reasons = tuple(
-        (
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, and {format_score(layer.gate)} "
-            f"is asked."
-        )
-        if layer.below
-        else _describe_lower_layer(name, layer.difference)
-        for name, layer in low.items()
-    )
-    return ShippingObjection(
-        what="a layer is low", reasons=reasons, next_step=f"Bring {join_names(low)} up before shipping."
-    )
-
-
-def _object_to_lost_outputs(facts: CompareFacts) -> ShippingObjection | None:
-    if not facts.dropped:
-        return None
-    lost = format_plural(facts.dropped, "output")
-    return ShippingObjection(
-        what="the treatment lost outputs",
-        reasons=(f"{lost} of {facts.treatment} alone could not be scored, and left the comparison.",),
-        next_step=f"Get a score for every output of {facts.treatment}, then compare again.",
-    )
-
-
-def _object_to_judge_disagreement(facts: CompareFacts) -> ShippingObjection | None:
-    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_disagree(one)]
-    reasons = tuple(
-        f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
-        for name, found in apart
-        if isinstance(found, Agreement)
-    )
-    step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
-    return ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
-
-
-def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection | None:
-    if facts.pairs >= facts.needed:
-        return None
-    step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
-    return ShippingObjection(what="the samples are few", reasons=(_describe_needed_pairs(facts),), next_step=step)
-
-
-def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
-    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
-    missed = next((state.gate for state in gates if not state.passed), None)
-    if missed is None:
-        return None
-    return ShippingObjection(
-        what="a gate is missed",
-        says=f"{variant} misses its gate {missed}",
-        reasons=(),
-        next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
-    )
-
-
-def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
-    """Every gate beside the layers that is missed; one that is not known has not been reached."""
-    return [
-        f"{variant}: the gate {state.gate} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
-        f"at least {state.min:g} is asked for."
-        for state in gates
-        if not state.passed
-    ]
-
-
-def _describe_needed_pairs(facts: CompareFacts) -> str:
-    """Why it takes so many samples."""
-    pairs = format_plural(facts.pairs, "pair")
-    if facts.power is None or facts.needed == LEAST_NEEDED:
-        return f"{pairs}, and the power band begins at {LEAST_NEEDED}."
-    return (
-        f"{pairs}; with differences this scattered (standard deviation {format_score(facts.power.sd)}) it takes "
-        f"{facts.needed:,} to see a difference of {facts.power.smallest_effect:g} points four times out of five."
     )

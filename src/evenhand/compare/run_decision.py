@@ -11,7 +11,7 @@ from typing import Any
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, GateState, VariantColumn
-from evenhand.compare.rules import describe_missed_gates
+from evenhand.compare.objections import describe_missed_gates
 from evenhand.errors import InputError
 from evenhand.runs.run_record import EvalSnapshot
 from evenhand.runs.summary import RunSummary
