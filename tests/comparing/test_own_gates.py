@@ -44,6 +44,7 @@ def test_of_two_better_ones_the_other_stays_the_best() -> None:
 
     assert decision.verdict == "CAUTIOUS"
     assert decision.best == "new"
+    assert "Best of" not in decision.headline  # A better one was held back.
     assert decision.exit_code == 1
 
 
