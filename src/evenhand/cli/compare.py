@@ -52,10 +52,10 @@ def compare_command(  # noqa: PLR0913 - the options of the command
     found = compare_runs(None, *chosen, terms=terms)
     with until_reader_leaves():
         if as_data:
-            print_json(found)
+            print_json(found.to_json())
         else:
-            print_comparison(found)
-    return 0 if report_only else int(found["decision"]["exit_code"])
+            print_comparison(found.to_json())
+    return 0 if report_only else found.exit_code
 
 
 def _choose_compared_runs(runs: tuple[str, ...], baseline: str | None) -> tuple[str, ...]:

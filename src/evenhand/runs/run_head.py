@@ -1,11 +1,10 @@
-"""The head of a report as plain data: all numbers of a run but its samples and its decision; gates, and length
-against score.
+"""The head of a report as plain data: all numbers of a run but its samples and its decision, with length against
+score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -140,38 +139,3 @@ def _length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int6
 
 def _round_length_bias(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-PASS_RATE = "pass_rate"
-
-
-def check_run_gates(
-    tally: VariantTally, gates: Mapping[str, Fraction], but: Collection[str] = ()
-) -> list[dict[str, object]]:
-    """Each gate with what was reached, `but` for some. Every output must pass, unless a pass rate says otherwise."""
-    asked = {name: least for name, least in gates.items() if name not in but}
-    asked.setdefault(PASS_RATE, Fraction(1))
-    states: list[dict[str, object]] = []
-    for name, least in asked.items():
-        reached = _gate_mean(tally, name)
-        states.append(
-            {
-                "gate": name,
-                "min": float(least),
-                "mean": None if reached is None else float(reached),
-                "passed": None if reached is None else reached >= least,
-            }
-        )
-    return states
-
-
-def _gate_mean(tally: VariantTally, name: str) -> Fraction | None:
-    if name in ("score", "composite"):
-        return (tally.score if name == "score" else tally.composite).exact
-    if name in tally.layers:
-        return tally.layers[name].exact
-    if name == PASS_RATE:  # An incomplete scorecard never passes, and an output that failed has none.
-        total = sum(tally.states.values())
-        return Fraction(tally.passed, total) if total else None
-    mean = tally.criteria.get(name)
-    return mean.exact if mean else None
