@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
@@ -106,14 +106,17 @@ class _ObjectReader:
     def __call__(self, data: object, **given: object) -> Any:
         if not isinstance(data, Mapping):
             raise unexpected_json("an object", data)
+        if data.keys() != self.keys.keys():
+            self._check_keys(data)
+        return self.build(data, given)
+
+    def _check_keys(self, data: Mapping[str, object]) -> None:
         for key, needed in self.keys.items():
             if needed and key not in data:
                 raise JsonFormatError(Fault("is missing", path=(key,)))
-        if not self._readers.lenient:
-            for key in data:
-                if key not in self.keys:
-                    raise JsonFormatError(Fault("is not known", path=(str(key)[:60],)))
-        return self.build(data, given)
+        unknown = [] if self._readers.lenient else [key for key in data if key not in self.keys]
+        if unknown:
+            raise JsonFormatError(Fault("is not known", path=(str(unknown[0])[:60],)))
 
     def build(self, data: Mapping[str, object], values: dict[str, object]) -> Any:
         """The value out of an object that may have other keys too."""
@@ -174,7 +177,7 @@ def _make_tuple_reader(readers: Sequence[JsonReader]) -> JsonReader:
     def read(value: object) -> tuple[object, ...]:
         if not isinstance(value, (list, tuple)) or len(value) != len(readers):
             raise unexpected_json(f"a list of {len(readers)}", value)
-        return tuple(_read_entries(zip(readers, value, strict=True)))
+        return tuple([_read_entry(readers[at], at, entry) for at, entry in enumerate(value)])
 
     return read
 
@@ -183,7 +186,13 @@ def _make_list_reader(read_entry: JsonReader) -> JsonReader:
     def read(value: object) -> tuple[object, ...]:
         if not isinstance(value, (list, tuple)):
             raise unexpected_json("a list", value)
-        return tuple(_read_entries((read_entry, entry) for entry in value))
+        entries: list[object] = []
+        try:
+            for entry in value:
+                entries.append(read_entry(entry))
+        except InputError as error:
+            raise error.within(len(entries)) from None
+        return tuple(entries)
 
     return read
 
@@ -201,10 +210,6 @@ def _read_texts(value: object) -> tuple[str, ...]:
     if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
         return tuple(value)
     raise unexpected_json("a list of texts", value)
-
-
-def _read_entries(entries: Iterable[tuple[JsonReader, object]]) -> Iterator[object]:
-    return (_read_entry(read, at, entry) for at, (read, entry) in enumerate(entries))
 
 
 def _read_entry(read: JsonReader, key: str | int, entry: object) -> Any:
