@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -38,7 +38,15 @@ class Codec:
         self._error = error
         self._hint = hint
         self._readers = JsonReaders(known, shapes or {}, tag, lenient=lenient)
-        self.to_json = JsonWriters(known, shapes or {}, tag).write
+        self._writers = JsonWriters(known, shapes or {}, tag)
+
+    def to_json(self, value: object) -> Any:
+        """A value as plain data."""
+        return self._writers.write(value)
+
+    def writer(self, cls: type[T]) -> Callable[[T], dict[str, Any]]:
+        """The function that writes the values of one class: the quicker way where there are many."""
+        return self._writers.find(cls)
 
     def from_json(self, cls: type[T], data: object, **given: object) -> T:
         """The value that was written; `given` are fields that the data does not have."""

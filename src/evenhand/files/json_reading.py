@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import is_dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from evenhand.errors import Fault, InputError
 from evenhand.files.json_scalars import (
+    UNCHANGED_TYPES,
     JsonFormatError,
     JsonScalar,
     describe_json_value,
-    read_json_choice,
+    make_choice_reader,
     unexpected_json,
 )
 from evenhand.files.json_shape import (
@@ -25,6 +26,7 @@ from evenhand.files.json_shape import (
     StandIn,
     list_shape_fields,
 )
+from evenhand.files.json_writing import ExpressionNames
 
 JsonReader = Callable[..., Any]
 
@@ -67,13 +69,12 @@ class JsonReaders:
             read, make = self.find(shape.type), shape.read
             return lambda value: make(read(value))
         if is_dataclass(type_) and isinstance(type_, type):
-            fields = list_shape_fields(type_, shape)
-            return _make_row_reader(self, type_, fields) if shape and shape.row else _ObjectReader(self, type_, fields)
+            return self._make_row_reader(type_) if shape and shape.row else _ObjectReader(self, type_).read
         origin, parts = get_origin(type_), get_args(type_)
         if origin is Literal:
-            return lambda value: read_json_choice(value, parts)
+            return make_choice_reader(parts)
         if origin in (Union, UnionType):
-            return self._make_union_reader(parts)
+            return self._make_union_reader(type_)
         if origin is tuple and parts[-1] is not Ellipsis:
             return _make_tuple_reader([self.find(part) for part in parts])
         if origin in (tuple, Sequence):
@@ -82,33 +83,86 @@ class JsonReaders:
             return _make_mapping_reader(self.find(parts[1]))
         raise TypeError(f"{type_} has no form in JSON")
 
-    def _make_union_reader(self, parts: Sequence[Any]) -> JsonReader:
-        some = [part for part in parts if part is not NoneType]
-        read: JsonReader = self.find(some[0]) if len(some) == 1 else lambda data: self.read_tagged(some, data)
-        if len(some) == len(parts):
-            return read
+    def list_fields(self, cls: type) -> list[ShapeField]:
+        """The fields of a class in the shape that it has here."""
+        shape = self._shapes.get(cls)
+        return list_shape_fields(cls, shape if isinstance(shape, JsonShape) else None)
+
+    def _make_row_reader(self, cls: type) -> JsonReader:
+        """Of a list with the values of the fields, in their order."""
+        read = _make_tuple_reader([self.find(one.type) for one in self.list_fields(cls)])
+        return lambda value: cls(*read(value))
+
+    def _make_union_reader(self, type_: Any) -> JsonReader:
+        parts = get_args(type_)
+        if NoneType not in parts:
+            return lambda data: self.read_tagged(parts, data)
+        read = self.find(_without_none(type_))
         return lambda value: None if value is None else read(value)
 
 
 class _ObjectReader:
-    """Reads objects with the keys of one class."""
+    """Reads objects with the keys of one class.
 
-    def __init__(self, readers: JsonReaders, cls: type, fields: Iterable[ShapeField]) -> None:
+    A compiled expression makes the value: cls(text=read(data["text"]), …). Only where that fails is it found out which
+    field is wrong.
+    """
+
+    def __init__(self, readers: JsonReaders, cls: type) -> None:
         self._readers = readers
-        self._cls = cls
-        self._named: list[tuple[str, str, JsonReader, bool]] = []
-        self._spread: list[tuple[str, Callable[[JsonObject], object]]] = []  # Read from the whole object.
+        self._names = ExpressionNames()
+        self._fields: dict[str, JsonReader] = {}  # By key.
         self._checks: list[Callable[[Any, JsonParts], None]] = []
         self.keys: dict[str, bool] = {}  # With whether each must be there.
-        for one in fields:
-            self._plan_field(one)
+        arguments = [self._argument(one) for one in readers.list_fields(cls)]
+        made = f"{self._names.name(cls)}({''.join(filter(None, arguments))}**given)"
+        self.build = self._names.compile(f"lambda data, given: {made}")
 
-    def __call__(self, data: object, **given: object) -> Any:
-        if not isinstance(data, Mapping):
+    def read(self, data: object, **given: object) -> Any:
+        """A value, or an error with the way to what is wrong."""
+        if not isinstance(data, dict):
             raise unexpected_json("an object", data)
-        if data.keys() != self.keys.keys():
+        if not self._readers.lenient and data.keys() != self.keys.keys():
             self._check_keys(data)
-        return self.build(data, given)
+        try:
+            value = self.build(data, given)
+        except (InputError, KeyError):
+            self._check_keys(data)
+            self._check_fields(data)
+            raise
+        for check in self._checks:
+            check(value, JsonObject(self._readers, data))
+        return value
+
+    def _argument(self, one: ShapeField) -> str:
+        form, may_lack = one.form, self._readers.lenient and not one.required
+        if isinstance(form, JsonField) and form.flat:
+            return f"{one.name}={self._flat_value(one.type)}, "
+        self.keys |= dict.fromkeys(one.keys, not may_lack)
+        if isinstance(form, DerivedField):
+            self._checks += [form.check] if form.check else []
+            return ""
+        if isinstance(form, SplitField):
+            return f"{one.name}={self._names.name(form.read)}({self._names.name(self._open)}(data)), "
+        key, type_ = one.keys[0], _without_none(one.type) if may_lack else one.type  # Null is then the default.
+        read = self._fields[key] = form.scalar.read if form.scalar else self._readers.find(type_)
+        if may_lack:
+            there = _read_expression(self._names, read, "given_part")
+            return f"{one.name}={self._default(one)} if (given_part := data.get({key!r})) is None else {there}, "
+        return f"{one.name}={_read_expression(self._names, read, f'data[{key!r}]')}, "
+
+    def _flat_value(self, cls: type) -> str:
+        below = _ObjectReader(self._readers, cls)
+        self._fields |= below._fields
+        self.keys |= below.keys
+        return f"{self._names.name(below.build)}(data, {{}})"
+
+    def _default(self, one: ShapeField) -> str:
+        constant = one.default_factory is MISSING
+        return self._names.name(one.default) if constant else f"{self._names.name(one.default_factory)}()"
+
+    def _open(self, data: Mapping[str, object]) -> JsonObject:
+        return JsonObject(self._readers, data)
 
     def _check_keys(self, data: Mapping[str, object]) -> None:
         for key, needed in self.keys.items():
@@ -118,41 +172,10 @@ class _ObjectReader:
         if unknown:
             raise JsonFormatError(Fault("is not known", path=(str(unknown[0])[:60],)))
 
-    def build(self, data: Mapping[str, object], values: dict[str, object]) -> Any:
-        """The value out of an object that may have other keys too."""
-        for name, key, read, may_lack in self._named:
-            part = data.get(key)
-            if part is None and may_lack:
-                continue
-            try:
-                values[name] = read(part)
-            except InputError as error:
-                raise error.within(key) from None
-        if not self._spread and not self._checks:
-            return self._cls(**values)
-        whole = JsonObject(self._readers, data)
-        values |= {name: read(whole) for name, read in self._spread}
-        value = self._cls(**values)
-        for check in self._checks:
-            check(value, whole)
-        return value
-
-    def _plan_field(self, one: ShapeField) -> None:
-        form, may_lack = one.form, self._readers.lenient and not one.required
-        if isinstance(form, JsonField) and form.flat:
-            below = self._readers.find(one.type)
-            assert isinstance(below, _ObjectReader)
-            self._spread.append((one.name, lambda whole: below.build(whole.data, {})))
-            self.keys |= below.keys
-            return
-        self.keys |= dict.fromkeys(one.keys, not may_lack)
-        if isinstance(form, SplitField):
-            self._spread.append((one.name, form.read))
-        elif isinstance(form, DerivedField):
-            self._checks += [form.check] if form.check else []
-        else:
-            read = form.scalar.read if form.scalar else self._readers.find(one.type)
-            self._named.append((one.name, one.keys[0], read, may_lack))
+    def _check_fields(self, data: Mapping[str, object]) -> None:
+        for key, read in self._fields.items():
+            if self.keys[key] or data.get(key) is not None:
+                _read_entry(read, key, data[key])
 
 
 class JsonObject:
@@ -167,17 +190,32 @@ class JsonObject:
         return _read_entry(self._readers.find(type_), key, self.data[key])
 
 
-def _make_row_reader(readers: JsonReaders, cls: type, fields: Sequence[ShapeField]) -> JsonReader:
-    """Of a list with the values of the fields, in their order."""
-    read, names = _make_tuple_reader([readers.find(one.type) for one in fields]), [one.name for one in fields]
-    return lambda value: cls(**dict(zip(names, read(value), strict=True)))
+def _without_none(type_: Any) -> Any:
+    parts = get_args(type_) if get_origin(type_) in (Union, UnionType) else (type_,)
+    return Union[tuple(part for part in parts if part is not NoneType)]  # noqa: UP007 - of however many there are.
+
+
+def _read_expression(names: ExpressionNames, read: JsonReader, value: str) -> str:
+    """A call of a reader, but not for what it would give back as it stands."""
+    plain = UNCHANGED_TYPES.get(read)
+    called = f"{names.name(read)}({'part' if plain else value})"
+    return f"(part if type(part := {value}) is {plain.__name__} else {called})" if plain else called
 
 
 def _make_tuple_reader(readers: Sequence[JsonReader]) -> JsonReader:
-    def read(value: object) -> tuple[object, ...]:
+    names = ExpressionNames()
+    parts = "".join(f"{_read_expression(names, read, f'value[{at}]')}, " for at, read in enumerate(readers))
+    build = names.compile(f"lambda value: ({parts})")
+
+    def read(value: object) -> Any:
         if not isinstance(value, (list, tuple)) or len(value) != len(readers):
             raise unexpected_json(f"a list of {len(readers)}", value)
-        return tuple([_read_entry(readers[at], at, entry) for at, entry in enumerate(value)])
+        try:
+            return build(value)
+        except InputError:
+            for at, read in enumerate(readers):
+                _read_entry(read, at, value[at])
+            raise
 
     return read
 
@@ -186,13 +224,12 @@ def _make_list_reader(read_entry: JsonReader) -> JsonReader:
     def read(value: object) -> tuple[object, ...]:
         if not isinstance(value, (list, tuple)):
             raise unexpected_json("a list", value)
-        entries: list[object] = []
         try:
-            for entry in value:
-                entries.append(read_entry(entry))
-        except InputError as error:
-            raise error.within(len(entries)) from None
-        return tuple(entries)
+            return tuple(map(read_entry, value))
+        except InputError:
+            for at, entry in enumerate(value):
+                _read_entry(read_entry, at, entry)
+            raise
 
     return read
 

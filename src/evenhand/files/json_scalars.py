@@ -52,12 +52,15 @@ def read_json_string(value: object) -> str:
     raise unexpected_json("text", value)
 
 
-def read_json_choice(value: object, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
-    word = read_json_string(value)
-    if word in allowed:
-        return word
-    raise unexpected_json(f"one of {', '.join(allowed)}", value)
+def make_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
+    """A function that reads one of a few words."""
+
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise unexpected_json(f"one of {', '.join(allowed)}" if isinstance(value, str) else "text", value)
+
+    return read
 
 
 def whole_number_between(least: int, most: int) -> JsonScalar:
@@ -172,4 +175,12 @@ JSON_SCALARS: dict[Any, JsonScalar] = {
     Decimal: JsonScalar(_read_decimal, str),
     Fraction: FRACTION_TEXT,
     datetime: JsonScalar(_read_moment, datetime.isoformat),
+}
+
+# What these readers give back as it stands.
+UNCHANGED_TYPES: dict[Callable[..., Any], type] = {
+    read_json_string: str,
+    _read_flag: bool,
+    _read_whole_number: int,
+    _read_number: float,
 }

@@ -19,19 +19,25 @@ def list_shape_fields(cls: type, shape: JsonShape | None = None) -> list[ShapeFi
         for one in dataclass_fields(cls)
         if not shape.only or one.name in shape.only
     ]
-    derived = [ShapeField(key, (key,), None, True, form) for key, form in shape.derived.items()]
+    derived = [ShapeField(key, (key,), None, form, MISSING, MISSING) for key, form in shape.derived.items()]
     return derived + own if shape.derived_first else own + derived
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeField:
-    """One entry of a shape: the name of the field, its keys and its type; `type` is None where it is derived."""
+    """One entry of a shape: the name of the field, its keys, its type and its form."""
 
     name: str
     keys: tuple[str, ...]
     type: Any
-    required: bool
     form: JsonField | SplitField | DerivedField
+    default: object
+    default_factory: object
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is MISSING and self.default_factory is MISSING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +56,15 @@ class JsonShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonField:
-    """How a field is written where its name and type do not say it; a `flat` one has its parts beside its siblings."""
+    """How a field is written where its name and type do not say it.
+
+    A `flat` one has its parts beside its siblings; a `plain` one is written as it stands, and read by its type.
+    """
 
     key: str = ""
     scalar: JsonScalar | None = None
     flat: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,5 +102,4 @@ class JsonParts(Protocol):
 
 def _describe_field(one: Field[Any], type_: Any, form: JsonField | SplitField) -> ShapeField:
     keys = form.keys if isinstance(form, SplitField) else (form.key or one.name.rstrip("_"),)
-    required = one.default is MISSING and one.default_factory is MISSING
-    return ShapeField(one.name, keys, type_, required, form)
+    return ShapeField(one.name, keys, type_, form, one.default, one.default_factory)

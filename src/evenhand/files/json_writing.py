@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from evenhand.files.json_scalars import JsonScalar
-from evenhand.files.json_shape import DerivedField, JsonShape, ShapeField, SplitField, StandIn, list_shape_fields
+from evenhand.files.json_shape import JsonField, JsonShape, ShapeField, SplitField, StandIn, list_shape_fields
 
 
 class JsonWriters:
@@ -19,18 +19,18 @@ class JsonWriters:
         self._shapes = shapes
         self._tag = tag
         self._writers: dict[type, Callable[[Any], Any]] = {}
-        self._functions: dict[str, object] = {}  # What the expressions call, by the names they have there.
+        self._names = ExpressionNames()
 
     def write(self, value: object) -> Any:
         """A value as plain data."""
-        write = self._writers.get(type(value))
-        if write is None:
-            write = self._writers[type(value)] = self._compile(type(value))
-        return write(value)
+        return self.find(type(value))(value)
 
-    def _compile(self, type_: type) -> Callable[[Any], Any]:
-        """As quick as what is written by hand: {"text": value.text, "usage": {"input": value.usage.input}}."""
-        write: Callable[[Any], Any] = eval(f"lambda value: {self._expression(type_, 'value')}", self._functions)
+    def find(self, cls: type) -> Callable[[Any], Any]:
+        """The function for a class: {"text": value.text, "usage": {"input": value.usage.input, …}, …}."""
+        write = self._writers.get(cls)
+        if write is None:
+            write = self._names.compile(f"lambda value: {self._expression(cls, 'value')}")
+            self._writers[cls] = write
         return write
 
     def _expression(self, type_: Any, value: str) -> str:
@@ -59,24 +59,21 @@ class JsonWriters:
     def _object_expression(self, cls: type, shape: JsonShape, value: str) -> str:
         fields = list_shape_fields(cls, shape)
         if shape.row:
-            return f"[{', '.join(self._expression(one.type, f'{value}.{one.name}') for one in fields)}]"
+            return f"[{', '.join(self._part(one, value) for one in fields)}]"
         tagged = [f"{self._tag!r}: {value}.kind"] if hasattr(cls, "kind") else []
-        entries = [entry for one in fields for entry in self._entries(one, value)]
-        return f"{{{', '.join(tagged + entries)}}}"
+        return f"{{{', '.join(tagged + [self._entry(one, value) for one in fields])}}}"
 
-    def _entries(self, one: ShapeField, value: str) -> Iterator[str]:
-        """One entry of an object, or those that stand for a field in it."""
+    def _entry(self, one: ShapeField, value: str) -> str:
+        several = isinstance(one.form, SplitField) or (isinstance(one.form, JsonField) and one.form.flat)
+        return f"**{self._part(one, value)}" if several else f"{one.keys[0]!r}: {self._part(one, value)}"
+
+    def _part(self, one: ShapeField, value: str) -> str:
         own, form = f"{value}.{one.name}", one.form
-        if isinstance(form, SplitField):
-            yield f"**{self._call(form.write, value)}"
-        elif isinstance(form, DerivedField):
-            yield f"{one.keys[0]!r}: {self._call(form.write, value)}"
-        elif form.flat:
-            yield f"**{self._expression(one.type, own)}"
-        elif form.scalar:
-            yield f"{one.keys[0]!r}: {self._scalar_expression(form.scalar, own)}"
-        else:
-            yield f"{one.keys[0]!r}: {self._expression(one.type, own)}"
+        if not isinstance(form, JsonField):
+            return self._call(form.write, value)
+        if form.scalar:
+            return self._scalar_expression(form.scalar, own)
+        return own if form.plain else self._expression(one.type, own)
 
     def _union_expression(self, parts: Sequence[Any], value: str) -> str:
         some = [part for part in parts if part is not NoneType]
@@ -93,6 +90,22 @@ class JsonWriters:
         return f"list({value})" if entry == "entry" else f"[{entry} for entry in {value}]"
 
     def _call(self, function: Callable[..., object], value: str) -> str:
-        name = f"function_{id(function)}"
-        self._functions[name] = function
-        return f"{name}({value})"
+        return f"{self._names.name(function)}({value})"
+
+
+class ExpressionNames:
+    """The objects that compiled expressions use, by the names they have there."""
+
+    def __init__(self) -> None:
+        self._objects: dict[str, object] = {}
+
+    def name(self, one: object) -> str:
+        """The name of an object."""
+        name = f"object_{id(one)}"
+        self._objects[name] = one
+        return name
+
+    def compile(self, source: str) -> Callable[..., Any]:
+        """The function that an expression says."""
+        function: Callable[..., Any] = eval(source, self._objects)
+        return function
