@@ -143,6 +143,7 @@ class _ObjectReader:
             self._checks += [form.check] if form.check else []
             return ""
         if isinstance(form, SplitField):
+            assert form.read, f"{one.name} is not read back"
             return f"{one.name}={self._names.name(form.read)}({self._names.name(self._open)}(data)), "
         key, type_ = one.keys[0], _without_none(one.type) if may_lack else one.type  # Null is then the default.
         read = self._fields[key] = form.scalar.read if form.scalar else self._readers.find(type_)

@@ -28,6 +28,15 @@ class JsonScalar:
     write: Callable[[Any], object] | None = None
 
 
+def written_as(write: Callable[[Any], object]) -> JsonScalar:
+    """A form for readers, from which the value cannot be had again."""
+
+    def refuse(value: object) -> None:
+        raise TypeError("this form is not read back")
+
+    return JsonScalar(refuse, write)
+
+
 class JsonFormatError(InputError):
     """Data of another form than expected; the codec that reads it adds its own hint."""
 

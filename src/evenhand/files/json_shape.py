@@ -69,11 +69,14 @@ class JsonField:
 
 @dataclass(frozen=True, slots=True)
 class SplitField:
-    """A field that is written under several keys, by what the whole value says, and read from all of them."""
+    """A field that is written under several keys, by what the whole value says, and read from all of them.
+
+    Without `read` the form is for readers only.
+    """
 
     keys: tuple[str, ...]
     write: Callable[[Any], Mapping[str, object]]
-    read: Callable[[JsonParts], object]
+    read: Callable[[JsonParts], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)

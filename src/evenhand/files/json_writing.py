@@ -20,6 +20,7 @@ class JsonWriters:
         self._tag = tag
         self._writers: dict[type, Callable[[Any], Any]] = {}
         self._names = ExpressionNames()
+        self._open: list[type] = []  # The classes whose expressions are being written.
 
     def write(self, value: object) -> Any:
         """A value as plain data."""
@@ -58,10 +59,14 @@ class JsonWriters:
 
     def _object_expression(self, cls: type, shape: JsonShape, value: str) -> str:
         fields = list_shape_fields(cls, shape)
-        if shape.row:
-            return f"[{', '.join(self._part(one, value) for one in fields)}]"
-        tagged = [f"{self._tag!r}: {value}.kind"] if hasattr(cls, "kind") else []
-        return f"{{{', '.join(tagged + [self._entry(one, value) for one in fields])}}}"
+        if cls in self._open:  # A tree: values of this class inside of others.
+            return self._call(self.write, value)
+        self._open.append(cls)
+        kind = getattr(cls, "kind", None)
+        tagged = [f"{self._tag!r}: {kind!r}"] if isinstance(kind, str) else []
+        entries = [self._part(one, value) if shape.row else self._entry(one, value) for one in fields]
+        self._open.pop()
+        return f"[{', '.join(entries)}]" if shape.row else f"{{{', '.join(tagged + entries)}}}"
 
     def _entry(self, one: ShapeField, value: str) -> str:
         several = isinstance(one.form, SplitField) or (isinstance(one.form, JsonField) and one.form.flat)
