@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -139,10 +140,9 @@ def _read_whole_number(value: object) -> int:
 def _read_number(value: object) -> float:
     if isinstance(value, float):
         return value
-    try:
-        return float(_read_whole_number(value))
-    except (JsonFormatError, OverflowError):
-        raise unexpected_json("a number", value) from None
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+        return value
+    raise unexpected_json("a number", value)
 
 
 def _read_decimal(value: object) -> Decimal:

@@ -172,15 +172,14 @@ def _write_score(one: Judgment) -> JudgingJson:
 
 _NULL_IF_EMPTY = JsonField(scalar=written_as(lambda text: text or None))
 
+JUDGMENT_SHAPE = JsonShape(
+    fields={"score": SplitField(("score", "band", "why_not"), _write_score), "feedback": _NULL_IF_EMPTY}
+)
+
 JUDGING_JSON = Codec(
     scalars={Decimal: written_as(float)},
     shapes={
-        Judgment: JsonShape(
-            fields={
-                "score": SplitField(("score", "band", "why_not"), _write_score),
-                "feedback": _NULL_IF_EMPTY,
-            }
-        ),
+        Judgment: JUDGMENT_SHAPE,
         Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY}),
         PairwiseStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
