@@ -67,6 +67,11 @@ class JsonField:
     plain: bool = False
 
 
+def json_key(key: str) -> dict[str, JsonField]:
+    """Metadata for a field that has another name in JSON."""
+    return {"json": JsonField(key=key)}
+
+
 @dataclass(frozen=True, slots=True)
 class SplitField:
     """A field that is written under several keys, by what the whole value says, and read from all of them.
