@@ -41,15 +41,15 @@ class Label:
 
     def row(self) -> dict[str, str]:
         """As the store keeps it."""
-        return _LABEL_ROW.to_json(self)  # type: ignore[no-any-return]
+        return LABEL_ROW.to_json(self)  # type: ignore[no-any-return]
 
 
 def label_from_row(row: Mapping[str, Any]) -> Label:
     """A label that the store has kept."""
-    return _LABEL_ROW.from_json(Label, row)
+    return LABEL_ROW.from_json(Label, row)
 
 
-_LABEL_ROW = Codec(lenient=True)  # A row has more columns.
+LABEL_ROW = Codec(lenient=True)  # A row has more columns.
 
 
 def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:

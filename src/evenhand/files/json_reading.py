@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, is_dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -42,13 +43,24 @@ class JsonReaders:
         self._shapes = shapes
         self._tag = tag
         self._readers: dict[Any, JsonReader] = {}
+        self._open: list[Any] = []  # The types whose readers are being made.
 
     def find(self, type_: Any) -> JsonReader:
         """The function for a type."""
         read = self._readers.get(type_)
-        if read is None:
+        if read is not None:
+            return read
+        if type_ in self._open:  # A tree: values of this class inside of others.
+            return partial(self._read_later, type_)
+        self._open.append(type_)
+        try:
             read = self._readers[type_] = self._make_reader(type_)
+        finally:
+            self._open.remove(type_)
         return read
+
+    def _read_later(self, type_: Any, data: object) -> Any:
+        return self.find(type_)(data)
 
     def read_tagged(self, classes: Sequence[Any], data: object) -> Any:
         """A value of the class whose kind the data names."""

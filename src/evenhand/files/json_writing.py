@@ -62,10 +62,12 @@ class JsonWriters:
         if cls in self._open:  # A tree: values of this class inside of others.
             return self._call(self.write, value)
         self._open.append(cls)
+        try:
+            entries = [self._part(one, value) if shape.row else self._entry(one, value) for one in fields]
+        finally:
+            self._open.remove(cls)
         kind = getattr(cls, "kind", None)
         tagged = [f"{self._tag!r}: {kind!r}"] if isinstance(kind, str) else []
-        entries = [self._part(one, value) if shape.row else self._entry(one, value) for one in fields]
-        self._open.pop()
         return f"[{', '.join(entries)}]" if shape.row else f"{{{', '.join(tagged + entries)}}}"
 
     def _entry(self, one: ShapeField, value: str) -> str:
