@@ -23,6 +23,7 @@ def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, s
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
     from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
 
+    kept = frame.to_json()
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
     variants = []
     for name in summary.tallies:
@@ -33,12 +34,7 @@ def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, s
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
     judges = [summarise_judge_json(name, summary.calls[name], name == EMBEDDED) for name in asked]
     return {
-        "eval": {
-            "judges": list(frame.judges),
-            "guards": list(frame.guards),
-            "rubrics": list(frame.rubrics),
-            "assertions": list(frame.assertions),
-        },
+        "eval": {name: kept[name] for name in ("judges", "guards", "rubrics", "assertions")},
         "unfinished": sum(tally.unfinished for tally in summary.tallies.values()),
         "variants": variants,
         "judges": judges,
