@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from evenhand.files.methods import list_method_names
+from tests.architecture.draw_rooms import BEGIN, END, PAGE, draw_rooms
 from tests.architecture.rules import (
     MOST_LINES,
     find_foreign_packages,
@@ -36,6 +37,11 @@ def modules() -> list[Module]:
 def test_every_room_has_its_level(modules: list[Module]) -> None:
     """A new room says where it stands before anybody imports it."""
     assert {module.room for module in modules} == set(LEVEL_OF)
+
+
+def test_the_drawing_of_the_rooms_is_current(modules: list[Module]) -> None:
+    """CONTRIBUTING shows every room and who imports whom: scripts/draw-rooms draws it anew."""
+    assert f"{BEGIN}{draw_rooms(modules)}{END}" in PAGE.read_text("utf-8")
 
 
 @EMBEDDED_MOVES
