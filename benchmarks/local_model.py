@@ -10,7 +10,7 @@ from random import Random
 from time import perf_counter
 from typing import Any
 
-from evenhand import Connections, Sample, Scored, load_rubric
+from evenhand import Connections, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds, calibrate_yes_no, load_known_questions, read_yes_leaning
 from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.prompts import JudgeSetup, load_prompts
@@ -19,7 +19,7 @@ DATA = Path(__file__).parent / "data"
 SETS = ("hard_fit.jsonl", "everyday_held_out.jsonl", "hard_held_out.jsonl")  # Texts and thresholds: by the first alone.
 ROWS = 120
 Row = dict[str, Any]
-Answer = tuple[bool, float | str, bool | None]  # What is right, the log-odds or why there are none, and what was said.
+Answer = tuple[bool, float | Missing, bool | None]  # What is right, the log-odds or why not, and what was said.
 
 
 def main(path: str, rows: int = ROWS) -> None:
@@ -80,7 +80,7 @@ def _print(name: str, answers: list[Answer], threshold: float, seconds: float) -
 
 
 def _read(answers: list[Answer]) -> list[tuple[bool, float]]:
-    return [(right, leaning) for right, leaning, _ in answers if not isinstance(leaning, str)]
+    return [(right, leaning) for right, leaning, _ in answers if not isinstance(leaning, Missing)]
 
 
 def _share(right: Iterator[bool]) -> float:

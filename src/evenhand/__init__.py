@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from evenhand.model.method import Method
     from evenhand.model.rubric import Rubric
     from evenhand.model.sample import Sample
-    from evenhand.model.scale import Scale, Scored, Unscored
+    from evenhand.model.scale import Missing, Scale, Scored
     from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
     from evenhand.models.budget import Budget
     from evenhand.models.connections import Connections
@@ -84,7 +84,7 @@ _HOMES = {
     "model.scale": (
         "Scale",
         "Scored",
-        "Unscored",
+        "Missing",
     ),
     "model.scorecard": (
         "Answers",
@@ -134,6 +134,7 @@ __all__ = [
     "JudgedSample",
     "Limits",
     "Method",
+    "Missing",
     "ModelError",
     "ModelSettings",
     "OutputError",
@@ -152,7 +153,6 @@ __all__ = [
     "StoreError",
     "Submission",
     "Task",
-    "Unscored",
     "__version__",
     "compare_runs",
     "judge",

@@ -31,6 +31,7 @@ WAITING_FILES = (
     "judging/cascade.py",
     "judging/driver.py",
     "judging/judge.py",
+    "judging/open_judge.py",
     "judging/single_judge.py",
     "evals/variants/",
     "runs/execute.py",

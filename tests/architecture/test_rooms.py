@@ -25,9 +25,6 @@ from tests.architecture.source import LEVEL_OF, Module, read_modules
 # "points" is also a field of a criterion, "checklist" also a dialogue.
 METHODS = set(list_method_names()) - {"points", "checklist"}
 
-# This fails once the last violation is gone: then the mark goes too.
-EMBEDDED_MOVES = pytest.mark.xfail(strict=True, reason="models.local_models opens the embedded judge")
-
 
 @pytest.fixture(scope="module")
 def modules() -> list[Module]:
@@ -44,7 +41,6 @@ def test_the_drawing_of_the_rooms_is_current(modules: list[Module]) -> None:
     assert f"{BEGIN}{draw_rooms(modules)}{END}" in PAGE.read_text("utf-8")
 
 
-@EMBEDDED_MOVES
 def test_a_room_imports_only_from_below(modules: list[Module]) -> None:
     """What is low stays low: arithmetic never learns of files, files never of screens."""
     _expect_none(find_upward_imports(modules))

@@ -42,9 +42,10 @@ def test_the_public_names_are_these() -> None:
     assert set(dir(evenhand)) == {
         "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
         "ContestResult", "Criterion", "Eval", "EvalError", "EvenhandError", "InputError", "JudgeError", "JudgeOptions",
-        "JudgedSample", "Limits", "Method", "ModelError", "ModelSettings", "OutputError", "Preferences", "RefusedError",
+        "JudgedSample", "Limits", "Method", "Missing", "ModelError", "ModelSettings", "OutputError", "Preferences",
+        "RefusedError",
         "Review", "Rubric", "RubricError", "RunOptions", "RunResult", "Sample", "Scale", "Scorecard", "Scored",
-        "Scores", "StoreError", "Submission", "Task", "Unscored", "__version__", "compare_runs", "judge", "load_eval",
+        "Scores", "StoreError", "Submission", "Task", "__version__", "compare_runs", "judge", "load_eval",
         "load_rubric", "prefer", "run", "run_contest", "score",
     }  # fmt: skip
 

@@ -15,7 +15,7 @@ from evenhand.assertions.check import (
 )
 from evenhand.assertions.facts import AssertionMeasurement
 from evenhand.errors import InputError
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from tests.assertions.builders import checked, facts, one
 
 PART = {True: {"contains": "a"}, False: {"contains": "z"}, None: {"equals": {}}}
@@ -85,7 +85,7 @@ def test_a_layer_with_an_open_assertion_has_no_score() -> None:
     results = [checked(data, "a") for data in (PART[True], PART[None], {"min_length": 1}, {"max_length": 0})]
 
     assert score_assertion_layers(results) == {
-        "fact": Unscored("not answered: equals (the sample has no reference)"),
+        "fact": Missing("failed", "not answered: equals (the sample has no reference)"),
         "behavior": Scored(Fraction(1, 2)),
     }
     assert score_assertion_layers([]) == {}
@@ -204,7 +204,7 @@ def test_many_open_assertions_are_counted() -> None:
     why = score_assertion_layers(results)["fact"]
 
     lacks = "(the sample has no reference)"
-    assert why == Unscored(f"not answered: a {lacks}; b {lacks}; c {lacks} and 2 more")
+    assert why == Missing("failed", f"not answered: a {lacks}; b {lacks}; c {lacks} and 2 more")
 
 
 def test_a_measurement_without_anything_is_refused() -> None:

@@ -31,7 +31,7 @@ from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -88,7 +88,7 @@ def submission(id: str, at: float = 1, **changes: Any) -> Submission:
 def judgment(judge: str, id: str, criterion: str, value: Value) -> Judgment:
     """One answer, with the passage it rests on."""
     if value is None:
-        return Judgment(judge=judge, output=id, criterion=criterion, score=Unscored("unreadable: no answer"))
+        return Judgment(judge=judge, output=id, criterion=criterion, score=Missing("unreadable", "no answer"))
     return Judgment(
         judge=judge,
         output=id,

@@ -31,7 +31,7 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import find_author_name_fault
 from evenhand.errors import ContestError
 from evenhand.model.sample import GuardFinding
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import MISSING_KINDS, Missing, Scored
 from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
 from tests.contest.building import START, Contest, dimensions, hour, submission, task
 from tests.contest.test_worked_contests import WORKED
@@ -45,7 +45,7 @@ zones = st.integers(-12, 14).map(lambda hours: timezone(timedelta(hours=hours)))
 times = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=zones)
 scores = st.one_of(
     st.builds(Scored, fractions, st.sampled_from([None, "A", "C"]), texts),
-    st.builds(Unscored, texts),
+    st.builds(Missing, st.sampled_from(MISSING_KINDS), texts),
 )
 judgments = st.builds(
     Judgment,

@@ -10,7 +10,7 @@ from evenhand.judging.answer_form import AnswerGroup
 from evenhand.judging.evidence import read_reply_as_asked
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.score_labels import WantedAnswer
-from evenhand.model.scale import YES_NO, Scale, ScaleBand, Unscored
+from evenhand.model.scale import YES_NO, Missing, Scale, ScaleBand
 
 BANDS = Scale(
     min=Fraction(0),
@@ -57,7 +57,7 @@ def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: di
 
     assert short is not None
     for id, answer in long.items():
-        assert isinstance(short[0][id].score, Unscored) is isinstance(answer.score, Unscored)
+        assert isinstance(short[0][id].score, Missing) is isinstance(answer.score, Missing)
         assert getattr(short[0][id].score, "value", None) == getattr(answer.score, "value", None)
         assert short[0][id].evidence == answer.evidence
     assert short[0].keys() == long.keys()

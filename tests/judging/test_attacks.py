@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import Connections, JudgeError, JudgeOptions, Sample, Scored, Unscored, judge, load_rubric
+from evenhand import Connections, JudgeError, JudgeOptions, Missing, Sample, Scored, judge, load_rubric
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise
@@ -125,7 +125,7 @@ def test_a_later_block_that_contradicts_leaves_a_response_unread() -> None:
     reviewed, _ = converse(ask_listwise(COUNCIL, sample, ["x", "y"], MANNER), answer)
 
     scores = {one.answers.id: one.answers.scores["accuracy"] for one in reviewed.reviews}
-    assert isinstance(scores[reviewed.order[0]], Unscored)
+    assert isinstance(scores[reviewed.order[0]], Missing)
     assert isinstance(scores[reviewed.order[1]], Scored)
 
 
@@ -183,7 +183,7 @@ def test_numbers_that_are_no_answers_are_not_read(reply: object) -> None:
 
     told, _ = converse(ask_pointwise(RUBRIC, sample, "a", MANNER), lambda _: json.dumps(reply))
 
-    assert all(isinstance(score, Unscored) for score in told.answers.scores.values())
+    assert all(isinstance(score, Missing) for score in told.answers.scores.values())
 
 
 @pytest.mark.parametrize("ids", [("accuracy", "score"), ("accuracy", "reason"), ("coop", "co-op"), ("A", "a")])
@@ -297,4 +297,4 @@ def test_a_function_and_an_object_are_judges_whatever_they_raise() -> None:
 
     by = {one.judge: one.score for one in judged.judgments if one.criterion == "accuracy"}
     assert by["works"] == Scored(Fraction(7), why="r")
-    assert by["raises"] == Unscored("judge failed: raises: the function raised RuntimeError: bug")
+    assert by["raises"] == Missing("failed", "judge failed: raises: the function raised RuntimeError: bug")

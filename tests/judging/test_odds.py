@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand import JudgedSample, JudgeOptions, Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     NOISE,
     YesNoCalibration,
@@ -109,23 +109,23 @@ def test_near_the_threshold_nothing_is_said() -> None:
     """A coin toss is not an answer."""
     score = _hour(0.05).score
 
-    assert isinstance(score, Unscored)
-    assert score.why.startswith("abstained: cannot assess: yes is 1.1 times as likely as no")
-    assert score.why.endswith("too near to call")
+    assert isinstance(score, Missing)
+    assert score.text.startswith("abstained: cannot assess: yes is 1.1 times as likely as no")
+    assert score.text.endswith("too near to call")
 
 
 def test_a_model_that_cannot_tell_known_answers_apart_is_not_believed() -> None:
     """However sure it is."""
     score = _hour(6.0, known=(2.9, 3.0)).score
 
-    assert score == Unscored("abstained: cannot assess: this model cannot tell known yeses from known noes")
+    assert score == Missing("abstained", "cannot assess: this model cannot tell known yeses from known noes")
 
 
 def test_a_model_that_says_something_else_is_unreadable() -> None:
     """One part in ten for yes and no together is not an answer."""
     score = _hour(_reply(3.0, mass=0.1)).score
 
-    assert score == Unscored("unreadable: 'The' where yes or no was asked for (10% of the chances)")
+    assert score == Missing("unreadable", "'The' where yes or no was asked for (10% of the chances)")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_reply_without_chances_has_no_leaning(reply: Reply | NoReply, why: str
     """Nothing is guessed from the word alone."""
     score = _hour(reply).score
 
-    assert isinstance(score, Unscored) and score.why.startswith(why)
+    assert isinstance(score, Missing) and score.text.startswith(why)
 
 
 def test_all_spellings_of_yes_and_no_count() -> None:
@@ -215,7 +215,7 @@ def test_a_scale_without_anchors_cannot_be_asked() -> None:
     told, asked = converse(ask_by_odds(rubric, SAMPLE, "a", MANNER), _model({}))
 
     score = told.judgments[0].score
-    assert isinstance(score, Unscored) and score.why.startswith("abstained: cannot assess: a scale without anchors")
+    assert isinstance(score, Missing) and score.text.startswith("abstained: cannot assess: a scale without anchors")
     assert asked == []
 
 
@@ -236,7 +236,7 @@ def test_bands_are_found_by_their_anchors() -> None:
 
     depth, care = (judgment.score for judgment in told.judgments)
     assert isinstance(depth, Scored) and (depth.value, depth.band) == (Fraction(59), "C")
-    assert isinstance(care, Unscored)
+    assert isinstance(care, Missing)
 
 
 def test_red_flags_and_bonuses_are_yes_or_no() -> None:
@@ -310,7 +310,7 @@ def test_a_model_is_known_by_how_it_orders_known_answers() -> None:
 
 def test_too_few_known_answers_are_no_measure() -> None:
     """Half of them unread: what is left may lean either way."""
-    found = calibrate_yes_no([True, False, True, False], [4.0, "unreadable: x", 2.0, -2.0])
+    found = calibrate_yes_no([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
 
     assert found == "this model does not answer known questions with yes or no (unreadable: x)"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import InputError, Sample, Scored, Unscored, load_rubric
+from evenhand import InputError, Missing, Sample, Scored, load_rubric
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
@@ -173,7 +173,7 @@ def test_a_score_outside_its_band_or_without_real_evidence_is_unreadable(wrong: 
     told, asked = _judge(wrong, wrong)
 
     assert fault in asked[1].messages[-1].text
-    assert isinstance(told.answers.scores["credibility"], Unscored)
+    assert isinstance(told.answers.scores["credibility"], Missing)
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand import Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand import Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.pointwise import ask_pointwise
 from evenhand.judging.results import OutputReview
 from evenhand.models.requests import NoReply, Reply, Request
@@ -101,7 +101,7 @@ def test_an_invented_quotation_is_asked_for_again_and_then_unreadable() -> None:
     assert "accuracy: the evidence … does not occur in the text" in asked[1].messages[-1].text
     assert "Two plus two is five" not in asked[1].messages[-1].text
     score = told.answers.scores["accuracy"]
-    assert isinstance(score, Unscored) and score.why.startswith("unreadable: the evidence 'Two plus two is five'")
+    assert isinstance(score, Missing) and score.text.startswith("unreadable: the evidence 'Two plus two is five'")
 
 
 def test_a_real_quotation_beside_an_invented_one_stands() -> None:
@@ -128,7 +128,7 @@ def test_what_is_off_the_scale_is_repaired_once_and_never_clamped(wrong: object,
 
     assert len(asked) == 2
     assert fault in asked[1].messages[-1].text
-    assert isinstance(told.answers.scores["accuracy"], Unscored)
+    assert isinstance(told.answers.scores["accuracy"], Missing)
     assert told.answers.scores["clarity"] == Scored(Fraction(6), why="because")
     assert score_answers(RUBRIC, told.answers).exact is None
 
@@ -170,7 +170,7 @@ def test_an_item_given_twice_with_different_answers_is_unreadable() -> None:
 
     told, _ = _judge(twice, twice)
 
-    assert isinstance(told.answers.scores["accuracy"], Unscored)
+    assert isinstance(told.answers.scores["accuracy"], Missing)
 
 
 def test_cannot_assess_is_an_abstention_and_is_not_asked_again() -> None:
@@ -178,7 +178,7 @@ def test_cannot_assess_is_an_abstention_and_is_not_asked_again() -> None:
     told, asked = _judge(_reply(accuracy="cannot assess"))
 
     assert len(asked) == 1
-    assert told.answers.scores["accuracy"] == Unscored("abstained: because")
+    assert told.answers.scores["accuracy"] == Missing("abstained", "because")
 
 
 @pytest.mark.parametrize("reply", ["I'm sorry, but I can't help with that.", Reply(text="No.", stop="refusal")])
@@ -187,9 +187,7 @@ def test_a_refusal_is_an_abstention_and_is_not_asked_again(reply: Answer) -> Non
     told, asked = _judge(reply)
 
     assert len(asked) == 1
-    assert all(
-        isinstance(score, Unscored) and score.why.startswith("abstained:") for score in told.answers.scores.values()
-    )
+    assert all(isinstance(score, Missing) and score.kind == "abstained" for score in told.answers.scores.values())
 
 
 def test_a_judge_that_fails_leaves_everything_missing_with_why() -> None:
@@ -197,8 +195,8 @@ def test_a_judge_that_fails_leaves_everything_missing_with_why() -> None:
     told, asked = _judge(NoReply(why="the server answered 500"))
 
     assert len(asked) == 1
-    assert told.answers.scores["accuracy"] == Unscored("judge failed: the server answered 500")
-    assert told.answers.unanswered == {"rude": "judge failed: the server answered 500"}
+    assert told.answers.scores["accuracy"] == Missing("failed", "judge failed: the server answered 500")
+    assert told.answers.unanswered == {"rude": Missing("failed", "judge failed: the server answered 500")}
 
 
 @pytest.mark.parametrize("junk", ["", "ok", "{" * 5000, "null", "[]", '{"criteria": 7}', "\ud800", "<think>8"])
@@ -207,7 +205,7 @@ def test_an_unreadable_reply_is_asked_for_once_more_and_never_scored(junk: str) 
     told, asked = _judge(junk, junk)
 
     assert len(asked) == 2
-    assert all(isinstance(score, Unscored) for score in told.answers.scores.values())
+    assert all(isinstance(score, Missing) for score in told.answers.scores.values())
 
 
 def test_a_reply_that_was_cut_off_is_asked_for_with_more_room() -> None:
@@ -292,5 +290,5 @@ def test_an_item_of_a_list_that_is_met_needs_evidence_and_one_that_is_not_does_n
 
     assert asked[0].dialogue == "checklist"
     assert "says: evidence is missing" in asked[1].messages[-1].text
-    assert isinstance(told.answers.scores["says"], Unscored)
+    assert isinstance(told.answers.scores["says"], Missing)
     assert told.answers.scores["shows"] == Scored(Fraction(0), why="r")

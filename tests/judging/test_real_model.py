@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import Connections, JudgeOptions, ModelSettings, Sample, Scored, Unscored, judge, load_rubric, prefer
+from evenhand import Connections, JudgeOptions, Missing, ModelSettings, Sample, Scored, judge, load_rubric, prefer
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
@@ -109,7 +109,7 @@ def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, s
     assert all(isinstance(reply, Reply) for reply in replies), [r.why for r in replies if isinstance(r, NoReply)]
     assert all(reply.usage.input and reply.usage.output for reply in replies if isinstance(reply, Reply))
     judgments = getattr(result, "judgments", ())
-    assert all(isinstance(one.score, (Scored, Unscored)) for one in judgments)
+    assert all(isinstance(one.score, (Scored, Missing)) for one in judgments)
 
 
 def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: Servers, tmp_path: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import InputError, Sample, Scored, Unscored, load_rubric
+from evenhand import InputError, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs, read_score_chances
 from evenhand.judging.dialogues.pointwise import ask_sampled
 from evenhand.model.scale import YES_NO, Scale
@@ -68,7 +68,7 @@ def test_half_of_the_replies_is_too_few() -> None:
     told, _ = converse(ask_sampled(RUBRIC, SAMPLE, "a", MANNER, replies=2), in_turn(_reply(2), "junk", "junk"))
 
     score = told.judgments[0].score
-    assert isinstance(score, Unscored) and score.why.startswith("1 of 2 replies could be read")
+    assert isinstance(score, Missing) and score.text.startswith("1 of 2 replies could be read")
 
 
 def test_a_statement_is_found_where_most_replies_say_so() -> None:
@@ -127,7 +127,7 @@ def test_cannot_assess_stays_an_abstention_however_it_is_asked() -> None:
     told, _ = converse(ask_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=3), lambda _: "No.\nScore: cannot assess")
 
     score = told.judgments[0].score
-    assert isinstance(score, Unscored) and "abstained" in score.why
+    assert isinstance(score, Missing) and score.kind == "abstained"
 
 
 @pytest.mark.parametrize(

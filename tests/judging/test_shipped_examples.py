@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import JudgedSample, Sample, Scored, Unscored, judge, load_rubric
+from evenhand import JudgedSample, Missing, Sample, Scored, judge, load_rubric
 from evenhand.files.methods import list_method_names, list_rubric_names
 from tests.conftest import ROOT
 
@@ -33,8 +33,8 @@ def test_the_embedded_judge_says_something_useful_and_names_what_it_cannot_asses
     assert any(why == "answered" or any(letter.isdigit() for letter in why) for why in reasons.values()), reasons
 
 
-def _reason(score: Scored | Unscored) -> str:
-    return "answered" if isinstance(score, Scored) else score.why
+def _reason(score: Scored | Missing) -> str:
+    return "answered" if isinstance(score, Scored) else score.text
 
 
 def _judged(name: str) -> JudgedSample:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand import AnswersError, Scored, Unscored, load_rubric
+from evenhand import AnswersError, Missing, Scored, load_rubric
 from evenhand.files.answers import load_answers, parse_answers_text
 from evenhand.model.scorecard import Answers
 from tests.builders import COUNCIL, card
@@ -70,14 +70,14 @@ def test_a_criterion_given_twice_with_different_answers_is_unreadable() -> None:
         '{"outputs": [{"id": "a", "scores": {"accuracy": 9, "accuracy": 3, "clarity": 8, "clarity": 8}}]}'
     ).scores
 
-    assert scores["accuracy"] == Unscored("unreadable: given twice with different answers")
+    assert scores["accuracy"] == Missing("unreadable", "given twice with different answers")
     assert isinstance(scores["clarity"], Scored)
 
 
 def test_not_a_number_in_a_score_is_unreadable() -> None:
     """NaN is what some tools write for a missing score."""
-    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": NaN}}]}').scores["accuracy"] == Unscored(
-        "unreadable: nan is not a finite number"
+    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": NaN}}]}').scores["accuracy"] == Missing(
+        "unreadable", "nan is not a finite number"
     )
 
 
@@ -91,8 +91,8 @@ def test_not_a_number_in_a_score_is_unreadable() -> None:
 )
 def test_an_answer_that_contradicts_itself_is_unreadable(score: str) -> None:
     """Twice inside the object of one criterion."""
-    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": ' + score + "}}]}").scores["accuracy"] == Unscored(
-        "unreadable: given twice with different answers"
+    assert first('{"outputs": [{"id": "a", "scores": {"accuracy": ' + score + "}}]}").scores["accuracy"] == Missing(
+        "unreadable", "given twice with different answers"
     )
 
 
@@ -155,8 +155,8 @@ def test_a_contradiction_is_unreadable_everywhere() -> None:
     whole = first('{"id": "a", "holistic": {"score": 9, "score": 3}}')
     inner = first('{"id": "a", "scores": {"accuracy": {"score": 9, "score": 8}, "accuracy": {"score": 8}}}')
 
-    assert isinstance(whole.holistic, Unscored)
-    assert isinstance(inner.scores["accuracy"], Unscored)
+    assert isinstance(whole.holistic, Missing)
+    assert isinstance(inner.scores["accuracy"], Missing)
 
 
 def test_the_line_is_found_in_a_large_file() -> None:
@@ -172,7 +172,7 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
     """Eleven characters must not become a gigabyte."""
     score = first(f'{{"outputs": [{{"id": "a", "scores": {{"accuracy": {number}}}}}]}}').scores["accuracy"]
 
-    assert isinstance(score, Unscored)
+    assert isinstance(score, Missing)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand import RubricError, Scale, Scored, Unscored, load_rubric
+from evenhand import Missing, RubricError, Scale, Scored, load_rubric
 from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN
 
 ONE_TO_TEN = Scale(min=Fraction(1), max=Fraction(10))
@@ -69,9 +69,11 @@ def test_an_answer_on_the_scale_is_read(scale: Scale, answer: object, value: str
         (BANDS, {"band": "B"}, "unreadable: None is not a number"),
     ],
 )
-def test_what_is_no_answer_is_unscored_with_the_reason(scale: Scale, answer: object, why: str) -> None:
+def test_what_is_no_answer_is_missing_with_the_reason(scale: Scale, answer: object, why: str) -> None:
     """A rival takes 95 on a 1–10 scale, another dies of a string."""
-    assert scale.read(answer) == Unscored(why)
+    score = scale.read(answer)
+
+    assert isinstance(score, Missing) and score.text == why
 
 
 def test_a_scale_runs_upwards() -> None:

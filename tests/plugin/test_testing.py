@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from evenhand import InputError, JudgedSample, Rubric, judge, score
 from evenhand.model.sample import ToolCall
-from evenhand.model.scale import Unscored
+from evenhand.model.scale import Missing
 from evenhand.testing.builders import answers, made, rubric, sample
 from evenhand.testing.fakes import FakeServer, scripted_judge
 
@@ -28,7 +28,7 @@ def test_a_scripted_judge_says_the_scores_it_was_given(scores: dict[str, float])
     said = _judged(SKILL, scripted_judge(scores)).scores["output"]
 
     assert said.exact == score(SKILL, [answers(**scores)])["output"].exact
-    assert {id: float(one.value) for id, one in said.criteria.items() if not isinstance(one, Unscored)} == scores
+    assert {id: float(one.value) for id, one in said.criteria.items() if not isinstance(one, Missing)} == scores
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_builders_give_valid_objects_and_take_what_a_test_is_about() -> None:
     assert (built.text, built.cost, built.turns) == ("An answer.", Decimal("0.1"), None)
     assert sample(reference="Yes.").outputs == {"output": "An answer."}
     assert [leaf.asks for leaf in rubric("polite").leaves.values()] == ["Is it polite?"]
-    assert answers("a", polite=True, short=None).scores["short"] == Unscored("not answered")
+    assert answers("a", polite=True, short=None).scores["short"] == Missing("failed", "not answered")
     with pytest.raises(InputError, match="a trace is a list of calls"):
         made(trace="search")
 

@@ -27,7 +27,7 @@ from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -325,7 +325,7 @@ def panel() -> Record:
         checks = tuple(check for name in judges for check in _checks(gate(id, at, judge=name)))
         events += [came(id, at), GateChecked(at=hour(at), submission=id, checks=checks)]
         if id == "cem":
-            alone = tuple(replace(one, score=Unscored("unreadable")) for one in alone)
+            alone = tuple(replace(one, score=Missing("failed", "unreadable")) for one in alone)
         events.append(SubmissionScored(at=hour(at), submission=id, judgments=alone, suggestions=ADVICE))
     compared = [
         one
@@ -333,7 +333,7 @@ def panel() -> Record:
         for part, name in enumerate(judges)
         for one in said(id, [base + 3 * part] * 4, judge=name)
     ]
-    compared[0] = replace(compared[0], score=Unscored("unreadable"))
+    compared[0] = replace(compared[0], score=Missing("failed", "unreadable"))
     return written(
         [
             *events,
@@ -432,7 +432,9 @@ CARD, BEN = "4111 1111 1111 1111", "ben@example.com"
 def named_like_persons() -> Record:
     """Ids, authors and the reward look like personal data, and some of them stand in texts too."""
     text = f"{TEXT} Write to {ANN} or {BEN}, or pay {IBAN}."
-    unread = tuple(replace(one, score=Unscored(f"{ANN} is no number")) for one in said("mute", (70, 70, 70, 70)))
+    unread = tuple(
+        replace(one, score=Missing("failed", f"{ANN} is no number")) for one in said("mute", (70, 70, 70, 70))
+    )
     compared = [
         one
         for id, scores in ((CARD, (78, 75, 80, 82)), (BEN, (74, 75, 71, 70)))

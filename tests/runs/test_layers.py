@@ -6,7 +6,7 @@ import pytest
 
 from evenhand import load_rubric
 from evenhand.assertions.check import score_assertion_layers
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.results import scale_layers, score_composite
 from tests.builders import card
@@ -59,7 +59,7 @@ def test_a_layer_that_nobody_configured_is_absent() -> None:
 
 def test_an_unanswered_assertion_fails_its_layer() -> None:
     """A check that was asked for and gave no answer is no pass."""
-    whole = score_composite(None, "a", {"fact": Unscored("no reference")}, None)
+    whole = score_composite(None, "a", {"fact": Missing("failed", "no reference")}, None)
 
     assert whole.exact is None
     assert [entry.why for entry in whole.missing] == ["no reference"]

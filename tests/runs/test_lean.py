@@ -81,7 +81,7 @@ def test_the_store_is_asked_once_for_each_call(folder: Path, monkeypatch: pytest
         asked.update(keys)
         return cached(self, keys, **of)
 
-    monkeypatch.setattr(Store, "cached", counted)
+    monkeypatch.setattr(Store, "find_cached_replies", counted)
 
     finished = ran(folder)
 

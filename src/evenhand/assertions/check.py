@@ -9,7 +9,7 @@ from fractions import Fraction
 from evenhand.assertions.assertion import AnyAssertion, Assertion, AssertionSet
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
 from evenhand.assertions.kinds import ASSERTION_KINDS, AssertionLayer
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, number_for_json
 
 
@@ -77,7 +77,7 @@ def explain_missing_fact(leaf: Assertion, facts: AssertionFacts) -> str:
     return ""
 
 
-def score_assertion_layers(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Unscored]:
+def score_assertion_layers(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
     """Passed weight over total weight, layer by layer. A layer without assertions is absent."""
     return {
         layer: _score_layer_share([one for one in checked if one.layer == layer])
@@ -142,11 +142,11 @@ def _join_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion
     return AssertionFinding(passed=not decisive, found=found)
 
 
-def _score_layer_share(checked: Sequence[CheckedAssertion]) -> Scored | Unscored:
+def _score_layer_share(checked: Sequence[CheckedAssertion]) -> Scored | Missing:
     open_ = [one for one in checked if one.passed is None]
     if open_:
         more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
         why = "; ".join(f"{one.name} ({one.why_not})" for one in open_[:3])
-        return Unscored(f"not answered: {why}{more}")
+        return Missing("failed", f"not answered: {why}{more}")
     passed = sum((one.weight for one in checked if one.passed), Fraction(0))
     return Scored(passed / sum((one.weight for one in checked), Fraction(0)))

@@ -13,7 +13,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
 from evenhand.cli.output import escape_to_one_line
-from evenhand.models.requests import Model, Reply, Request, read_model_version
+from evenhand.models.middleware import CallNext, ChainedModel
+from evenhand.models.requests import Model, Reply, Request
 
 if TYPE_CHECKING:
     from evenhand.contest.play import ContestProgress
@@ -25,52 +26,42 @@ CLEAR_LINE = "\r\033[K"
 
 @asynccontextmanager
 async def watch_models(models: Sequence[Model], stream: TextIO | None) -> AsyncIterator[list[Model]]:
-    """The models with an eye on them; the line is gone when they are done."""
+    """The models with their calls counted and shown; the line is gone when they are done."""
     if stream is None or not stream.isatty():
         yield list(models)
         return
-    eyes = [WatchedModel(model) for model in models]
-    teller = asyncio.create_task(_redraw_reply_count(eyes, stream))
+    counters = [CallCounter(model.name) for model in models]
+    teller = asyncio.create_task(_redraw_reply_count(counters, stream))
     try:
-        yield list(eyes)
+        yield [ChainedModel(model, [one.count_call]) for model, one in zip(models, counters, strict=True)]
     finally:
         teller.cancel()
         stream.write(CLEAR_LINE)
         stream.flush()
 
 
-class WatchedModel:
-    """A model that counts what it was asked and what it has answered."""
+@dataclass(slots=True)
+class CallCounter:
+    """Middleware that counts what a model was asked and what it has answered."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.asked = 0
-        self.answered = 0
+    model: str
+    asked: int = 0
+    answered: int = 0
 
-    @property
-    def name(self) -> str:
-        """The name of the model behind it."""
-        return self.model.name
-
-    @property
-    def version(self) -> str:
-        """That of the model behind it."""
-        return read_model_version(self.model)
-
-    async def ask(self, request: Request) -> Reply:
-        """The reply of the model behind it."""
+    async def count_call(self, request: Request, call_next: CallNext) -> Reply:
+        """Pass the request on, and count it."""
         self.asked += 1
         try:
-            return await self.model.ask(request)
+            return await call_next(request)
         finally:
             self.answered += 1
 
 
-async def _redraw_reply_count(eyes: Sequence[WatchedModel], stream: TextIO) -> None:
+async def _redraw_reply_count(counters: Sequence[CallCounter], stream: TextIO) -> None:
     started = asyncio.get_running_loop().time()
     while True:
-        asked, answered = sum(eye.asked for eye in eyes), sum(eye.answered for eye in eyes)
-        waiting = [eye.name for eye in eyes if eye.asked > eye.answered]
+        asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
+        waiting = [one.model for one in counters if one.asked > one.answered]
         seconds = int(asyncio.get_running_loop().time() - started)
         on = f" · waiting for {', '.join(waiting)}" if waiting else ""
         stream.write(f"{CLEAR_LINE}{answered} of {asked} replies · {seconds} s{on}"[:78])

@@ -29,7 +29,7 @@ from evenhand.judging.results import SEVERITIES, AcceptanceCheck, Suggestion, gu
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
-from evenhand.model.scale import CriterionScore, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
 
 Json = dict[str, Any]
@@ -110,7 +110,7 @@ def _logged_judgment_json(one: Judgment) -> Json:
         "score": _exact_number_json(score.value) if isinstance(score, Scored) else None,
         "band": score.band if isinstance(score, Scored) else None,
         "why": score.why if isinstance(score, Scored) and score.why != one.reason else None,  # Mostly the reason.
-        "why_not": None if isinstance(score, Scored) else score.why,
+        "why_not": None if isinstance(score, Scored) else score.text,
         "reason": one.reason,
         "evidence": [{"text": quote.text, "start": quote.start, "end": quote.end} for quote in one.evidence],
         "feedback": one.feedback,
@@ -245,7 +245,7 @@ def _read_logged_score(plain: LogObject) -> CriterionScore:
     if why_not is not None:
         for name in ("score", "band", "why"):
             plain.require_null(name)
-        return Unscored(why_not)
+        return Missing.from_text(why_not)
     why = plain.text_or_none("why")
     return Scored(plain.fraction("score"), plain.text_or_none("band"), plain.text("reason") if why is None else why)
 

@@ -4,7 +4,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,7 +33,8 @@ from evenhand.judging.results import JudgeCall
 from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
 from evenhand.model.sample import Sample
 from evenhand.model.scorecard import Judgment
-from evenhand.models.requests import Model, Reply, Request, read_model_version
+from evenhand.models.middleware import CallNext, ChainedModel, Middleware
+from evenhand.models.requests import Model, Reply, Request
 
 PanelQuestion = AskGate | AskIndividual | AskHorizontal
 
@@ -61,21 +62,20 @@ class ContestPanels:
     async def answer(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
         """Ask, and say what happened. Where a judge cannot be asked, that is no answer but an UnansweredError."""
         chosen = self.judges if isinstance(ask, AskGate) or ask.panel == "judges" else self.challenge_judges
-        ears = [_ContestJudge(model) for model in chosen]
+        failures: dict[str, str] = {}
+        judges = [ChainedModel(model, [_note_failure(failures, model.name)]) for model in chosen]
         if isinstance(ask, AskGate):
-            answered = await self._ask_gate(state, ask, ears, at)
+            answered = await self._ask_gate(state, ask, judges, at)
         elif isinstance(ask, AskIndividual):
-            answered = await self._ask_individual(state, ask, ears, at)
+            answered = await self._ask_individual(state, ask, judges, at)
         else:
-            answered = await self._ask_horizontal(state, ask, ears, at)
-        _refuse_unreachable_judge(ask, ears)
+            answered = await self._ask_horizontal(state, ask, judges, at)
+        _refuse_unreachable_judge(ask, judges, failures)
         return answered
 
-    async def _ask_gate(
-        self, state: ContestState, ask: AskGate, ears: Sequence[_ContestJudge], at: datetime
-    ) -> PanelAnswer:
+    async def _ask_gate(self, state: ContestState, ask: AskGate, judges: Sequence[Model], at: datetime) -> PanelAnswer:
         task, submission = state.required_task, state.entries[ask.submission].submission
-        drivers = [DialogueDriver(ear, self.how.deadline) for ear in ears]
+        drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         checks = await await_in_order(
             [
                 one.run(
@@ -92,11 +92,11 @@ class ContestPanels:
         return PanelAnswer(event, _collect_panel_calls(drivers))
 
     async def _ask_individual(
-        self, state: ContestState, ask: AskIndividual, ears: Sequence[_ContestJudge], at: datetime
+        self, state: ContestState, ask: AskIndividual, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         submission = state.entries[ask.submission].submission
         sample = Sample(input=state.required_task.description, outputs={submission.id: submission.text})
-        judged = await judge_sample(state.dimensions, sample, ears, self.how)
+        judged = await judge_sample(state.dimensions, sample, judges, self.how)
         if ask.panel == "challenge_judges":
             return PanelAnswer(ChallengeResolved(at=at, judgments=judged.judgments), judged.calls)
         event = SubmissionScored(
@@ -108,10 +108,10 @@ class ContestPanels:
         return PanelAnswer(event, judged.calls)
 
     async def _ask_horizontal(
-        self, state: ContestState, ask: AskHorizontal, ears: Sequence[_ContestJudge], at: datetime
+        self, state: ContestState, ask: AskHorizontal, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         """Judges see where each stood alone in their own eyes; those who look at a challenge see no earlier word."""
-        drivers = [DialogueDriver(ear, self.how.deadline) for ear in ears]
+        drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         told = await await_in_order(
             [
                 one.run(
@@ -136,35 +136,26 @@ class ContestPanels:
         return make_judge_setup(model, self.how)
 
 
-def _refuse_unreachable_judge(ask: PanelQuestion, ears: Sequence[_ContestJudge]) -> None:
+def _refuse_unreachable_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:
     """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
-    gone = next((ear for ear in ears if ear.failure), None)
+    gone = next((judge.name for judge in judges if judge.name in failures), None)
     if gone is not None:
         about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
-        raise UnansweredError(f"{gone.name} could not be asked about {about}: {gone.failure}")
+        raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
 
 
-class _ContestJudge:
-    """A model that remembers why it could not be asked, where another try, or another set-up, may help."""
+def _note_failure(failures: dict[str, str], name: str) -> Middleware:
+    """Remember why a judge could not be asked, where another try, or another set-up, may help."""
 
-    def __init__(self, model: Model) -> None:
-        self.name = model.name
-        self.failure = ""
-        self._model = model
-
-    @property
-    def version(self) -> str:
-        """That of the model behind it."""
-        return read_model_version(self._model)
-
-    async def ask(self, request: Request) -> Reply:
-        """The reply of the model behind it."""
+    async def ask_and_note(request: Request, call_next: CallNext) -> Reply:
         try:
-            return await self._model.ask(request)
+            return await call_next(request)
         except ModelError as error:
             if not isinstance(error, RefusedError) or error.always:
-                self.failure = str(error)
+                failures[name] = str(error)
             raise
+
+    return ask_and_note
 
 
 def _anchor_finalist(state: ContestState, id: str, judge: str) -> AnchoredSubmission:

@@ -25,7 +25,7 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
 from evenhand.judging.results import JudgeCall
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 
 KeepEvent = Callable[[int, ContestEvent, Sequence[JudgeCall]], None]
 
@@ -205,7 +205,7 @@ def _refuse_unreadable_contest(state: ContestState) -> None:
     said = [check.judgment for entry in entries for check in entry.checks]
     silent = [one for one in said if not isinstance(one.score, Scored)]
     if said and len(silent) == len(said):
-        why = silent[0].score.why if isinstance(silent[0].score, Unscored) else ""
+        why = silent[0].score.text if isinstance(silent[0].score, Missing) else ""
         count = sum(entry.status == "unjudged" for entry in entries)
         raise UnansweredError(f"no answer on any of {count} submissions could be read ({why}): name other judges")
 

@@ -11,7 +11,7 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scale, Scored, Unscored
+from evenhand.model.scale import Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
 from evenhand.scoring.scores import score_outputs, score_reviews
 
@@ -250,8 +250,8 @@ class AcceptanceCriterion:
     @property
     def why_unknown(self) -> str:
         """Why it could not be found out."""
-        silent = [one.judgment for one in self.checks if isinstance(one.judgment.score, Unscored)]
-        return "; ".join(f"{one.judge}: {one.score.why}" for one in silent if isinstance(one.score, Unscored))
+        silent = [one.judgment for one in self.checks if isinstance(one.judgment.score, Missing)]
+        return "; ".join(f"{one.judge}: {one.score.text}" for one in silent if isinstance(one.score, Missing))
 
 
 def check_acceptance_criteria(

@@ -11,7 +11,7 @@ from evenhand.errors import MOST_FAULTS_SHOWN, AnswersError, Fault, FaultPath, d
 from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_values, read_text_file
 from evenhand.model.criterion import Statement
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Unscored
+from evenhand.model.scale import CriterionScore, Missing
 from evenhand.model.scorecard import Answers, Review
 
 LARGEST_ANSWERS_FILE = 300_000_000
@@ -22,7 +22,7 @@ OUTPUT_FIELDS = (
 CLAIM_FIELDS = ("overall", "overall_passed", "overall_band")
 REVIEW_FIELDS = ("judge", "outputs", "abstained", "ranking")
 TOP_FIELDS = ("outputs", "reviews")
-CONFLICTING_ANSWERS = "unreadable: given twice with different answers"
+CONFLICTING_ANSWERS = Missing("unreadable", "given twice with different answers")
 ANSWERS_EXAMPLE = '{"outputs": [{"id": "a", "scores": {"accuracy": 9}}]}'
 
 OutputAnswers = tuple[Answers, ...]
@@ -190,7 +190,7 @@ class _AnswersReader:
         for id in read:
             given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
             if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_keys, given)):
-                read[id] = Unscored(CONFLICTING_ANSWERS)
+                read[id] = CONFLICTING_ANSWERS
         return read, notes
 
     def _read_found_statements(
@@ -233,9 +233,9 @@ class _AnswersReader:
             notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
             return None
         given = entry["holistic"]
-        score = Unscored(CONFLICTING_ANSWERS) if _has_conflicting_keys(given) else scale.read(given)
-        if isinstance(score, Unscored):
-            notes.append(f"holistic score {score.why}")
+        score = CONFLICTING_ANSWERS if _has_conflicting_keys(given) else scale.read(given)
+        if isinstance(score, Missing):
+            notes.append(f"holistic score {score.text}")
         return score
 
     def _refuse_unknown_fields(self, entry: Mapping[str, object], known: tuple[str, ...], path: FaultPath) -> None:

@@ -16,7 +16,7 @@ from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_object
 from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
 from evenhand.judging.results import SEVERITIES, Suggestion
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
 MOST_QUOTES = 10  # Three are asked for; looking up thousands in a long text would take a while.
@@ -126,10 +126,10 @@ def verify_answer_evidence(
     An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
     """
     score = answer.score
-    if isinstance(score, Unscored):
-        if score.why.startswith("abstained"):
+    if isinstance(score, Missing):
+        if score.kind == "abstained":
             return EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
-        return score.why.removeprefix("unreadable: ")
+        return score.why
     quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
     found = tuple(place for quote in quotes if (place := text.find(quote)))
     if quotes and not found:
@@ -181,7 +181,7 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     if not isinstance(evidence, list) or not _are_all_texts(reason, *evidence, *(given.get(name) for name in more)):
         return None
     score = (
-        Unscored(f"abstained: {reason or CANNOT_ASSESS}")
+        Missing("abstained", str(reason or CANNOT_ASSESS))
         if said == CANNOT_ASSESS
         else _read_exact_score(said, given.get("score"), scale)
     )

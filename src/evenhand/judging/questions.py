@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from evenhand.judging.prompts import Prompts
 from evenhand.judging.reading.reply_text import find_judge_refusal, remove_quoted_material
+from evenhand.model.scale import Missing
 from evenhand.models.requests import NoReply, Reply, Request
 
 T = TypeVar("T")
@@ -32,12 +33,12 @@ class ReplyReading(Generic[T]):
 
     items: Mapping[str, T] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
-    why_unread: str = ""
+    unread: Missing | None = None
     data: object = None
 
-    def why_not(self, id: str) -> str:
+    def explain_missing(self, id: str) -> Missing:
         """Why an item is missing."""
-        return self.why_unread or f"unreadable: {self.faults.get(id, 'no answer was given')}"
+        return self.unread or Missing("unreadable", self.faults.get(id, "no answer was given"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +68,22 @@ def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Di
 
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
-        return ReplyReading(why_unread=f"judge failed: {reply.why}")
+        return ReplyReading(unread=explain_no_reply(reply))
     reading = question.read(remove_quoted_material(reply.text, question.material))
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
-            return ReplyReading(why_unread=f"abstained: {_shorten_reply_fault(refused)}")
+            return ReplyReading(unread=Missing("abstained", _shorten_reply_fault(refused)))
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
         return replace(reading, items=items, faults={"": prompts.say("cut_off"), **reading.faults})
     return reading
+
+
+def explain_no_reply(reply: NoReply) -> Missing:
+    """What stands for the answer of a judge that did not reply."""
+    return Missing("failed", f"judge failed: {reply.why}")
 
 
 def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
@@ -109,7 +115,7 @@ def _name_faulty_answer(id: str) -> str:
 def _merge_repaired_reading(first: ReplyReading[T], second: ReplyReading[T]) -> ReplyReading[T]:
     """What was read at first stands; the second reply answers only for what was wrong with the first."""
     items = {**{id: item for id, item in second.items.items() if id not in first.items}, **first.items}
-    if second.why_unread:
+    if second.unread:
         return replace(first, faults={id: fault for id, fault in first.faults.items() if id})
     faults = {id: fault for id, fault in second.faults.items() if id and id not in items}
     return ReplyReading(items=items, faults=faults, data=second.data if first.data is None else first.data)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
-from evenhand.model.scale import Scored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
@@ -36,6 +36,11 @@ class OutputReview:
     answers: Answers
     judgments: tuple[Judgment, ...]
     suggestions: tuple[Suggestion, ...] = ()
+
+
+def explain_hidden_output(says: str, text: str) -> Missing:
+    """What stands for answers about an output that is hidden from the judges for what a guard says and quotes."""
+    return Missing("not_asked", f"refused: it {says} (“{text}”), so no judge was shown it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +228,7 @@ def judgment_to_json(one: Judgment) -> JudgingJson:
         "criterion": one.criterion,
         "score": number_for_json(score.value) if isinstance(score, Scored) else None,
         "band": score.band if isinstance(score, Scored) else None,
-        "why_not": None if isinstance(score, Scored) else score.why,
+        "why_not": None if isinstance(score, Scored) else score.text,
         "reason": one.reason,
         "evidence": [{"text": quote.text, "start": quote.start, "end": quote.end} for quote in one.evidence],
         "feedback": one.feedback or None,

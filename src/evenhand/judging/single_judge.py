@@ -15,10 +15,10 @@ from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
 from evenhand.judging.driver import DialogueDriver, await_in_order
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.questions import Dialogue
-from evenhand.judging.results import OutputReview
+from evenhand.judging.results import OutputReview, explain_hidden_output
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
-from evenhand.model.scale import Unscored, to_exact_fraction
+from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers, Review
 from evenhand.models.requests import Model, ModelSettings
 
@@ -163,8 +163,8 @@ def _refuse_injected_output(rubric: Rubric, sample: Sample, output: str) -> Outp
     """What counts for an output that no judge was shown: nothing is known, and why."""
     finding = find_injection(sample, output)
     assert finding is not None
-    why = f"refused: it {finding.says} (“{finding.text}”), so no judge was shown it"
-    scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), Unscored(why))
+    hidden = explain_hidden_output(finding.says, finding.text)
+    scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
     answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
     return _mark_unsafe_output(rubric, sample, OutputReview(answers=answers, judgments=()))
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from evenhand.errors import Fault, RubricError, describe_ignored_id, suggest_known_word
 from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Method
-from evenhand.model.scale import CriterionScore, Unscored
+from evenhand.model.scale import CriterionScore
 from evenhand.model.steps import Cap, Ceiling, PointsShare, Shortfall, WeightedSum
 from evenhand.wording import format_fraction
 
@@ -167,8 +167,3 @@ def _walk_criteria(
         here = (*path, position)
         yield criterion, here
         yield from _walk_criteria(criterion.children, (*here, "children"))
-
-
-def make_not_asked_score() -> Unscored:
-    """The answer that stands for a criterion nobody was asked about."""
-    return Unscored("not asked")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
+from typing import Literal, get_args
 
 from evenhand.errors import Fault, RubricError
 from evenhand.wording import format_fraction
@@ -65,14 +66,52 @@ class Scored:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Unscored:
-    """No answer, and why: failed, abstained, unreadable, not asked."""
+MissingKind = Literal["abstained", "unreadable", "failed", "not_asked"]
+MISSING_KINDS: tuple[MissingKind, ...] = get_args(MissingKind)
+_KIND_PREFIXES: dict[MissingKind, str] = {"abstained": "abstained: ", "unreadable": "unreadable: "}
+# The beginnings of texts about what was not asked; the last one tells of an output that was hidden from the judges.
+_NOT_ASKED_OPENINGS = ("not asked", "not judged", "refused: it ")
+_WHOLE_TEXT_PREFIXES: dict[MissingKind, str] = {"failed": "judge failed: ", "not_asked": "not asked: "}
 
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No score, and why: the judge abstained or refused, its answer is unreadable, no answer came, nobody was asked.
+
+    The `why` of a failure, and of what was not asked, is a whole text: "judge failed: the server answered 500".
+    """
+
+    kind: MissingKind
     why: str
 
+    def __post_init__(self) -> None:
+        if self.kind not in MISSING_KINDS:
+            raise ValueError(f"{self.kind!r} is no kind of missing; known: {', '.join(MISSING_KINDS)}")
+        # Stores keep the text alone, so a why that would be read back as another kind must name its own.
+        if self.kind in _WHOLE_TEXT_PREFIXES and _find_missing_kind(self.why) != self.kind:
+            object.__setattr__(self, "why", _WHOLE_TEXT_PREFIXES[self.kind] + self.why)
 
-CriterionScore = Scored | Unscored
+    @property
+    def text(self) -> str:
+        """Kind and reason in one text, as readers see it and stores keep it."""
+        return _KIND_PREFIXES.get(self.kind, "") + self.why
+
+    @classmethod
+    def from_text(cls, text: str) -> Missing:
+        """The value that has this text; for stored rows, contest logs and answers files, which hold nothing else."""
+        kind = _find_missing_kind(text)
+        return cls(kind, text.removeprefix(_KIND_PREFIXES.get(kind, "")))
+
+
+def _find_missing_kind(text: str) -> MissingKind:
+    named = next((kind for kind, prefix in _KIND_PREFIXES.items() if text.startswith(prefix)), None)
+    return named or ("not_asked" if text.startswith(_NOT_ASKED_OPENINGS) else "failed")
+
+
+NOT_ASKED = Missing("not_asked", "not asked")
+NOT_ANSWERED = Missing("failed", "not answered")
+
+CriterionScore = Scored | Missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +170,13 @@ class Scale:
         return None
 
     def read(self, answer: object) -> CriterionScore:
-        """The answer on this scale; what is not clearly one is unscored, never clamped."""
+        """The answer on this scale; what is not clearly one is missing, never clamped."""
         if type(answer) in (int, float) and not self.bands:
             return self._read_cached(answer)  # type: ignore[arg-type]
-        if isinstance(answer, (Scored, Unscored)):
+        if isinstance(answer, (Scored, Missing)):
             return answer
         if answer is None:
-            return Unscored("not answered")
+            return NOT_ANSWERED
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
@@ -155,7 +194,7 @@ class Scale:
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
         if "missing" in answer:
-            return Unscored(str(answer["missing"] or "not answered"))
+            return Missing.from_text(str(answer["missing"] or NOT_ANSWERED.text))
         if self.bands:
             return self._read_band(answer)
         why = str(answer.get("why", ""))
@@ -193,7 +232,7 @@ class Scale:
                 f"{_quote_scale_answer(named)} is not a band, which are {_list_band_ids(self.bands)}"
             )
         plain = self._read_plain(answer.get("score"))
-        if isinstance(plain, Unscored):
+        if isinstance(plain, Missing):
             return plain
         if not band.min <= plain.value <= band.max:
             limits = f"{format_fraction(band.min)}–{format_fraction(band.max)}"
@@ -225,8 +264,8 @@ def _read_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
     return Scored(part / whole, why=why)
 
 
-def _make_unreadable_score(what: str) -> Unscored:
-    return Unscored(f"unreadable: {what}")
+def _make_unreadable_score(what: str) -> Missing:
+    return Missing("unreadable", what)
 
 
 def _quote_scale_answer(answer: object) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal
 
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore
+from evenhand.model.scale import CriterionScore, Missing
 from evenhand.wording import round_half_away
 
 Verdict = Literal["pass", "borderline", "fail", "incomplete"]
@@ -33,11 +33,16 @@ class AppliedStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingCriterion:
     """A criterion without a score."""
 
     criterion: str
-    why: str
+    missing: Missing
+
+    @property
+    def why(self) -> str:
+        """Why it has none, in the words that readers see."""
+        return self.missing.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +69,7 @@ class Scorecard:
     label: str | None = None
     verdict: Verdict | None = None
     gates_failed: tuple[str, ...] = ()
-    missing: tuple[Missing, ...] = ()
+    missing: tuple[MissingCriterion, ...] = ()
     flags: tuple[str, ...] = ()
     bonuses: tuple[str, ...] = ()
     unsafe: str | None = None
@@ -130,7 +135,7 @@ class Answers:
     scores: Mapping[str, CriterionScore] = field(default_factory=dict)
     red_flags: Mapping[str, str] = field(default_factory=dict)
     bonuses: Mapping[str, str] = field(default_factory=dict)
-    unanswered: Mapping[str, str] = field(default_factory=dict)  # Red flags and bonuses asked for in vain, and why.
+    unanswered: Mapping[str, Missing] = field(default_factory=dict)  # Red flags and bonuses asked for in vain, and why.
     unsafe: str | None = None  # The pattern of the safety guard that matched.
     passage: str | None = None  # The passage that it matched.
     author: str | None = None

@@ -95,27 +95,25 @@ class BudgetLedger:
                 "bound its tokens and not its money, or give a price file that names it"
             )
 
-    def claim(self, name: str, request: Request) -> BudgetClaim | None:
+    def claim(self, name: str, request: Request) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
-        if self._budget is None:
-            return None
         tally = self._tally(name)
         expected = estimate_input_tokens(request)
         usage = tally.estimate_usage(expected, request.settings.max_tokens, first=not self._claimed_tokens)
         money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
         claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
-        self._refuse_beyond(self._budget, claim)
+        if self._budget is not None:
+            self._refuse_beyond(self._budget, claim)
         self._claimed_tokens += claim.tokens
         self._claimed_money += claim.money
         return claim
 
-    def drop(self, claim: BudgetClaim | None) -> None:
+    def drop(self, claim: BudgetClaim) -> None:
         """Give back what was set aside."""
-        if claim is not None:
-            self._claimed_tokens -= claim.tokens
-            self._claimed_money -= claim.money
+        self._claimed_tokens -= claim.tokens
+        self._claimed_money -= claim.money
 
-    def paid(self, name: str, reply: Reply, claim: BudgetClaim | None) -> None:
+    def count_reply(self, name: str, reply: Reply, claim: BudgetClaim | None = None) -> None:
         """Count a reply. What the server did not count is taken as expected, for the budget only."""
         if reply.recorded:
             self._replayed += 1

@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING, Self
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.models.budget import Budget, BudgetLedger, Spending
 from evenhand.models.function_model import FunctionModel, hash_function_source, load_model_function
+from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, Limits, ServerState, create_server_state
-from evenhand.models.local_models import EmbeddedModel, GgufModel
-from evenhand.models.middleware import BudgetedModel
+from evenhand.models.middleware import (
+    ChainedModel,
+    Middleware,
+    count_replies,
+    enforce_budget,
+    limit_concurrency,
+    record_replies,
+)
 from evenhand.models.model_names import (
     KEY_VARIABLES,
     PROVIDERS,
@@ -30,7 +37,7 @@ from evenhand.models.model_names import (
 from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
 from evenhand.models.remote_model import RemoteModel, ServerLink
-from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
+from evenhand.models.requests import Message, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
     from evenhand.models.http_client import HttpClient
@@ -61,12 +68,13 @@ class Connections:
         self._clock = clock or Clock()
         self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
         self._purse = BudgetLedger(prices, budget)
+        self._has_budget = budget is not None
         self._http: HttpClient | None = None
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
-        self._models: dict[str, BudgetedModel] = {}
+        self._models: dict[str, ChainedModel] = {}
         self._records: dict[Path, ReplyRecord] = {}
-        self._replay = self._record(replay) if replay is not None else None
+        self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ReplyRecorder(record) if record is not None else None
 
     async def __aenter__(self) -> Self:
@@ -77,15 +85,37 @@ class Connections:
     ) -> None:
         if self._http is not None:
             await self._http.close()
-        for counted in self._models.values():
-            if isinstance(counted.model, GgufModel):
-                await counted.model.close()
+        for opened in self._models.values():
+            if isinstance(opened.model, GgufModel):
+                await opened.model.close()
         if self._recorder is not None:
             self._recorder.close()
 
-    def open(self, name: str) -> Model:
+    def open(self, name: str) -> ChainedModel:
         """The model of that name, the same object each time; a JudgeError where it cannot be asked."""
-        return self.open_budgeted(name)
+        known = self._models.get(name)
+        if known is None:
+            known = self._models[name] = self._open_anew(name)
+        return known
+
+    def open_local(self, name: str, make: Callable[[], Model]) -> ChainedModel:
+        """A model that is not known here, made at the first opening; where a record is replayed, none is made."""
+        if name not in self._models and self._replay is None:
+            self._purse.admit(name)
+            self._models[name] = self._chain(make())
+        return self.open(name)
+
+    def adopt(self, judge: object) -> ChainedModel:
+        """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
+        if isinstance(judge, ChainedModel):
+            return judge
+        name, call = getattr(judge, "name", None), getattr(judge, "ask", None)
+        if not isinstance(name, str) or not callable(call):
+            name, call = getattr(judge, "__name__", None), judge
+        if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
+            hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
+            raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
+        return self._open_function(name, call)
 
     def shut(self) -> None:
         """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""
@@ -106,59 +136,51 @@ class Connections:
         """The price of a model, where it is known."""
         return self._purse.price(name)
 
-    def open_budgeted(self, name: str) -> BudgetedModel:
-        """The model of that name with what stands behind it."""
-        known = self._models.get(name)
-        if known is None:
-            known = self._models[name] = BudgetedModel(self._model(name), self._purse, self._recorder)
-        return known
-
-    def _model(self, name: str) -> RemoteModel | FunctionModel | EmbeddedModel | GgufModel | ReplayModel:
+    def _open_anew(self, name: str) -> ChainedModel:
         if self._replay is not None:
-            return ReplayModel(name, self._replay, strict=not name.startswith("replay:"))
+            return self._chain(ReplayModel(name, self._replay, strict=not name.startswith("replay:")))
         meant = parse_model_name(name, self._environ)
         if isinstance(meant, ReplayFile):
-            return ReplayModel(name, self._record(meant.path), strict=False)
+            return self._chain(ReplayModel(name, self._read_record(meant.path), strict=False))
         self._purse.admit(name)
         if isinstance(meant, FunctionPath):
-            return self._function(name, load_model_function(name, meant), hash_function_source(meant))
+            return self._open_function(name, load_model_function(name, meant), hash_function_source(meant))
         if isinstance(meant, EmbeddedRules):
-            return EmbeddedModel()
+            what, hint = "it judges by rules, and no model is behind it", "evenhand.judging.open_judge opens it"
+            raise JudgeError(Fault(what, hint, where=name))
         if isinstance(meant, GgufFile):
-            return GgufModel(name, meant.path)
-        line = ServerLink(self._session(), self._server(meant.origin), self._limits, self._clock, self._secrets)
-        return RemoteModel(meant, line)
-
-    def _session(self) -> HttpClient:
-        from evenhand.models.http_client import HttpClient  # records and functions need no aiohttp.
-
+            return self._chain(GgufModel(name, meant.path))
         if self._http is None:
+            from evenhand.models.http_client import HttpClient  # Records and functions need no aiohttp.
+
             self._http = HttpClient(self._limits.largest_reply)
-        return self._http
+        line = ServerLink(self._http, self._find_server(meant.origin), self._limits, self._clock, self._secrets)
+        return self._chain(RemoteModel(meant, line))
 
-    def adopt(self, judge: object) -> Model:
-        """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
-        if isinstance(judge, BudgetedModel):
-            return judge
-        name, call = getattr(judge, "name", None), getattr(judge, "ask", None)
-        if not isinstance(name, str) or not callable(call):
-            name, call = getattr(judge, "__name__", None), judge
-        if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
-            hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
-            raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
-        return BudgetedModel(self._function(name, call), self._purse, self._recorder)
+    def _open_function(self, name: str, call: Callable[[Request], object], source: str = "") -> ChainedModel:
+        model = FunctionModel(name, call, self._limits, self._secrets, source)
+        return self._chain(model, limit_concurrency(self._find_server(name).gate))
 
-    def _function(self, name: str, call: Callable[[Request], object], source: str = "") -> FunctionModel:
-        return FunctionModel(name, call, self._server(name), self._limits, self._secrets, source)
+    def _chain(self, model: Model, *limits: Middleware) -> ChainedModel:
+        """All that a request to a model passes. A RemoteModel limits itself: each of its retries waits for its turn."""
+        bounded = self._has_budget and not isinstance(model, ReplayModel)
+        return ChainedModel(
+            model,
+            [
+                *([record_replies(self._recorder, model.name)] if self._recorder is not None else ()),
+                (enforce_budget if bounded else count_replies)(self._purse, model.name),
+                *limits,
+            ],
+        )
 
-    def _server(self, origin: str) -> ServerState:
+    def _find_server(self, origin: str) -> ServerState:
         if origin not in self._servers:
             self._servers[origin] = create_server_state(self._limits, self._clock)
             if self._is_shut:
                 self._servers[origin].gate.shut()
         return self._servers[origin]
 
-    def _record(self, path: Path) -> ReplyRecord:
+    def _read_record(self, path: Path) -> ReplyRecord:
         if path not in self._records:
             self._records[path] = ReplyRecord(path)
         return self._records[path]
@@ -198,47 +220,26 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
     provider = name.rstrip("/")
     alone = provider in PROVIDERS
     try:
-        counted = connections.open_budgeted(f"{provider}/-" if alone else name)
-        model = counted.model
-        if isinstance(model, EmbeddedModel):
-            return ModelProbe(
-                name=name,
-                reachable=True,
-                model=model.version,
-                structured=True,
-                logprobs=False,
-                price=connections.price(name),
-            )
-        if not isinstance(model, RemoteModel):
-            reply = await counted.ask(_PROBE_REQUEST)
-            structured, logprobs = _fits_probe_schema(reply.text), bool(reply.places) or None
-            price = connections.price(name)
-            return ModelProbe(
-                name=name, reachable=True, structured=structured, logprobs=logprobs, seconds=reply.seconds, price=price
-            )
-        offers = await model.offers()
-        if alone:
+        opened = connections.open(f"{provider}/-" if alone else name)
+        remote = opened.model if isinstance(opened.model, RemoteModel) else None
+        offers = await remote.offers() if remote is not None else ()
+        if alone and remote is not None:
             why = "" if offers else "it lists no models: is the server running, and its address and key right?"
             return ModelProbe(name=name, reachable=bool(offers), why=why, offers=offers)
-        reply = await counted.ask(_PROBE_REQUEST)
+        reply = await opened.ask(_PROBE_REQUEST)
     except EvenhandError as error:
         return ModelProbe(name=name, reachable=False, why=str(error))
-    return _describe_probed_model(name, model, offers, reply, connections.price(name))
-
-
-def _describe_probed_model(
-    name: str, model: RemoteModel, offers: tuple[str, ...], reply: Reply, price: Price | None
-) -> ModelProbe:
+    fits = _fits_probe_schema(reply.text)
     return ModelProbe(
         name=name,
         reachable=True,
         offers=offers,
-        model=reply.model,
-        structured=model.keeps_to_schemas and _fits_probe_schema(reply.text),
-        logprobs=bool(reply.places),
-        seed=model.takes_seeds,
+        model=reply.model if remote is not None else "",
+        structured=fits if remote is None else remote.keeps_to_schemas and fits,
+        logprobs=bool(reply.places) if remote is not None or reply.places else None,
+        seed=remote.takes_seeds if remote is not None else None,
         seconds=reply.seconds,
-        price=price,
+        price=connections.price(name),
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
 from evenhand.files.python_functions import import_by_name
-from evenhand.models.limits import Limits, ServerState
+from evenhand.models.limits import Limits
 from evenhand.models.model_names import FunctionPath, Secrets
 from evenhand.models.requests import Reply, Request
 
@@ -23,19 +23,15 @@ ModelFunction = Callable[[Request], object]
 class FunctionModel:
     """A model that is a function: it gets the request and returns the text of the reply, or a Reply."""
 
-    def __init__(
-        self, name: str, call: ModelFunction, server: ServerState, limits: Limits, secrets: Secrets, source: str = ""
-    ) -> None:
+    def __init__(self, name: str, call: ModelFunction, limits: Limits, secrets: Secrets, source: str = "") -> None:
         self.name = name
         self.source = source  # A hash of its code, where that is known.
         self._call = call
-        self._server = server
         self._limits = limits
         self._secrets = secrets
 
     async def ask(self, request: Request) -> Reply:
         """What the function returns. A plain function runs in a thread, so that it holds nobody else up."""
-        await self._server.gate.enter()
         try:
             async with asyncio.timeout(self._limits.attempt_seconds) as limit:
                 answer = await self._answer(request)
@@ -51,8 +47,6 @@ class FunctionModel:
             why = f"{self.name}: the function raised {said}"
             # A server behind the function that is down may be up again; a fault in the function stays one.
             raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
-        finally:
-            self._server.gate.leave()
         if isinstance(answer, Reply) and isinstance(answer.text, str):
             return answer
         if isinstance(answer, str):
@@ -76,39 +70,33 @@ def _is_task_cancelled() -> bool:
 async def call_in_thread(call: ModelFunction, request: Request) -> object:
     """What a plain function returns. The thread is a daemon: one that never returns keeps no process alive."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Callable[[], object]] = loop.create_future()
+    done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
 
-    def tell(outcome: Callable[[], object]) -> None:
+    def finish(value: object, problem: BaseException | None) -> None:
         if not done.done():
-            done.set_result(outcome)
+            done.set_result((value, problem))
 
     def run() -> None:
-        outcome = _capture_call_outcome(call, request)
+        value: object = None
+        problem: BaseException | None = None
+        try:
+            value = call(request)
+        except BaseException as error:
+            # No coroutine can pass a StopIteration on, and whoever leaves a thread does not leave the process.
+            passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            problem = error if passes else UnraisableError(f"{type(error).__name__}: {error}")
         with suppress(RuntimeError):  # Nobody waits any more.
-            loop.call_soon_threadsafe(tell, outcome)
+            loop.call_soon_threadsafe(finish, value, problem)
 
     threading.Thread(target=run, daemon=True).start()
-    return (await done)()
-
-
-def _capture_call_outcome(call: ModelFunction, request: Request) -> Callable[[], object]:
-    """What happened, as something to be done over again in the right place."""
-    try:
-        value = call(request)
-    except BaseException as problem:
-        # No coroutine can pass a StopIteration on, and whoever leaves a thread does not leave the process.
-        odd = isinstance(problem, StopIteration) or not isinstance(problem, Exception)
-        said = UnraisableError(f"{type(problem).__name__}: {problem}") if odd else problem
-        return lambda: _raise_captured_error(said)
-    return lambda: value
+    value, problem = await done
+    if problem is not None:
+        raise problem
+    return value
 
 
 class UnraisableError(Exception):
     """Something a function raised that cannot travel as it is."""
-
-
-def _raise_captured_error(problem: BaseException) -> object:
-    raise problem
 
 
 def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:

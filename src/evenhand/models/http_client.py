@@ -32,7 +32,7 @@ class HttpClient:
         try:
             async with (
                 asyncio.timeout(seconds),
-                self._opened().request(
+                (self._session or self._open()).request(
                     method,
                     url,
                     data=body if body is None or len(body) < _SMALL else io.BytesIO(body),
@@ -50,13 +50,12 @@ class HttpClient:
         if self._session is not None:
             await self._session.close()
 
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(),
-            )
+    def _open(self) -> aiohttp.ClientSession:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(),
+        )
         return self._session
 
     async def _answer(self, response: aiohttp.ClientResponse) -> HttpAnswer | HttpFailure:

@@ -74,7 +74,8 @@ class ConcurrencyGate:
     def leave(self) -> None:
         """Give the place to whoever waits longest."""
         self._inside -= 1
-        self._admit()
+        if self._waiting:
+            self._admit()
 
     def shut(self) -> None:
         """Let nobody in any more; whoever waits is let go, as if cancelled."""

@@ -1,52 +1,91 @@
-"""Wrappers around a model: each request passes through them, so that replies are paid for and recorded."""
+"""Middleware: what each request passes on its way to a model, as one list of functions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+from typing import Any, Protocol
+
 from evenhand.models.budget import BudgetLedger
-from evenhand.models.function_model import FunctionModel
-from evenhand.models.local_models import EmbeddedModel, GgufModel
-from evenhand.models.recording import ReplayModel, ReplyRecorder
-from evenhand.models.remote_model import RemoteModel
-from evenhand.models.requests import Reply, Request, read_model_version
+from evenhand.models.limits import ConcurrencyGate
+from evenhand.models.recording import ReplyRecorder
+from evenhand.models.requests import Model, Reply, Request, read_model_version
+
+CallNext = Callable[[Request], Coroutine[Any, Any, Reply]]
 
 
-class BudgetedModel:
-    """A model whose replies are paid for and written down."""
+class Middleware(Protocol):
+    """A function that answers a request, by passing it on or without."""
 
-    def __init__(
-        self,
-        model: RemoteModel | FunctionModel | EmbeddedModel | GgufModel | ReplayModel,
-        purse: BudgetLedger,
-        recorder: ReplyRecorder | None,
-    ) -> None:
+    def __call__(self, request: Request, call_next: CallNext) -> Coroutine[Any, Any, Reply]:
+        """The reply, or a ModelError that says what to do."""
+
+
+class ChainedModel:
+    """A model behind a list of middleware, of which the first sees a request first and its reply last."""
+
+    def __init__(self, model: Model, middleware: Sequence[Middleware]) -> None:
+        self.model: Model = (
+            model.model if isinstance(model, ChainedModel) else model
+        )  # The one that answers in the end.
         self.name = model.name
-        self.model = model
-        self._purse = purse
-        self._recorder = recorder
+        self.origin: str = getattr(model, "origin", "")  # Where it is asked: a name may be served at several places.
+        self.source: str = getattr(model, "source", "")  # A hash of its code, where it is a function in a file.
+        self.ask: CallNext = model.ask
+        for each in reversed(middleware):
+            self.ask = partial(each, call_next=self.ask)
 
     @property
     def version(self) -> str:
-        """What its answers depend on beyond its name, where that is known."""
+        """What its answers depend on beyond its name, where that is known; it may take a file to be read."""
         return read_model_version(self.model)
 
-    @property
-    def origin(self) -> str:
-        """Where it is asked, where that is a server: one name may be served at several places."""
-        return str(getattr(self.model, "origin", ""))
 
-    @property
-    def source(self) -> str:
-        """A hash of its code, where it is a function in a file: edited, it may answer otherwise."""
-        return str(getattr(self.model, "source", ""))
+def enforce_budget(ledger: BudgetLedger, name: str) -> Middleware:
+    """Set aside what a call is expected to cost, refuse it where the budget does not reach, and count the reply."""
 
-    async def ask(self, request: Request) -> Reply:
-        """The reply, or a ModelError that says what to do."""
-        claim = None if isinstance(self.model, ReplayModel) else self._purse.claim(self.name, request)
+    async def ask_within_budget(request: Request, call_next: CallNext) -> Reply:
+        claim = ledger.claim(name, request)
         try:
-            reply = await self.model.ask(request)
-            self._purse.paid(self.name, reply, claim)
+            reply = await call_next(request)
+            ledger.count_reply(name, reply, claim)
         finally:
-            self._purse.drop(claim)
-        if self._recorder is not None:
-            self._recorder.add(self.name, request, reply)
+            ledger.drop(claim)
         return reply
+
+    return ask_within_budget
+
+
+def count_replies(ledger: BudgetLedger, name: str) -> Middleware:
+    """Count what replies cost, without a bound."""
+
+    async def ask_and_count(request: Request, call_next: CallNext) -> Reply:
+        reply = await call_next(request)
+        ledger.count_reply(name, reply)
+        return reply
+
+    return ask_and_count
+
+
+def record_replies(recorder: ReplyRecorder, name: str) -> Middleware:
+    """Append every reply to a record."""
+
+    async def ask_and_record(request: Request, call_next: CallNext) -> Reply:
+        reply = await call_next(request)
+        recorder.add(name, request, reply)
+        return reply
+
+    return ask_and_record
+
+
+def limit_concurrency(gate: ConcurrencyGate) -> Middleware:
+    """Let only so many requests through at once."""
+
+    async def ask_in_turn(request: Request, call_next: CallNext) -> Reply:
+        await gate.enter()
+        try:
+            return await call_next(request)
+        finally:
+            gate.leave()
+
+    return ask_in_turn

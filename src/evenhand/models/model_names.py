@@ -272,6 +272,10 @@ class Secrets:
         line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= 300 else line[:299] + "…"
 
+    def are_in(self, texts: Iterable[str]) -> bool:
+        """Whether one of the texts repeats a whole key."""
+        return any(len(key) >= _PIECE and key in text for key in self._keys for text in texts)
+
     def remove_keys(self, text: str) -> str:
         """A reply as it came, unless it repeats a whole key."""
         for key in self._keys:

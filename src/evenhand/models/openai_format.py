@@ -53,16 +53,17 @@ def parse_reply_body(
     choice = read_json_object(choices[0]) if isinstance(choices, list) and choices else {}
     if "message" not in choice:
         return "it has no choices[0].message"
-    if choice.get("finish_reason") == "error":
+    reason = choice.get("finish_reason")
+    if reason == "error":
         return "the model stopped with an error"
     message = read_json_object(choice["message"])
     refusal = read_json_text(message.get("refusal"))
     return Reply(
         text=refusal or read_json_text(message.get("content")),
-        stop="refusal" if refusal else _parse_stop_reason(choice.get("finish_reason")),
+        stop="refusal" if refusal else _STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
         model=read_json_text(answer.get("model")),
         usage=_parse_openai_usage(read_json_object(answer.get("usage"))),
-        places=_parse_token_logprobs(choice.get("logprobs")),
+        places=_parse_token_logprobs(choice["logprobs"]) if choice.get("logprobs") else (),
         request_id=request_id or read_json_text(answer.get("id")) or None,
         attempts=attempts,
         seconds=seconds,
@@ -73,10 +74,6 @@ def build_request_headers(key: str | None) -> dict[str, str]:
     """The headers of a request."""
     plain = {"Content-Type": "application/json", "Accept": "application/json"}
     return {**plain, "Authorization": f"Bearer {key}"} if key else plain
-
-
-def _parse_stop_reason(reason: object) -> StopReason:
-    return _STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown"
 
 
 def _parse_openai_usage(usage: Mapping[str, object]) -> TokenUsage:

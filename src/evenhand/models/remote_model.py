@@ -67,7 +67,7 @@ class RemoteModel:
         self.accepted = AcceptedParameters(formats=wire.FORMATS, limits=_choose_token_limit_names(address))
         self._address = address
         self._line = line
-        self._url: str = address.base + wire.PATH
+        self.origin: str = address.base + wire.PATH  # The address that questions go to.
         self._headers = wire.build_request_headers(address.key)
         self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.build_request_body
         self._read: Callable[[object, str | None, int, float], Reply | str] = wire.parse_reply_body
@@ -88,11 +88,6 @@ class RemoteModel:
                 continue
             await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
             course.retries += 1
-
-    @property
-    def origin(self) -> str:
-        """The address that questions go to."""
-        return self._url
 
     @property
     def keeps_to_schemas(self) -> bool:
@@ -123,14 +118,16 @@ class RemoteModel:
         server, limits, clock = self._line.server, self._line.limits, self._line.clock
         mark = await server.gate.enter(again=course.attempts > 0)
         try:
-            if server.requests or server.tokens:
-                await _wait_for_rate_limit(server, course.request)
+            if server.requests:
+                await server.requests.wait()
+            if server.tokens:
+                await server.tokens.wait(estimate_input_tokens(course.request))
             now = clock.now()
             if not course.attempts:
                 course.began = now
             course.attempts += 1
             seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
-            answer = await self._line.http.exchange("POST", self._url, self._headers, sent, seconds)
+            answer = await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds)
         finally:
             server.gate.leave()
         outcome = self._outcome(answer, course)
@@ -219,13 +216,6 @@ def _choose_token_limit_names(address: ModelAddress) -> tuple[str, ...]:
     return names[::-1] if address.base == OPENAI_BASE else names  # Its newer models know the longer name only.
 
 
-async def _wait_for_rate_limit(server: ServerState, request: Request) -> None:
-    if server.requests:
-        await server.requests.wait()
-    if server.tokens:
-        await server.tokens.wait(estimate_input_tokens(request))
-
-
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
     data = parse_answer_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
     entries = read_json_object(data).get("data")
@@ -237,11 +227,14 @@ def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> 
 
 def _hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
     """The reply, unless the server put a key into it: a reply is stored and shown."""
-    text, model = secrets.remove_keys(reply.text), secrets.remove_keys(reply.model)
-    id = secrets.remove_keys(reply.request_id) if reply.request_id else None
-    tokens = "".join(place.token for place in reply.places) if reply.places else ""
-    spelt = [token for place in reply.places for token, _ in place.likely]
-    clean = secrets.remove_keys(tokens) is tokens and all(secrets.remove_keys(token) is token for token in spelt)
-    if clean and text is reply.text and model is reply.model and id is reply.request_id:
+    tokens = "".join(place.token for place in reply.places)
+    likely = [token for place in reply.places for token, _ in place.likely]
+    if not secrets.are_in((reply.text, reply.model, reply.request_id or "", tokens, *likely)):
         return reply
-    return replace(reply, text=text, model=model, request_id=id, places=())
+    return replace(
+        reply,
+        text=secrets.remove_keys(reply.text),
+        model=secrets.remove_keys(reply.model),
+        request_id=secrets.remove_keys(reply.request_id) if reply.request_id else None,
+        places=(),
+    )

@@ -227,9 +227,8 @@ class _DroppableParameter:
 
     def is_named(self, named: str, message: str) -> bool:
         """Whether a refusal is about this parameter, and not only about its value."""
-        if named and self.words.search(named):
-            return self.any_reason or bool(_NOT_KNOWN.search(message))
-        return bool(self.words.search(message)) and (self.any_reason or bool(_NOT_KNOWN.search(message)))
+        is_meant = self.words.search(named) or self.words.search(message)
+        return bool(is_meant) and (self.any_reason or bool(_NOT_KNOWN.search(message)))
 
 
 _NOT_KNOWN = re.compile(

@@ -27,7 +27,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
-from evenhand.models.requests import EMBEDDED, Model
+from evenhand.models.requests import EMBEDDED
 from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
 from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_shortcomings
 from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
@@ -132,11 +132,7 @@ class PluginConnections(Connections):
         several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
         opened = [one if isinstance(one, str) else self.adopt(one) for one in several]
         self.names = tuple(one if isinstance(one, str) else one.name for one in opened)
-        self._own = {one.name: one for one in opened if not isinstance(one, str)}
-
-    def open(self, name: str) -> Model:
-        """The judge of that name."""
-        return self._own[name] if name in self._own else super().open(name)
+        self._models |= {one.name: one for one in opened if not isinstance(one, str)}
 
 
 def _wrap_test_output(output: object) -> VariantOutput:

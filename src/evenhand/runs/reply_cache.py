@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
@@ -17,17 +17,32 @@ from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_definition import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.identity_cache import IdentityCache
+from evenhand.models.middleware import CallNext, ChainedModel, Middleware
 from evenhand.models.recording import reply_from_json, reply_to_json
-from evenhand.models.requests import Model, Reply, Request, TokenUsage, read_model_version
+from evenhand.models.requests import Reply, Request, TokenUsage
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
 
 ReplyCostFunction = Callable[[str, TokenUsage], Decimal | None]
 REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run would not fit.
-_SCHEMA_DIGESTS: IdentityCache[str] = (
-    IdentityCache()
-)  # Digests of schemas: all questions about a rubric share one, as long as half of them.
+# Digests of schemas: all questions about a rubric share one, as long as half of them.
+_SCHEMA_DIGESTS: IdentityCache[str] = IdentityCache()
+
+
+def cache_replies(cache: ReplyCache, model: ChainedModel, work: RunWork) -> Middleware:
+    """Answer a request for a piece of work from the cache, and pass on only what was never asked."""
+
+    async def ask_once(request: Request, call_next: CallNext) -> Reply:
+        key = reply_key(model, request, work.repeat)
+        work.keys.append(key)
+        try:
+            return await cache.find_or_ask(key, model.name, work, lambda: call_next(request))
+        except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
+            work.unanswered += 1
+            raise
+
+    return ask_once
 
 
 class ReplyCache:
@@ -36,25 +51,28 @@ class ReplyCache:
     def __init__(self, book: RunRecorder, cost: ReplyCostFunction, turns: BudgetQueue, *, fresh: bool = False) -> None:
         self._book = book
         self._cost = cost
-        self._turns = turns
+        self.turns = turns
         self._fresh = fresh
         self._under_way: dict[str, asyncio.Future[Reply]] = {}
         self._has_forgotten = False
         self.spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
 
-    async def ask(self, model: Model, request: Request, work: RunWork) -> Reply:
+    async def find_or_ask(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """The reply of a model: a kept one, one that is on its way to somebody else, or a new one."""
-        key = reply_key(model, request, work.repeat)
-        work.keys.append(key)
-        try:
-            return await self._find_or_ask(key, model, request, work)
-        except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
-            work.unanswered += 1
-            raise
+        while (waiting := self._under_way.get(key)) is not None:
+            try:
+                return await asyncio.shield(waiting)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not waiting.cancelled() or (task is not None and task.cancelling()):
+                    raise
+                # Whoever asked has given up; we have not.
+        kept = await self._load_cached_reply(key, work)
+        return kept if kept is not None else await self._ask_and_record(key, judge, work, ask)
 
     async def wait_for_calls(self) -> None:
         """Wait for calls that a piece left behind when another of its calls was cancelled: they are paid for."""
-        await self._turns.wait_until_idle()
+        await self.turns.wait_until_idle()
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
@@ -65,28 +83,12 @@ class ReplyCache:
         raw = (row for row in self._book.store.calls(self._book.run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
-            await self._drop_replies(some, keep)
-
-    async def _drop_replies(self, rows: Iterable[Row], keep: KeepReplies) -> None:
-        drops = (
-            {"run": row["run"], "key": row["key"], "reply": _mask_reply(row["reply"]) if keep == "masked" else None}
-            for row in rows
-        )
-        await asyncio.gather(*(self._book.record_row("drop", {**drop, "kept": keep}) for drop in drops))
-
-    async def _find_or_ask(self, key: str, model: Model, request: Request, work: RunWork) -> Reply:
-        while (waiting := self._under_way.get(key)) is not None:
-            try:
-                return await asyncio.shield(waiting)
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if not waiting.cancelled() or (task is not None and task.cancelling()):
-                    raise
-                # Whoever asked has given up; we have not.
-        kept = await self._load_cached_reply(key, work)
-        if kept is not None:
-            return kept
-        return await self._ask_and_record(key, model, request, work)
+            masked = [_mask_reply(row["reply"]) if keep == "masked" else None for row in some]
+            drops = [
+                {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
+                for row, reply in zip(some, masked, strict=True)
+            ]
+            await asyncio.gather(*(self._book.record_row("drop", drop) for drop in drops))
 
     async def _load_cached_reply(self, key: str, work: RunWork) -> Reply | None:
         found = self._book.store.find_cached_replies([key], run=self._book.run if self._fresh else None).get(key)
@@ -97,23 +99,23 @@ class ReplyCache:
             await self._book.record_row("calls", copy)
         return reply_from_json(json.loads(found["reply"]))
 
-    async def _ask_and_record(self, key: str, model: Model, request: Request, work: RunWork) -> Reply:
+    async def _ask_and_record(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
         answer.add_done_callback(_consume_reply_error)
         self._under_way[key] = answer
         began = loop.time()
         try:
-            reply = await self._turns.call_within_budget(lambda: model.ask(request))
+            reply = await ask()
             self._rename_dropped_call(key)
-            await self._book.record_row("calls", self._call_row(key, model.name, work, reply))
+            await self._book.record_row("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             if isinstance(error, BudgetError):
                 self.spent = error
             else:
-                await self._book.record_row(
-                    "calls", self._failed_call_row(key, model.name, work, error, loop.time() - began)
-                )
+                row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
+                failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
+                await self._book.record_row("calls", failed)
             answer.set_exception(error)
             raise
         except BaseException:
@@ -129,9 +131,8 @@ class ReplyCache:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""
         before = self._book.store.calls_by_key(self._book.run, [key]).get(key) if self._has_forgotten else None
         if before is not None and before["failed"] is None and before["cached_from"] is None:
-            self._book.record_row(
-                "calls", {**before, "key": f"{key} {before['at']}"}
-            )  # In the queue before the new one.
+            # In the queue before the new one.
+            self._book.record_row("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         cost = None if reply.recorded else self._cost(judge, reply.usage)
@@ -151,10 +152,6 @@ class ReplyCache:
             "cached_from": None,
         }
 
-    def _failed_call_row(self, key: str, judge: str, work: RunWork, error: ModelError, seconds: float) -> Row:
-        row = self._call_row(key, judge, work, Reply(text="", seconds=seconds))
-        return {**row, "reply": None, "kept": "none", "failed": str(error)}
-
     def _work_columns(self, work: RunWork) -> Row:
         return {
             "run": self._book.run,
@@ -165,32 +162,12 @@ class ReplyCache:
         }
 
 
-class CachedModel:
-    """A model that is asked through the memory, for one piece of work."""
-
-    def __init__(self, model: Model, memory: ReplyCache, work: RunWork) -> None:
-        self.name = model.name
-        self._model = model
-        self._memory = memory
-        self._work = work
-
-    @property
-    def version(self) -> str:
-        """That of the model behind it."""
-        return read_model_version(self._model)
-
-    async def ask(self, request: Request) -> Reply:
-        """The reply, or a ModelError that says what to do."""
-        return await self._memory.ask(self._model, request, self._work)
-
-
-def reply_key(model: Model, request: Request, repeat: int) -> str:
+def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     """A name for a question to a model: another text, setting, version, server, code or repeat is another name."""
     schema = request.schema
     form = "" if schema is None else _SCHEMA_DIGESTS.get((schema,), lambda: digest_run_parts(schema))
     asked = request if schema is None else replace(request, schema=None)
-    behind = (str(getattr(model, name, "")) for name in ("origin", "source"))
-    parts = (asked.key(model.name), form, read_model_version(model), *behind, str(repeat))
+    parts = (asked.key(model.name), form, model.version, model.origin, model.source, str(repeat))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -205,6 +182,7 @@ def _consume_reply_error(answer: asyncio.Future[Reply]) -> None:
         answer.exception()
 
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
@@ -215,28 +193,25 @@ class BudgetQueue:
         self._under_way = 0
         self._freed = asyncio.Event()
 
-    async def call_within_budget(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What a call gives; a BudgetError only where no other call could leave enough for it."""
+    async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
+        """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""
         while True:
             self._under_way += 1
             refused = False
             try:
-                return await call()
+                return await call_next(request)
             except BudgetError:
                 refused = True
                 if self._under_way == 1:
                     raise
             finally:
                 self._under_way -= 1
-                if not refused:
-                    self._wake_waiting_calls()
+                if not refused:  # Wake those who wait, and have the next ones wait for the next call.
+                    self._freed.set()
+                    self._freed = asyncio.Event()
             await self._freed.wait()
 
     async def wait_until_idle(self) -> None:
         """Wait for all that is under way, also where whoever asked has left."""
         while self._under_way:
             await self._freed.wait()
-
-    def _wake_waiting_calls(self) -> None:
-        self._freed.set()
-        self._freed = asyncio.Event()

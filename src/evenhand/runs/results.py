@@ -14,7 +14,7 @@ from evenhand.judging.results import JudgedSample, guard_finding_to_json, judgme
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, ToolCall, VariantOutput
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.scoring.engine import score_answers
@@ -202,11 +202,13 @@ def _scale_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
 
 def _judge_layer_score(card: Scorecard | None) -> CriterionScore:
     if card is None:
-        return Unscored("not judged")
+        return Missing("not_asked", "not judged")
     if card.exact is not None:
         return Scored(card.exact)
-    reasons = dict.fromkeys(entry.why for entry in card.missing)
-    return Unscored("; ".join(reasons) or "no score")
+    if not card.missing:
+        return Missing("failed", "no score")
+    first, *others = dict.fromkeys(entry.missing for entry in card.missing)
+    return replace(first, why="; ".join((first.why, *(one.text for one in others))))
 
 
 def stored_output_json(made: VariantOutput) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, assertion_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Variant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_fingerprint
+from evenhand.judging.open_judge import open_judge
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.requests import Model
+from evenhand.models.middleware import ChainedModel
 from evenhand.runs.results import build_composite_rubric
 from evenhand.runs.run_record import snapshot_eval
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
@@ -30,7 +31,7 @@ class RunSetup:
     """An eval with its judges opened."""
 
     eval: Eval
-    judges: tuple[Model, ...]
+    judges: tuple[ChainedModel, ...]
     asked: Mapping[str, JudgingSetup]  # By tag of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
     digests: Mapping[str, str]  # By variant: of all settings that decide a score of it, but for the sample.
@@ -84,21 +85,21 @@ def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[
     asked = {tag: collect_judge_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {tag: _fingerprint_run_rubric(eval.rubrics.get(tag), rubrics[tag], asked[tag]) for tag in rubrics}
     assertions = [assertion_to_definition(one) for one in eval.assertions]
-    code = [getattr(judge, "source", "") for judge in judges]
+    code = [judge.source for judge in judges]
     shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), code)
     digests = {name: digest_run_parts(name, variant.definition(), *shared) for name, variant in eval.variants.items()}
     return RunSetup(eval=eval, judges=judges, asked=asked, fingerprints=marks, digests=digests)
 
 
-def _open_run_judges(eval: Eval, connections: Connections) -> tuple[Model, ...]:
+def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
     """The judges, or an error with all that cannot be asked; functions are looked for from the eval's folder too."""
     if any(name.startswith("python:") for name in eval.judges):
         add_import_folder(eval.folder)
-    judges: list[Model] = []
+    judges: list[ChainedModel] = []
     faults: list[Fault] = []
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
         try:
-            judges.append(connections.open(name))
+            judges.append(open_judge(connections, name))
         except JudgeError as error:
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:

@@ -8,8 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError
+from evenhand.judging.results import explain_hidden_output
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Scale, ScaleBand, Scored, Unscored, to_exact_fraction
+from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Review, Scorecard
 from evenhand.scoring.scores import score_outputs, score_reviews
 from evenhand.wording import format_fraction
@@ -146,14 +147,14 @@ def _read_judge_answers(
     hidden = findings.get("injection") if asked.refuse else None
     if not said and hidden is None:
         return None
-    why = "not asked in the run"
+    unasked = Missing("not_asked", "not asked in the run")
     if hidden is not None:
-        why = f"refused: it {hidden['says']} (“{hidden['text']}”), so no judge was shown it"
+        unasked = explain_hidden_output(hidden["says"], hidden["text"])
     unsafe = findings.get("safety") if rubric.safety_gate else None
     return replace(
         known,
         scores={
-            id: _stored_criterion_score(said.get((CRITERIA, id)), why)
+            id: _stored_criterion_score(said.get((CRITERIA, id)), unasked)
             for id, leaf in rubric.leaves.items()
             if leaf.judged
         },
@@ -181,11 +182,11 @@ def _index_stored_judgments(asked: AskedRubric, content: Json, judge: str) -> di
     return said
 
 
-def _stored_criterion_score(said: Json | None, why: str) -> CriterionScore:
+def _stored_criterion_score(said: Json | None, unasked: Missing) -> CriterionScore:
     if said is None:
-        return Unscored(why)
+        return unasked
     if said["exact"] is None:
-        return Unscored(said["why_not"])
+        return Missing.from_text(said["why_not"])
     return Scored(Fraction(said["exact"]), said["band"], said["reason"])
 
 
@@ -199,9 +200,10 @@ def _true_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json], group
     }
 
 
-def _unanswered_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, str]:
+def _unanswered_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, Missing]:
     listed = {(group, one.id) for group in STATEMENT_GROUPS for one in getattr(rubric, group)}
-    return {place[1]: one["why_not"] for place, one in said.items() if place in listed and one["exact"] is None}
+    open_ = {place[1]: one["why_not"] for place, one in said.items() if place in listed and one["exact"] is None}
+    return {id: Missing.from_text(why) for id, why in open_.items()}
 
 
 def _stored_holistic_score(card: Json | None, judge: str) -> Scored | None:

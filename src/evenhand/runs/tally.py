@@ -12,6 +12,8 @@ from functools import lru_cache
 from math import nan
 from typing import Any
 
+from evenhand.model.scale import Missing
+
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
 PASSING_VERDICTS = ("pass", "borderline")
 MOST_REPEATS = 1_000_000
@@ -190,16 +192,14 @@ def list_result_failures(row: Mapping[str, Any], content: Mapping[str, Any]) -> 
         yield "output", content["why"]
     for one in content["judgments"]:
         if one["why_not"]:
-            why = one["why_not"].replace(f"{one['judge']}: ", "", 1)
-            about = f"{one['judge']} on {one['criterion']}" if why.startswith("abstained") else one["judge"]
-            yield _judge_failure_kind(why), f"{about}: {why}"
+            missing = Missing.from_text(one["why_not"].replace(f"{one['judge']}: ", "", 1))
+            # An abstention depends on what was asked; a failure is the judge's own.
+            if missing.kind == "abstained":
+                yield "abstention", f"{one['judge']} on {one['criterion']}: {missing.text}"
+            else:
+                yield "judge", f"{one['judge']}: {missing.text}"
     if content["scorecard"] is None and content["rubric"] and row["state"] == "incomplete" and content["why"]:
         yield "judge", content["why"]
     for one in content["assertions"]:
         if one["passed"] is None:
             yield "assertion", f"{one['name']}: {one['why_not']}"
-
-
-def _judge_failure_kind(why_not: str) -> str:
-    """Whether a judge said that it gives no answer, or gave none that counts."""
-    return "abstention" if why_not.startswith("abstained") else "judge"

@@ -30,9 +30,10 @@ from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample, VariantOutput
+from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Model
-from evenhand.runs.reply_cache import BudgetQueue, CachedModel, ReplyCache
+from evenhand.runs.reply_cache import BudgetQueue, ReplyCache, cache_replies
 from evenhand.runs.results import OutputResult, build_result_row, read_stored_output, stored_output_json
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup, digest_run_parts, variant_program_folder
@@ -166,7 +167,11 @@ class RunWorker:
         return await judge_sample(rubric, asked, self._cached_judges(work), self._eval.how)
 
     def _cached_judges(self, work: RunWork) -> list[Model]:
-        return [CachedModel(model, self._memory, work) for model in self._setup.judges]
+        cache = self._memory
+        return [
+            ChainedModel(model, [cache_replies(cache, model, work), cache.turns.wait_for_budget])
+            for model in self._setup.judges
+        ]
 
     async def _record_result(
         self,
@@ -235,7 +240,7 @@ class RunOutputs:
         key = made_output_key(work.variant, variant, sample, work.repeat)
         found = self._book.store.find_outputs([key], self._runs).get(key)
         if found is None:
-            made = await self._turns.call_within_budget(lambda: maker.make(sample, work.repeat))
+            made = await self._turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
         else:
             made = read_stored_output(json.loads(found["content"]))
         if found is None or found["run"] != self._book.run:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.model.method import Grade, Method
-from evenhand.model.rubric import Rubric, make_not_asked_score
-from evenhand.model.scale import CriterionScore, Number, Scored, to_exact_fraction
-from evenhand.model.scorecard import Answers, AppliedStep, Missing, RankedOutput, Scorecard, Verdict
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import NOT_ASKED, CriterionScore, Number, Scored, to_exact_fraction
+from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
 from evenhand.model.steps import Cap, Ceiling, LayerMean, Shortfall, Step
 from evenhand.scoring.steps import StepInputs, apply_step, find_shortfall_criteria, fold_criterion_scores
 from evenhand.wording import format_fraction
@@ -29,22 +29,22 @@ def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
     return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
 
 
-def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[Missing, ...]]:
+def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[MissingCriterion, ...]]:
     """The case the steps look at, and what keeps it from having a score."""
     values, missing = fold_criterion_scores(rubric, answers.scores)
     if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
         missing = _drop_absent_layers(rubric, answers, missing)
-    missing += [Missing(id, why) for id, why in answers.unanswered.items()]
+    missing += [MissingCriterion(id, why) for id, why in answers.unanswered.items()]
     return StepInputs(rubric, values, answers), tuple(missing)
 
 
-def find_unanswered_gates(steps: Sequence[Step], case: StepInputs) -> tuple[Missing, ...]:
+def find_unanswered_gates(steps: Sequence[Step], case: StepInputs) -> tuple[MissingCriterion, ...]:
     """The criteria that gates and ceilings look at and nobody answered: a gate that is not known has not passed."""
     if case.values.keys() >= case.rubric.leaves.keys():
         return ()
     looked_at = [gate.criterion for gate in case.rubric.all_gates()]
     looked_at += [step.criterion for step in steps if isinstance(step, Ceiling)]
-    return tuple(Missing(id, make_not_asked_score().why) for id in dict.fromkeys(looked_at) if id not in case.values)
+    return tuple(MissingCriterion(id, NOT_ASKED) for id in dict.fromkeys(looked_at) if id not in case.values)
 
 
 def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | None = None) -> tuple[AppliedStep, ...]:
@@ -64,7 +64,9 @@ def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedSte
     return (AppliedStep("holistic", None, holistic.value, _describe_holistic_score, (), decimals),)
 
 
-def finish_scorecard(case: StepInputs, missing: tuple[Missing, ...], trail: tuple[AppliedStep, ...]) -> Scorecard:
+def finish_scorecard(
+    case: StepInputs, missing: tuple[MissingCriterion, ...], trail: tuple[AppliedStep, ...]
+) -> Scorecard:
     """Run the steps that come once, then decide."""
     rubric, answers = case.rubric, case.answers
     value = trail[-1].after if trail else None
@@ -113,7 +115,7 @@ def fail_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
-def _drop_absent_layers(rubric: Rubric, answers: Answers, missing: list[Missing]) -> list[Missing]:
+def _drop_absent_layers(rubric: Rubric, answers: Answers, missing: list[MissingCriterion]) -> list[MissingCriterion]:
     """A layer nobody configured is absent; one that was configured and failed is missing."""
     present = list_scored_layers(rubric, answers.scores)
     configured = {leaf.id for criterion in rubric.criteria if criterion.id in present for leaf in criterion.leaves()}

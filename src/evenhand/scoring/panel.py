@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Scored, Unscored
+from evenhand.model.scale import NOT_ASKED, CriterionScore, Missing, Scored
 from evenhand.model.scorecard import (
     Answers,
     AppliedStep,
     CriterionDisagreement,
-    Missing,
+    MissingCriterion,
     PanelDisagreement,
     Review,
     ReviewerDissent,
@@ -80,7 +80,7 @@ def _score_output_reviews(
 
 def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> ReviewerScore:
     if answers is None:
-        why = f"abstained: {review.abstained}" if review.abstained is not None else "gave no answer"
+        why = "gave no answer" if review.abstained is None else Missing("abstained", review.abstained).text
         return ReviewerScore(judge=review.judge, exact=None, why_not=why)
     case, missing = prepare_step_inputs(rubric, answers)
     if missing and isinstance(answers.holistic, Scored) and not case.values:
@@ -186,7 +186,7 @@ def _average_criterion_scores(
         [entry for entry in reviewed if entry.exact is not None], id
     ) or _collect_criterion_scores(reviewed, id)
     if not given:
-        return Unscored("no reviewer answered")
+        return Missing("failed", "no reviewer answered")
     total = sum((weights[judge] for judge in given), Fraction(0))
     return Scored(sum((value * weights[judge] for judge, value in given.items()), Fraction(0)) / total)
 
@@ -196,10 +196,10 @@ def _collect_criterion_scores(reviewed: Sequence[ReviewerScore], id: str) -> dic
     return {judge: score.value for judge, score in scores if isinstance(score, Scored)}
 
 
-def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> tuple[Missing, ...]:
+def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> tuple[MissingCriterion, ...]:
     """Each criterion once, with what kept each reviewer from answering it."""
     gone = [entry for entry in reviewed if entry.exact is None]
-    why = {
+    reasons = {
         id: [
             f"{entry.judge}: {_explain_missing_score(entry, id)}"
             for entry in gone
@@ -207,13 +207,14 @@ def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) ->
         ]
         for id in rubric.leaves
     }
-    missing = tuple(Missing(id, "; ".join(reasons)) for id, reasons in why.items() if reasons)
-    return missing or tuple(Missing(id, "the panel gave no score") for id in rubric.leaves)
+    failed = {id: "; ".join(several) for id, several in reasons.items() if several}
+    failed = failed or dict.fromkeys(rubric.leaves, "the panel gave no score")
+    return tuple(MissingCriterion(id, Missing("failed", why)) for id, why in failed.items())
 
 
 def _explain_missing_score(entry: ReviewerScore, id: str) -> str:
     score = entry.criteria.get(id)
-    return score.why if isinstance(score, Unscored) else "not asked" if entry.criteria else entry.why_not
+    return score.text if isinstance(score, Missing) else NOT_ASKED.text if entry.criteria else entry.why_not
 
 
 def _write_panel_notes(

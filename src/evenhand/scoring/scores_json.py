@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
-from evenhand.model.scorecard import AppliedStep, Missing, ReviewerScore, Scorecard, Scores
+from evenhand.model.scorecard import AppliedStep, MissingCriterion, ReviewerScore, Scorecard, Scores
 from evenhand.model.steps import Cap
 from evenhand.scoring.panel import measure_panel_disagreement
 from evenhand.wording import number_for_json
@@ -59,7 +59,7 @@ def _score_to_float(score: Decimal | float | None) -> float | None:
     return None if score is None else float(score)
 
 
-def _missing_to_json(entry: Missing) -> ScoresJson:
+def _missing_to_json(entry: MissingCriterion) -> ScoresJson:
     return {"criterion": entry.criterion, "why": entry.why}
 
 

@@ -9,9 +9,9 @@ from math import lcm
 from typing import Any
 
 from evenhand.model.criterion import Criterion, Statement
-from evenhand.model.rubric import Rubric, make_not_asked_score
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
-from evenhand.model.scorecard import Answers, AppliedStep, Missing
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import NOT_ASKED, CriterionScore, Scale, Scored
+from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion
 from evenhand.model.steps import (
     Add,
     Cap,
@@ -317,7 +317,7 @@ STEP_FUNCTIONS: dict[type[Step], tuple[StepFunction, Callable[[AppliedStep], str
 
 def fold_criterion_scores(
     rubric: Rubric, scores: Mapping[str, CriterionScore]
-) -> tuple[CriterionValues, list[Missing]]:
+) -> tuple[CriterionValues, list[MissingCriterion]]:
     """The value of every criterion that has one, and the leaves that nobody answered."""
     values: CriterionValues = {}
     missing = []
@@ -326,7 +326,7 @@ def fold_criterion_scores(
         if isinstance(score, Scored):
             values[id] = score.value
         else:
-            missing.append(Missing(id, score.why if isinstance(score, Unscored) else make_not_asked_score().why))
+            missing.append(MissingCriterion(id, score or NOT_ASKED))
     for criterion in rubric.criteria:
         if criterion.children:
             _fold_child_scores(criterion, values)

@@ -9,7 +9,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample, ToolCall, VariantOutput
-from evenhand.model.scale import CriterionScore, Number, Scored, Unscored, to_exact_fraction
+from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers
 
 DEFAULT_OUTPUT = "An answer."
@@ -64,5 +64,5 @@ def _build_test_criterion(given: str | Mapping[str, object]) -> Mapping[str, obj
 
 def _build_test_score(value: Number | bool | None) -> CriterionScore:
     if value is None:
-        return Unscored("not answered")
+        return NOT_ANSWERED
     return Scored(to_exact_fraction(int(value) if isinstance(value, bool) else value))

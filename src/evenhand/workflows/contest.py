@@ -31,6 +31,7 @@ from evenhand.errors import ContestError, Fault
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_task_dimensions
 from evenhand.judging.driver import DialogueDriver
+from evenhand.judging.open_judge import open_judge
 from evenhand.judging.results import spending_to_json
 from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
 from evenhand.model.rubric import Rubric
@@ -184,7 +185,7 @@ async def generate_dimensions(
     task: Task, judge: str, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Rubric:
     """The dimensions of a task, as a judge reads them out of its description."""
-    model = connections.open(judge)
+    model = open_judge(connections, judge)
     found = await DialogueDriver(model, how.deadline).run(
         ask_task_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_setup(model, how))
     )
@@ -226,4 +227,4 @@ async def ensure_task_dimensions(task: Task, connections: Connections, how: Judg
 
 def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
     """Judges by their names."""
-    return [connections.open(one) for one in names]
+    return [open_judge(connections, one) for one in names]

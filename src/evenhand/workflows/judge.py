@@ -12,6 +12,7 @@ from evenhand.errors import Fault, InputError, suggest_known_word
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import guard_sample
 from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.open_judge import open_judge
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -118,4 +119,4 @@ async def _open_judge_connections(connections: Connections | None) -> AsyncItera
 
 def _open_judge_models(judges: JudgesLike, connections: Connections) -> list[Model]:
     several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
-    return [connections.open(one) if isinstance(one, str) else connections.adopt(one) for one in several]
+    return [open_judge(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several]

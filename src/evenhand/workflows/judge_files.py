@@ -18,6 +18,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import guard_sample
 from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
 from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.open_judge import open_judge
 from evenhand.judging.results import JudgedSample, Preferences, judged_sample_to_json, preferences_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -109,7 +110,7 @@ async def _ask_judges(
     watch: ModelWatcher,
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_connections(connect) as connections:
-        models = [connections.open(name) for name in _choose_judge_names(files.judges, rubric, connections)]
+        models = [open_judge(connections, name) for name in _choose_judge_names(files.judges, rubric, connections)]
         async with watch(models) as watched:
             if files.pairwise:
                 return await prefer_sample(rubric, sample, watched, how), connections.spent

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.judging.open_judge import probe_judge
+from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Prices
@@ -40,7 +41,7 @@ async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices:
     asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
     limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
     async with Connections(os.environ, limits=limits, prices=price_list) as connections:
-        probes = await asyncio.gather(*(probe_model(connections, name) for name in asked))
+        probes = await asyncio.gather(*(probe_judge(connections, name) for name in asked))
     return ProbedModels(asked=asked, probes=tuple(probes), prices=price_list)
 
 

@@ -20,16 +20,9 @@ from evenhand.evals.sample import EvalSample
 from evenhand.judging.judge import judge_sample
 from evenhand.model.sample import Sample
 from evenhand.models.connections import Connections
+from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.prices import Prices
-from evenhand.models.requests import (
-    EMBEDDED,
-    Model,
-    Reply,
-    Request,
-    TokenUsage,
-    estimate_input_tokens,
-    read_model_version,
-)
+from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.results import read_stored_output
 from evenhand.runs.run_record import find_run_to_resume, list_run_lineage
@@ -46,10 +39,10 @@ TYPICAL_REPLY_TOKENS = 300  # Tokens.
 
 
 @dataclass(slots=True)
-class MeteredModel:
-    """A model that counts what it would be asked."""
+class QuestionMeter:
+    """Middleware that counts what a model would be asked, and asks nothing."""
 
-    model: Model
+    model: ChainedModel
     store: Store | None
     repeats: Sequence[int] = ()  # For which the next questions are asked.
     calls: int = 0
@@ -58,17 +51,7 @@ class MeteredModel:
     output: int = 0
     _seen: set[str] = field(default_factory=set)
 
-    @property
-    def name(self) -> str:
-        """That of the model that would be asked."""
-        return self.model.name
-
-    @property
-    def version(self) -> str:
-        """That of the model that would be asked."""
-        return read_model_version(self.model)
-
-    async def ask(self, request: Request) -> Reply:
+    async def count_question(self, request: Request, call_next: CallNext) -> Reply:
         """Count the question for every repeat, and refuse it."""
         keys = [reply_key(self.model, request, repeat) for repeat in self.repeats]
         new = [key for key in keys if key not in self._seen]
@@ -76,7 +59,7 @@ class MeteredModel:
         kept = len(self.store.find_cached_replies(new)) if self.store else 0
         self.calls += len(new)
         self.kept += kept
-        if self.name != EMBEDDED:  # Rules read no tokens.
+        if self.model.name != EMBEDDED:  # Rules read no tokens.
             self.input += estimate_input_tokens(request) * (len(new) - kept)
             self.output += min(TYPICAL_REPLY_TOKENS, request.settings.max_tokens) * (len(new) - kept)
         raise RefusedError("planned, not asked")
@@ -91,7 +74,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         setup = prepare_run_setup(eval, connections, counted.questions)
         taken: Counter[str] = Counter()
         with _ExistingStore() as store:
-            meters = [MeteredModel(model, store) for model in setup.judges]
+            meters = [QuestionMeter(model, store) for model in setup.judges]
             before = _EarlierOutputs(eval, store, setup.digest_with_samples(counted.digest) if resume else None)
             for sample in islice(eval.samples, SAMPLES_PLANNED):
                 made = before.find_made(sample)
@@ -114,7 +97,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
 
 
 async def _plan_sample_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[MeteredModel], made: OutputTexts
+    setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: OutputTexts
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
     repeats = range(setup.eval.repeats)
@@ -126,18 +109,19 @@ async def _plan_sample_questions(
 
 
 async def _plan_repeat_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[MeteredModel], made: Mapping[str, str]
+    setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: Mapping[str, str]
 ) -> None:
     eval = setup.eval
     rubric = eval.rubric_for(sample.tags)
     if rubric is None:
         return
+    judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
     outputs = {name: text for name, text in _planned_output_texts(eval, sample, made) if text.strip()}
     listwise = rubric.method.dialogue == "listwise"
     for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
         if shown:
             asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-            await judge_sample(rubric, asked, meters, eval.how)
+            await judge_sample(rubric, asked, judges, eval.how)
 
 
 def _planned_output_texts(eval: Eval, sample: EvalSample, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -152,13 +136,14 @@ def _planned_variant_json(eval: Eval, name: str, samples: int, taken: int) -> Js
     return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
 
 
-def _planned_judge_json(meter: MeteredModel, connections: Connections, share: float) -> Json:
+def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: float) -> Json:
+    name = meter.model.name
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
-    free = meter.name == EMBEDDED or meter.name.startswith(("gguf:", "python:", "replay:"))
-    price = connections.price(meter.name)
+    free = name == EMBEDDED or name.startswith(("gguf:", "python:", "replay:"))
+    price = connections.price(name)
     cost = Decimal(0) if free else price.cost(usage) if price else None
     return {
-        "name": meter.name,
+        "name": name,
         "calls": round(meter.calls * share),
         "kept": round(meter.kept * share),
         "input_tokens": usage.input,

@@ -15,7 +15,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.files.methods import apply_rubric_environment
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.results import scale_layers, score_composite
 from evenhand.runs.run_record import make_run_id, read_eval_snapshot, rubric_snapshot_json
@@ -165,4 +165,4 @@ def _stored_layer_score(content: Json, layer: str) -> CriterionScore:
         return Scored((Fraction(value) - 1) / 4)
     unknown = [one for one in content["assertions"] if one["layer"] == layer and one["passed"] is None]
     why = "; ".join(f"{one['name']} ({one['why_not']})" for one in unknown[:3])
-    return Unscored(f"not answered: {why}")
+    return Missing("failed", f"not answered: {why}")

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from evenhand import JudgedSample, JudgeOptions, Sample, Scored, Unscored, load_rubric
+from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
+from evenhand.judging.open_judge import EmbeddedModel, open_judge
 from evenhand.models.connections import Connections
-from evenhand.models.local_models import EmbeddedModel
 from evenhand.models.requests import Reply, read_model_version
 
 SAMPLE = Sample(input="When?", outputs={"a": "The shop opens at nine. Bread costs 3 euros."})
@@ -41,7 +41,7 @@ def fresh_vectors() -> Iterator[None]:
 def judge(**given: Any) -> JudgedSample:
     async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
-            return await judge_sample(RUBRIC, SAMPLE, [connections.open("embedded")], JudgeOptions())
+            return await judge_sample(RUBRIC, SAMPLE, [open_judge(connections, "embedded")], JudgeOptions())
 
     return asyncio.run(run())
 
@@ -62,7 +62,9 @@ def test_the_same_question_has_the_same_answer() -> None:
 def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     """Another process hashes strings otherwise and has to say the same."""
     code = (
-        "from evenhand.judging.embedded import PreparedText, extract_claim, measure_features\n"
+        "from evenhand.judging.embedded.claims import extract_claim\n"
+        "from evenhand.judging.embedded.features import measure_features\n"
+        "from evenhand.judging.embedded.texts import PreparedText\n"
         "text = PreparedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
         "claim = extract_claim('Does it name bread, sweet honey, fresh milk and large jars at the old counter?')\n"
         "print(sorted(measure_features(claim, text).features.items()))"
@@ -109,7 +111,7 @@ def test_it_judges_without_its_extra(fresh_vectors: None, monkeypatch: pytest.Mo
 
     assert isinstance(scores["hour"], Scored) and scores["hour"].value == 1
     assert isinstance(scores["price"], Scored) and scores["price"].value == 0
-    assert isinstance(scores["tone"], Unscored)
+    assert isinstance(scores["tone"], Missing)
 
 
 def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +129,7 @@ def test_nothing_is_downloaded(fresh_vectors: None, monkeypatch: pytest.MonkeyPa
     assert len(judged.judgments) == 3
 
 
-@pytest.mark.parametrize("module", ["evenhand.judging.embedded", "evenhand.judging.models"])
+@pytest.mark.parametrize("module", ["evenhand.judging.embedded", "evenhand.judging.open_judge"])
 def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
     """Whoever asks another judge waits neither for vectors nor for the tables of the rules."""
     code = f"import sys, {module}; print([name for name in ('numpy', 'wordllama') if name in sys.modules])"

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from evenhand import JudgedSample, JudgeOptions, Rubric, Sample, Scored, Unscored, load_rubric
+from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.errors import JudgeError, RefusedError
 from evenhand.files.methods import list_method_names
 from evenhand.judging.dialogues.contest_dialogues import ask_gate_check
 from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.embedded.replies import EmbeddedReplier
 from evenhand.judging.judge import judge_sample, prefer_sample
-from evenhand.models.local_models import EmbeddedModel
+from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.models.requests import Message, Request
 from tests.judging.scripted import MANNER
 
@@ -61,7 +61,7 @@ def judged(rubric: Rubric, sample: Sample = SAMPLE, how: JudgeOptions | None = N
 def faults(result: JudgedSample) -> list[str]:
     """What the reader found wrong, beside what the judge itself leaves open."""
     scores = [judgment.score for judgment in result.judgments]
-    return [score.why for score in scores if isinstance(score, Unscored) and not score.why.startswith("abstained: ")]
+    return [score.text for score in scores if isinstance(score, Missing) and score.kind != "abstained"]
 
 
 def answers(result: JudgedSample) -> dict[str, object]:

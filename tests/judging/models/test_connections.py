@@ -7,6 +7,7 @@ import pytest
 from evenhand.errors import JudgeError
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
+from evenhand.models.remote_model import RemoteModel
 from evenhand.models.requests import Message, Reply, Request
 from tests.judging.models.server import DEMANDING, KEY, Seen, Server, answers, ask, question, says, then_hangs
 
@@ -103,8 +104,9 @@ def test_openai_itself_gets_the_newer_limit_first() -> None:
 
     async def run() -> tuple[str, ...]:
         async with Connections({"OPENAI_API_KEY": KEY}) as connections:
-            limits: tuple[str, ...] = connections.open_budgeted("openai/gpt-5").model.accepted.limits  # type: ignore[union-attr]
-            return limits
+            model = connections.open("openai/gpt-5").model
+            assert isinstance(model, RemoteModel)
+            return model.accepted.limits
 
     assert "max_tokens" in server.seen[0].json
     assert asyncio.run(run()) == ("max_completion_tokens", "max_tokens")

@@ -15,7 +15,7 @@ from tests.judging.models.server import KEY, question
 SOURCE = """
 import asyncio, os, threading
 from evenhand.errors import BusyError
-from evenhand.models.requests import Reply, Usage
+from evenhand.models.requests import Reply, TokenUsage
 
 WORD = "4"
 main = threading.get_ident()
@@ -31,7 +31,7 @@ class Judge:
         @staticmethod
         def judge(request): return "nested"
 judge = Judge()
-def whole(request): return Reply(text="whole", usage=Usage(input=3, output=1))
+def whole(request): return Reply(text="whole", usage=TokenUsage(input=3, output=1))
 def hands_on(request): return waiting(request)
 def raises(request): raise KeyError("the key %s" % os.environ.get("NO_SUCH", "sk-abcdefghijkl"))
 def leaves(request): raise SystemExit(3)

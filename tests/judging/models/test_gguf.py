@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evenhand import Connections, JudgeError, JudgeOptions, ModelError, Sample, Scored, Unscored, judge, load_rubric
-from evenhand.models.local_models import join_reply_chunks
+from evenhand import Connections, JudgeError, JudgeOptions, Missing, ModelError, Sample, Scored, judge, load_rubric
+from evenhand.models.gguf_model import join_reply_chunks
 from evenhand.models.requests import Message, Model, ModelSettings, Reply, Request
 from tests.judging import llama
 
@@ -201,8 +201,8 @@ def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, 
     again = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model), replay=record)
 
     assert {call.request.dialogue for call in live.calls} == {"odds"}
-    assert all(isinstance(one.score, (Scored, Unscored)) for one in live.judgments)
-    assert not [one for one in live.judgments if isinstance(one.score, Unscored) and "failed" in one.score.why]
+    assert all(isinstance(one.score, (Scored, Missing)) for one in live.judgments)
+    assert not [one for one in live.judgments if isinstance(one.score, Missing) and one.score.kind == "failed"]
     assert again.judgments == live.judgments
     assert again.scores == live.scores
 
@@ -220,17 +220,17 @@ def test_other_ways_of_asking_are_open_to_it(file: Path) -> None:
 
 LATE = """
 import asyncio, sys
-from evenhand import Connections, How, Sample, Settings, judge, load_rubric
-from evenhand.judging import Message, Request
+from evenhand import Connections, JudgeOptions, ModelSettings, Sample, judge, load_rubric
+from evenhand.models.requests import Message, Request
 
 async def main():
     rubric = load_rubric({"criteria": [{"id": "x", "expected_outcome": "Tells a long story"}]})
     async with Connections({}) as connections:
         model = connections.open(sys.argv[1])
-        slow = How(each=True, deadline=1.5, settings=Settings(max_tokens=4000))
+        slow = JudgeOptions(each=True, deadline=1.5, settings=ModelSettings(max_tokens=4000))
         late = await judge(rubric, Sample(input="?", outputs={"a": "Once."}), judges=model, how=slow)
         print(late.judgments[0].score.why)
-        short = Request(dialogue="test", messages=(Message("user", "Hello"),), settings=Settings(max_tokens=2))
+        short = Request(dialogue="test", messages=(Message("user", "Hello"),), settings=ModelSettings(max_tokens=2))
         print((await model.ask(short)).usage.output)
 
 asyncio.run(main())

@@ -169,7 +169,7 @@ def test_one_overloaded_burst_and_its_successes_leave_five_of_eight_places() -> 
             Server(*[fails(429)] * 8, says()) as server,
             Connections({}, limits=Limits(concurrency=8), clock=Waits().clock) as connections,
         ):
-            model = connections.open_budgeted(server.name)
+            model = connections.open(server.name)
             await asyncio.gather(*(model.ask(question(str(number))) for number in range(8)))
             assert isinstance(model.model, RemoteModel)
             return model.model.width

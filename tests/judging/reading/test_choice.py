@@ -4,7 +4,7 @@ import pytest
 
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_judge_refusal, split_reply_sections
-from evenhand.model.scale import Unscored
+from evenhand.model.scale import Missing
 
 CHOICES = {
     "A": ("A", "Response A", "Output (a)"),
@@ -79,14 +79,14 @@ def test_a_verdict_is_read(text: str, expected: str) -> None:
 )
 def test_no_verdict_is_made_up(text: str) -> None:
     """A wrong winner is far worse than none."""
-    assert isinstance(read_reply_choice(text, CHOICES), Unscored)
+    assert isinstance(read_reply_choice(text, CHOICES), Missing)
 
 
 def test_any_choices_will_do() -> None:
     """Names with signs in them, one name only, none at all."""
     assert read_reply_choice("model_1 is better", {"x": ("model_1",), "y": ("model_2",)}) == "x"
     assert read_reply_choice("C++ is better", {"c": ("C++",)}) == "c"
-    assert isinstance(read_reply_choice("A is better", {}), Unscored)
+    assert isinstance(read_reply_choice("A is better", {}), Missing)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from evenhand.files.methods import load_method
 from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from tests.judging.reading.asked import ACCURACY, ASKED, CLARITY, STYLE
 
 EIGHT = Scored(Fraction(8))
@@ -57,8 +57,8 @@ def test_a_judge_may_abstain(word: str) -> None:
     with_reason = read_json_answers({"accuracy": {"score": word, "reason": "no source"}}, ASKED)["accuracy"]
     without = read_json_answers({"accuracy": word}, ASKED)["accuracy"]
 
-    assert with_reason.score == Unscored("abstained: no source")
-    assert without.score == Unscored("abstained: cannot assess")
+    assert with_reason.score == Missing("abstained", "no source")
+    assert without.score == Missing("abstained", "cannot assess")
 
 
 @pytest.mark.parametrize("more", [{}, {"score": 0}, {"score": "cannot assess"}, {"feedback": "none", "score": None}])
@@ -69,22 +69,22 @@ def test_a_band_may_be_an_abstention_too(more: dict[str, object]) -> None:
 
     (answer,) = read_json_answers({"depth": said}, [WantedAnswer("depth", scale)]).values()
 
-    assert answer.score == Unscored("abstained: no source")
+    assert answer.score == Missing("abstained", "no source")
 
 
 def test_null_with_a_reason_is_an_abstention() -> None:
     """Null alone says nothing."""
-    assert read_json_answers({"accuracy": {"score": None, "reason": "no source"}}, ASKED)["accuracy"].score == Unscored(
-        "abstained: no source"
+    assert read_json_answers({"accuracy": {"score": None, "reason": "no source"}}, ASKED)["accuracy"].score == Missing(
+        "abstained", "no source"
     )
-    assert read_json_answers({"accuracy": None}, ASKED)["accuracy"].score == Unscored("not answered")
+    assert read_json_answers({"accuracy": None}, ASKED)["accuracy"].score == Missing("failed", "not answered")
 
 
 def test_given_twice_is_said_so() -> None:
     """The caller shows this sentence to people."""
     found = read_reply_answers('{"accuracy": 8, "accuracy": 3}', ASKED)
 
-    assert found.answers["accuracy"].score == Unscored("unreadable: given twice with different answers")
+    assert found.answers["accuracy"].score == Missing("unreadable", "given twice with different answers")
 
 
 def test_a_lone_score_answers_a_lone_question_only() -> None:

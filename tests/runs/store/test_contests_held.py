@@ -29,7 +29,7 @@ def store(database: str) -> Iterator[Store]:
 @pytest.fixture
 def neighbour() -> Iterator[str]:
     """Another process of this machine, as it would hold a contest."""
-    code = "from evenhand.runs.store import this_process; print(this_process(), flush=True); input()"
+    code = "from evenhand.store import process_locks as locks; print(locks.process_holder_name(), flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     yield process.stdout.readline().strip()

@@ -86,11 +86,12 @@ def test_a_limit_of_the_system_is_told_and_every_confirmed_row_is_there(tmp_path
     code = """
 import asyncio, resource, signal, sys
 from evenhand.errors import StoreError
-from evenhand.runs.store import Store, Writer
+from evenhand.store.store import Store
+from evenhand.store.writer import StoreWriter
 from tests.runs.store.rows import call_row, run_row
 
 async def write():
-    writer = Writer(store)
+    writer = StoreWriter(store)
     try:
         for n in range(10_000):
             rows = [call_row(position, reply='"' + "x" * 4000 + '"') for position in range(20 * n, 20 * n + 20)]
@@ -101,7 +102,7 @@ async def write():
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(sys.argv[1], {})
-store.begin(run_row())
+store.begin_run(run_row())
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 try:
     asyncio.run(write())

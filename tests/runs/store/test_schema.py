@@ -199,7 +199,7 @@ def test_a_database_of_something_else_is_left_alone(database: str, tmp_path: Pat
 def test_alembic_is_loaded_for_a_migration_only(tmp_path: Path) -> None:
     """It takes as long to load as a small run takes to finish."""
     code = (
-        "import sys\nfrom evenhand.runs.store import Store\n"
+        "import sys\nfrom evenhand.store.store import Store\n"
         f"for _ in range(2): Store.open({str(tmp_path)!r}, {{}}).close()\n"
         "print([name for name in ('alembic', 'psycopg') if name in sys.modules])"
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import Integers
+from evenhand.model.scale import Missing
 from evenhand.runs.columns import RunTable
 
 AuditData = Mapping[str, Any]
@@ -132,4 +133,6 @@ def count_answers_in_results(
 
 def _classify_judge_answer(judgment: AuditData) -> str:
     why = (judgment["why_not"] or "").removeprefix(f"{judgment['judge']}: ")
-    return "abstained" if why.startswith("abstained") else "failed" if why else "answered"
+    if not why:
+        return "answered"
+    return "abstained" if Missing.from_text(why).kind == "abstained" else "failed"

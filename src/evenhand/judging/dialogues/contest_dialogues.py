@@ -50,7 +50,7 @@ from evenhand.judging.results import AcceptanceCheck, GateCheck, OutputReview, T
 from evenhand.model.criterion import Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import YES_NO, Scored, Unscored, to_exact_fraction
+from evenhand.model.scale import YES_NO, Missing, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Judgment
 
 FIXED_DIMENSIONS = ("substantiveness", "credibility", "completeness")
@@ -96,7 +96,7 @@ def ask_task_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialog
     (reading,) = yield from ask_questions([JudgeQuestion(request, _make_dimensions_reader(method, prompts))], prompts)
     return TaskDimensions(
         rubric=reading.items.get(DIMENSIONS_KEY),
-        why_not="" if DIMENSIONS_KEY in reading.items else reading.why_not(DIMENSIONS_KEY),
+        why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
     )
 
 
@@ -187,7 +187,7 @@ def ask_gate_check(
     (reading,) = yield from ask_questions([_build_gate_question(task, criteria, text, manner)], manner.prompts)
     checks = []
     for criterion in criteria:
-        item = reading.items.get(criterion.id) or EvidencedAnswer(score=Unscored(reading.why_not(criterion.id)))
+        item = reading.items.get(criterion.id) or EvidencedAnswer(score=reading.explain_missing(criterion.id))
         checks.append(
             AcceptanceCheck(judgment=item.judgment(manner.judge, id, criterion.id), revision_hint=item.text(HINT_KEY))
         )
@@ -239,7 +239,7 @@ def _decide_gate_check(checks: Sequence[AcceptanceCheck]) -> bool | None:
     scores = [check.judgment.score for check in checks]
     if any(isinstance(score, Scored) and score.value == 0 for score in scores):
         return False
-    return None if any(isinstance(score, Unscored) for score in scores) else True
+    return None if any(isinstance(score, Missing) for score in scores) else True
 
 
 MOST_SIDE_BY_SIDE = 3
@@ -345,7 +345,7 @@ def _review_one_submission(
     manner: JudgeSetup,
 ) -> OutputReview:
     items = {
-        criterion.id: reading.items.get(label) or EvidencedAnswer(score=Unscored(reading.why_not(label)))
+        criterion.id: reading.items.get(label) or EvidencedAnswer(score=reading.explain_missing(label))
         for criterion, reading in zip(dimensions, readings, strict=True)
     }
     return OutputReview(

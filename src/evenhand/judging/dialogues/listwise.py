@@ -25,7 +25,7 @@ from evenhand.judging.reading.reply_text import find_json_values, split_reply_se
 from evenhand.judging.results import ListwiseReview, OutputReview
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Scale, Scored, Unscored
+from evenhand.model.scale import Missing, Scale, Scored
 
 HOLISTIC = "holistic"
 HOLISTIC_KEYS = (HOLISTIC, "overall", "score", "rating", "total")
@@ -41,12 +41,12 @@ def ask_listwise(
     each = {
         output: _review_listed_output(rubric, sample, label, output, manner, reading) for label, output in shown.items()
     }
-    refused = reading.why_unread.startswith("abstained")
+    unread = reading.unread
     return ListwiseReview(
         reviews=tuple(each[output] for output in outputs),
         order=tuple(order),
         ranking=_read_claimed_ranking(reading.data, shown),
-        abstained=reading.why_unread.removeprefix("abstained: ") if refused else None,
+        abstained=unread.why if unread and unread.kind == "abstained" else None,
     )
 
 
@@ -108,13 +108,13 @@ def _review_listed_output(
     own: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
         items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
         faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
-        why_unread=reading.why_unread,
+        unread=reading.unread,
         data=_find_label_entry(reading.data, label),
     )
     result = build_output_review(rubric, sample, output, manner, [own])
     whole = own.items.get(HOLISTIC)
     # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
-    if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Unscored):
+    if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Missing):
         answers = replace(result.answers, holistic=whole.score)
         return replace(result, answers=answers)
     return result

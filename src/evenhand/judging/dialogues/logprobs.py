@@ -23,14 +23,14 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     label_material_pieces,
 )
-from evenhand.judging.questions import Dialogue
+from evenhand.judging.questions import Dialogue, explain_no_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Scale, Scored, Unscored
+from evenhand.model.scale import Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 
@@ -57,9 +57,7 @@ def ask_by_logprobs(
         if found is not None:
             judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
         elif isinstance(reply, NoReply):
-            judgments[place] = _build_logprobs_judgment(
-                manner, output, criterion, Unscored(f"judge failed: {reply.why}"), reply
-            )
+            judgments[place] = _build_logprobs_judgment(manner, output, criterion, explain_no_reply(reply), reply)
     rest = [place for place in range(len(criteria)) if place not in judgments]
     if rest:
         again = yield tuple(
@@ -164,12 +162,12 @@ def _average_sampled_replies(
     )
 
 
-def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply) -> Scored | Unscored:
+def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply) -> Scored | Missing:
     if isinstance(reply, NoReply):
-        return Unscored(f"judge failed: {reply.why}")
+        return explain_no_reply(reply)
     score = read_reply_score(reply.text, criterion.scale, criterion.id)
-    if isinstance(score, Unscored) and (refused := find_judge_refusal(reply.text)):
-        return Unscored(f"abstained: {refused}")
+    if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
+        return Missing("abstained", refused)
     return score
 
 
@@ -177,7 +175,7 @@ def _build_logprobs_judgment(
     manner: JudgeSetup,
     output: str,
     criterion: Criterion,
-    score: Scored | Unscored | tuple[Scored, AnswerSpread],
+    score: Scored | Missing | tuple[Scored, AnswerSpread],
     reply: Reply | NoReply,
 ) -> Judgment:
     plain, spread = score if isinstance(score, tuple) else (score, None)

@@ -28,7 +28,7 @@ from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.results import Preference
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Unscored
+from evenhand.model.scale import Missing
 
 WINNER = "winner"
 TIE = "tie"
@@ -61,7 +61,7 @@ def ask_pairwise(rubric: Rubric, sample: Sample, first: str, second: str, manner
     questions = [_build_pairwise_question(rubric, sample, order, manner) for order in orders]
     readings = yield from ask_questions(questions, manner.prompts)
     votes = [_name_pairwise_vote(reading, order) for reading, order in zip(readings, orders, strict=True)]
-    missing = [vote.why for vote in votes if isinstance(vote, Unscored)]
+    missing = [vote.text for vote in votes if isinstance(vote, Missing)]
     names = tuple(vote if isinstance(vote, str) else None for vote in votes)
     decided = not missing and names[0] == names[1]
     return Preference(
@@ -101,8 +101,8 @@ def _build_pairwise_question(
 
 def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
-    if isinstance(choice, Unscored):
-        return ReplyReading(faults={WINNER: choice.why.removeprefix("unreadable: ")})
+    if isinstance(choice, Missing):
+        return ReplyReading(faults={WINNER: choice.why})
     data = next((data for value in reversed(find_json_values(text)) if (data := _find_winner_object(value.data))), {})
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
 
@@ -111,11 +111,11 @@ def _find_winner_object(data: object) -> Mapping[str, object]:
     return data if isinstance(data, dict) and WINNER in data else {}
 
 
-def _name_pairwise_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Unscored:
+def _name_pairwise_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:
     """The name of the output that was chosen, a tie, or why there is no choice."""
     choice = reading.items.get(WINNER)
     if choice is None:
-        return Unscored(reading.why_not(WINNER))
+        return reading.explain_missing(WINNER)
     if choice.label == CANNOT_ASSESS:
-        return Unscored(f"abstained: {choice.reason or CANNOT_ASSESS}")
+        return Missing("abstained", choice.reason or CANNOT_ASSESS)
     return dict(zip(LABELS, order, strict=True)).get(choice.label, TIE)

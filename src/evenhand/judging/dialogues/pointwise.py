@@ -36,7 +36,7 @@ from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, as
 from evenhand.judging.results import OutputReview
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import ModelSettings
 
@@ -97,13 +97,13 @@ def build_output_review(
     flags = {one.id: find_evidenced_answer(readings, f"red_flags.{one.id}") for one in rubric.red_flags}
     bonuses = {one.id: find_evidenced_answer(readings, f"bonuses.{one.id}") for one in rubric.bonuses}
     advice = next((reading.items[ADVICE_KEY] for reading in readings if ADVICE_KEY in reading.items), ())
-    missing = [reading.why_not(ADVICE_KEY) for reading in readings if ADVICE_KEY in reading.faults]
+    missing = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
     answers = Answers(
         id=output,
         scores={id: item.score for id, item in criteria.items()},
         red_flags=_list_true_statements(flags),
         bonuses=_list_true_statements(bonuses),
-        unanswered={id: item.score.why for id, item in (flags | bonuses).items() if isinstance(item.score, Unscored)},
+        unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
         claims=_read_overall_claims(readings),
         notes=tuple(f"{manner.judge}: no suggestions ({why})" for why in missing),
@@ -123,9 +123,9 @@ def find_evidenced_answer(
         if isinstance(item, EvidencedAnswer):
             return item
     owner = next((one for one in readings if name in one.faults), None) or next(
-        (one for one in readings if one.why_unread), readings[0]
+        (one for one in readings if one.unread), readings[0]
     )
-    return EvidencedAnswer(score=Unscored(owner.why_not(name)))
+    return EvidencedAnswer(score=owner.explain_missing(name))
 
 
 def _make_pointwise_reader(
@@ -190,10 +190,7 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
     """Several judgments on one criterion as one: the mean, if more than half of them have a score."""
     scored = [(one, one.score) for one in judgments if isinstance(one.score, Scored)]
     if not 2 * len(scored) > len(judgments):
-        whys = list(dict.fromkeys(one.score.why for one in judgments if isinstance(one.score, Unscored)))
-        why = f"{len(scored)} of {len(judgments)} replies could be read: {'; '.join(whys)}"
-        why = whys[0] if len(whys) == 1 and not scored else why
-        return replace(judgments[0], score=Unscored(why), reason="", evidence=())
+        return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=())
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
     nearest = min((one for one, _ in scored), key=lambda one: abs(_get_judgment_value(one) - mean))
@@ -202,6 +199,16 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
     bands = {score.band for _, score in scored}
     score = Scored(mean, bands.pop() if len(bands) == 1 else None, nearest.reason)
     return replace(nearest, score=score, spread=AnswerSpread(n=len(values), sd=sd, how="replies"))
+
+
+def _explain_unread_replies(judgments: Sequence[Judgment]) -> Missing:
+    """The one reason that all replies share, or every reason and how many replies have a score."""
+    missing = [one.score for one in judgments if isinstance(one.score, Missing)]
+    reasons = list(dict.fromkeys(missing))
+    if len(reasons) == 1 and len(missing) == len(judgments):
+        return reasons[0]
+    told = "; ".join(one.text for one in reasons)
+    return Missing("failed", f"{len(judgments) - len(missing)} of {len(judgments)} replies could be read: {told}")
 
 
 def _get_judgment_value(judgment: Judgment) -> Fraction:
@@ -226,7 +233,7 @@ def build_review_from_judgments(rubric: Rubric, first: OutputReview, judgments: 
         scores={one.criterion: one.score for one in criteria},
         red_flags={one.criterion: one.reason for one in flags if _is_mostly_true(one)},
         bonuses={one.criterion: one.reason for one in bonuses if _is_mostly_true(one)},
-        unanswered={one.criterion: one.score.why for one in statements if isinstance(one.score, Unscored)},
+        unanswered={one.criterion: one.score for one in statements if isinstance(one.score, Missing)},
         claims={},
     )
     return OutputReview(answers=answers, judgments=tuple(judgments))

@@ -23,12 +23,12 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     label_material_pieces,
 )
-from evenhand.judging.questions import Dialogue
+from evenhand.judging.questions import Dialogue, explain_no_reply
 from evenhand.judging.results import OutputReview
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Scored, Unscored
+from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
 from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 from evenhand.wording import format_fraction
@@ -38,7 +38,7 @@ from evenhand.wording import format_fraction
 class _OddsAnswer:
     """A score, what it rests on, and how sure it is."""
 
-    score: Scored | Unscored
+    score: Scored | Missing
     reason: str = ""
     sd: float | None = None
 
@@ -108,23 +108,23 @@ def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: 
 
 
 def _score_criterion_odds(
-    criterion: Criterion, leanings: Sequence[float | str], rule: YesNoCalibration | str
+    criterion: Criterion, leanings: Sequence[float | Missing], rule: YesNoCalibration | str
 ) -> _OddsAnswer:
-    why = next((one for one in leanings if isinstance(one, str)), None)
-    if why is not None:
-        return _OddsAnswer(Unscored(why))
+    missing = next((one for one in leanings if isinstance(one, Missing)), None)
+    if missing is not None:
+        return _OddsAnswer(missing)
     if not leanings:
         return _abstain_from_odds("a scale without anchors at two levels or more has nothing to ask by")
     if isinstance(rule, str):
         return _abstain_from_odds(rule)
-    heard = [one for one in leanings if not isinstance(one, str)]
+    heard = [one for one in leanings if not isinstance(one, Missing)]
     if all(map(rule.undecided, heard)):
         return _abstain_from_odds(f"{_describe_yes_leaning(heard[0], rule)}: too near to call")
     return _score_yes_no_odds(heard[0], rule) if criterion.scale.yes_no else _score_anchor_odds(criterion, heard, rule)
 
 
 def _abstain_from_odds(why: str) -> _OddsAnswer:
-    return _OddsAnswer(Unscored(f"abstained: {CANNOT_ASSESS}: {why}"))
+    return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {why}"))
 
 
 def _score_yes_no_odds(leaning: float, rule: YesNoCalibration) -> _OddsAnswer:
@@ -239,30 +239,31 @@ def load_known_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
 KNOWN_PROMPT = "odds-known"
 
 
-def read_yes_leaning(reply: Reply | NoReply) -> float | str:
+def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     """The log-odds of yes against no, or why there are none."""
     if isinstance(reply, NoReply):
-        return f"judge failed: {reply.why}"
+        return explain_no_reply(reply)
     place = next((place for place in reply.places if _strip_token_marks(place.token)), None)
     if place is None or not place.likely:
-        return "unreadable: the reply does not say how likely its words were"
+        return Missing("unreadable", "the reply does not say how likely its words were")
     yes, no = (_sum_word_chances(place, words) for words in (YES, NO))
     if yes + no < LEAST_MASS:
-        return f"unreadable: {place.token.strip()[:40]!r} where yes or no was asked for ({yes + no:.0%} of the chances)"
+        said = f"{place.token.strip()[:40]!r} where yes or no was asked for ({yes + no:.0%} of the chances)"
+        return Missing("unreadable", said)
     # A word that is not among those shown is at most as likely as the last of them.
     least = math.exp(min(logprob for _, logprob in place.likely))
     return math.log(max(yes, least) / max(no, least))
 
 
-def calibrate_yes_no(answers: Sequence[bool], leanings: Sequence[float | str]) -> YesNoCalibration | str:
+def calibrate_yes_no(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> YesNoCalibration | str:
     """The threshold half way between the faintest known yeses and noes, or why there is none.
 
     The faintest quarter of each, since real outputs miss a criterion narrowly: the middle of all lies too low for them.
     """
-    heard = [(answer, one) for answer, one in zip(answers, leanings, strict=True) if not isinstance(one, str)]
+    heard = [(answer, one) for answer, one in zip(answers, leanings, strict=True) if not isinstance(one, Missing)]
     yes, no = (sorted(one for answer, one in heard if answer is wanted) for wanted in (True, False))
     if 2 * min(len(yes), len(no)) <= len(answers) // 2:
-        why = next((one for one in leanings if isinstance(one, str)), "nothing was asked")
+        why = next((one.text for one in leanings if isinstance(one, Missing)), "nothing was asked")
         return f"this model does not answer known questions with yes or no ({why})"
     if fmean(one > other for one in yes for other in no) < LEAST_ORDERED:
         return "this model cannot tell known yeses from known noes"

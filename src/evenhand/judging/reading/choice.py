@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evenhand.judging.reading.reply_text import find_json_values, strip_reply_markup, strip_thinking
 from evenhand.judging.reading.score_labels import normalize_answer_name
-from evenhand.model.scale import Unscored
+from evenhand.model.scale import Missing
 
-NO_VERDICT = Unscored("unreadable: no verdict in the reply")
-CHOICES_CONTRADICT = Unscored("unreadable: contradicting verdicts")
+NO_VERDICT = Missing("unreadable", "no verdict in the reply")
+CHOICES_CONTRADICT = Missing("unreadable", "contradicting verdicts")
 
 NEITHER = ""  # A verdict that takes itself back.
 
@@ -47,7 +47,7 @@ _NOT_SAID = re.compile(
 )
 
 
-def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | Unscored:
+def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | Missing:
     """The choice that the reply's verdict names; two that contradict each other are unreadable.
 
     What the reply says in JSON binds, else in double brackets, else under a label or alone on its last line, else

@@ -18,9 +18,9 @@ from evenhand.judging.reading.score_labels import (
 )
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
 from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
-GIVEN_TWICE = Unscored("unreadable: given twice with different answers")
+GIVEN_TWICE = Missing("unreadable", "given twice with different answers")
 MOST_LEVELS = 12
 _NAMES: IdentityCache[AnswerNames] = IdentityCache()
 
@@ -239,7 +239,7 @@ def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) ->
         return make_abstention(reason)
     for top in _TOPS & keys.keys():
         if isinstance(keys[top], (int, Decimal)) and keys[top] != scale.max:
-            return Unscored(f"unreadable: it is on another scale than {scale}, out of {keys[top]}")
+            return Missing("unreadable", f"it is on another scale than {scale}, out of {keys[top]}")
     if scale.bands and "band" in keys:
         if isinstance(keys["band"], str) and says_cannot_assess(keys["band"]):
             return make_abstention(reason)
@@ -270,13 +270,13 @@ def _read_nested_score(value: object, scale: Scale, reason: str) -> CriterionSco
 def _agree_on_object_score(given: list[CriterionScore]) -> CriterionScore | None:
     scored = [one for one in given if isinstance(one, Scored)]
     if any(one.value != scored[0].value for one in scored):
-        return Unscored("unreadable: its own keys contradict each other")
+        return Missing("unreadable", "its own keys contradict each other")
     return (scored or given or [None])[0]
 
 
 def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore:
     if value is None:
-        return make_abstention(reason) if reason else Unscored("not answered")
+        return make_abstention(reason) if reason else NOT_ANSWERED
     if not isinstance(value, str):
         return scale.read(value)
     if says_cannot_assess(value):
@@ -285,7 +285,7 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
     if word is not None:
         return scale.read(word)
     read = read_prose_score(strip_reply_markup(value), scale, map_answer_names(()))
-    return read if read is not None else Unscored(f"unreadable: {_shorten_raw_answer(value)} is no answer on {scale}")
+    return read if read is not None else Missing("unreadable", f"{_shorten_raw_answer(value)} is no answer on {scale}")
 
 
 def _find_reason_beside(given: RawAnswer) -> str:

@@ -13,7 +13,7 @@ from enum import IntEnum
 from evenhand.judging.reading.reply_text import strip_reply_markup
 from evenhand.judging.reading.score_labels import ScoreLabel, normalize_answer_name, parse_score_label
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 
 class MentionWeight(IntEnum):
@@ -90,7 +90,7 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
     window = text[max(0, mention.start - LABEL_WINDOW) : mention.start]
     label = _find_score_label(window, names)
     if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
-        mention = replace(mention, score=Unscored("unreadable: it gives several scores"))
+        mention = replace(mention, score=Missing("unreadable", "it gives several scores"))
     if label and not _begins_numbered_list(text, window, mention):
         return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
     sentence = re.split(r"[.!?;]\s|\n", window)[-1]
@@ -141,7 +141,7 @@ def _find_name_after_score(text: str, mention: ScoreMention, names: Mapping[str,
     return label.whose if label else None
 
 
-SCORES_CONTRADICT = Unscored("unreadable: different answers, and none is said to be the last word")
+SCORES_CONTRADICT = Missing("unreadable", "different answers, and none is said to be the last word")
 _SCALE = re.compile(
     r"\bscale\s(?:of|from|is|:|ranging from)?\s?\(?[0-9]{1,3}\s?(?:-|–|to|through)\s?([0-9]{1,3})\b"
     r"|\bscale of ([0-9]{1,3})\b(?!\s?(?:-|–|to\b|through))|\b([0-9]{1,3})[- ]point scale"
@@ -162,7 +162,7 @@ def read_prose_score(
 ) -> CriterionScore | None:
     """The one score that a plain text gives; None where it gives none."""
     if mentions_another_scale(text, scale):
-        return Unscored(f"unreadable: it speaks of another scale than {scale}")
+        return Missing("unreadable", f"it speaks of another scale than {scale}")
     text = remove_scale_echoes(text, scale)
     found = find_score_statements(text, scale, names)
     if least == MentionWeight.BARE:
@@ -205,7 +205,7 @@ def remove_scale_echoes(text: str, scale: Scale) -> str:
 
 
 def _get_score_or_reason(score: CriterionScore) -> object:
-    return score.value if isinstance(score, Scored) else score.why
+    return score.value if isinstance(score, Scored) else score.text
 
 
 def mentions_another_scale(text: str, scale: Scale) -> bool:
@@ -336,7 +336,7 @@ def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore
 
 def add_named_band(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
     """A number that was read in prose, with the only band that the prose names."""
-    if not scale.bands or isinstance(score, Unscored):
+    if not scale.bands or isinstance(score, Missing):
         return score
     ids = "|".join(sorted((re.escape(band.id) for band in scale.bands), key=len, reverse=True))
     named = {
@@ -345,7 +345,7 @@ def add_named_band(text: str, scale: Scale, score: CriterionScore) -> CriterionS
     beside = set(re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text))
     bands = named or {found.lower() for found in beside}
     if len(bands) != 1:
-        return Unscored("unreadable: it names no band" if not bands else "unreadable: it names several bands")
+        return Missing("unreadable", "it names no band" if not bands else "it names several bands")
     return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)
 
 

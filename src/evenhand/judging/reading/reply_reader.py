@@ -32,7 +32,7 @@ from evenhand.judging.reading.score_labels import (
     parse_score_label,
 )
 from evenhand.judging.reading.tolerant_json import ReplyValue
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 MOST_PROSE = 60_000  # More is no reply; what counts in it stands at its end.
 MOST_VALUES = 500
@@ -70,7 +70,7 @@ def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     if answer:
         return answer.score
     refusal = find_judge_refusal(text)
-    return Unscored(f"abstained: {refusal}" if refusal else "unreadable: no answer in the reply")
+    return Missing("abstained", refusal) if refusal else Missing("unreadable", "no answer in the reply")
 
 
 def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
@@ -101,7 +101,7 @@ def _breaks_off_later(text: str, values: Sequence[ReplyValue], complete: list[_J
 
 def _refuse_broken_reply(complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
     value, answers = complete[-1]
-    why = Unscored("unreadable: the reply breaks off in a second answer")
+    why = Missing("unreadable", "the reply breaks off in a second answer")
     return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
 
 
@@ -176,7 +176,7 @@ def read_named_scores(
 
 def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
     if mentions_another_scale(text, scale):
-        return ReadAnswer(Unscored(f"unreadable: it speaks of another scale than {scale}"))
+        return ReadAnswer(Missing("unreadable", f"it speaks of another scale than {scale}"))
     score = settle_score_statements(_keep_revised_scores(text, found))
     return ReadAnswer(
         add_named_band(_extract_score_line(text, found[-1]), scale, score), _extract_score_reason(text, found[-1])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from evenhand.model.scale import CriterionScore, Scale, Scored, Unscored, to_exact_fraction
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored, to_exact_fraction
 
 # Of a text full of numbers only the last are looked at: a score stands near the end of it.
 MOST_NUMBERS = 500
@@ -116,13 +116,13 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         beyond = any(one is None or not scale.min <= one <= scale.max for one in (value, parse_number_word(ranged[1])))
         end = _read_scale_top(text, ranged.end())[1]
         return ScoreMention(
-            start, end, Unscored(f"unreadable: {text[start:end]!r} is a range"), spelt=spelt, beyond=beyond
+            start, end, Missing("unreadable", f"{text[start:end]!r} is a range"), spelt=spelt, beyond=beyond
         )
     top, end = _read_scale_top(text, end)
     again = _RANGE.match(text, end) if top is not None else None
     if again or _ANOTHER.match(text, end) or _HEDGE_AFTER.match(text, end) or _HEDGE_BEFORE.search(before):
         end = again.end() if again else end
-        return ScoreMention(start, end, Unscored(f"unreadable: {text[start:end]!r} is not one number"), spelt=spelt)
+        return ScoreMention(start, end, Missing("unreadable", f"{text[start:end]!r} is not one number"), spelt=spelt)
     stars = _STARS.match(text, end)
     end = stars.end() if stars else end
     score = _score_mentioned_number(text[start:end], value, top, scale)
@@ -140,9 +140,9 @@ def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
 
 def _score_mentioned_number(text: str, value: Decimal | None, top: Fraction | None, scale: Scale) -> CriterionScore:
     if value is None:
-        return Unscored(f"unreadable: {text!r} is not one number")
+        return Missing("unreadable", f"{text!r} is not one number")
     if (top is not None and top != scale.max) or (text.endswith("%") and scale.max != 100):
-        return Unscored(f"unreadable: {text!r} is on another scale than {scale}")
+        return Missing("unreadable", f"{text!r} is on another scale than {scale}")
     return read_number_on_scale(value, scale)
 
 
@@ -152,7 +152,7 @@ def read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
         return scale.read(value)
     fault = scale.find_fault(to_exact_fraction(value)) if abs(value) < 10**6 else f"{value} is too large"
     plain = Scale(min=scale.min, max=scale.max, integers=scale.integers)
-    return Unscored(f"unreadable: {fault}") if fault else plain.read(value)
+    return Missing("unreadable", fault) if fault else plain.read(value)
 
 
 def parse_number_word(text: str) -> Decimal | None:
@@ -173,7 +173,7 @@ def parse_number_word(text: str) -> Decimal | None:
 def _echoes_scale(text: str, mention: ScoreMention, scale: Scale) -> bool:
     """Whether it only repeats the scale: 1-5, from 1 to 5, between 1 and 5."""
     ends = re.findall(_ONE, text[mention.start : mention.end], re.IGNORECASE)
-    if len(ends) < 2 or mention.whole or not isinstance(mention.score, Unscored):
+    if len(ends) < 2 or mention.whole or not isinstance(mention.score, Missing):
         return False
     low, high = parse_number_word(ends[0]), parse_number_word(ends[1])
     return low is not None and high is not None and high == scale.max and low in (0, 1, scale.min) and low < high
@@ -200,7 +200,7 @@ def find_score_mentions(text: str, scale: Scale) -> Iterator[ScoreMention]:
     yield from find_number_mentions(text, scale)
     if scale.yes_no:
         for word in deque(_YES_NO.finditer(text), maxlen=MOST_NUMBERS):
-            both = Unscored(f"unreadable: {word.group()!r} is both")
+            both = Missing("unreadable", f"{word.group()!r} is both")
             yield ScoreMention(*word.span(), both if word[2] else Scored(Fraction(_ALL[word[1].lower()])), spelt=True)
     for cannot in deque(_CANNOT.finditer(text), maxlen=MOST_NUMBERS):
         yield ScoreMention(*cannot.span(), make_abstention(text[cannot.end() : cannot.end() + 300]), spelt=True)
@@ -226,4 +226,4 @@ def says_cannot_assess(text: str) -> bool:
 def make_abstention(reason: str) -> CriterionScore:
     """No score, with the judge's own reason."""
     reason = reason.split("\n", maxsplit=1)[0].strip(" \t:;,.()-–—\"'*")
-    return Unscored(f"abstained: {reason or 'cannot assess'}")
+    return Missing("abstained", reason or "cannot assess")

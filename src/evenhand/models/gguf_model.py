@@ -1,4 +1,4 @@
-"""Models that run in this process: GGUF files through llama.cpp, and the embedded judge that needs no network."""
+"""GGUF files as models: they run in this process, through llama.cpp."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import threading
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, JudgeError, ModelError, RefusedError
-from evenhand.judging.embedded.replies import EmbeddedReplier
-from evenhand.judging.embedded.texts import load_vectors
 from evenhand.models.function_model import call_in_thread
 from evenhand.models.openai_format import build_request_body, parse_reply_body
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage
+from evenhand.models.requests import Reply, Request
 from evenhand.models.server_answers import AcceptedParameters, read_json_object, read_json_text
 
 MAGIC = b"GGUF"
@@ -210,25 +207,3 @@ def join_reply_chunks(chunks: list[object]) -> dict[str, object]:
 def _shorten_gguf_error(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:299] + "…"
-
-
-class EmbeddedModel:
-    """Answers at once and always the same; it loads at the first question."""
-
-    name = EMBEDDED
-
-    @cached_property
-    def version(self) -> str:
-        """What its answers depend on: the weights, and whether there are word vectors."""
-        weights = (resources.files("evenhand") / "library" / "embedded.json").read_bytes()
-        return f"{'vectors' if self._replier.with_vectors else 'rules'} {hashlib.sha256(weights).hexdigest()[:12]}"
-
-    async def ask(self, request: Request) -> Reply:
-        """The reply, or a ModelError that says what to do."""
-        text = self._replier.reply(request)
-        return Reply(text=text, stop="end", model=f"{self.name} {self.version}", usage=TokenUsage(input=0, output=0))
-
-    @cached_property
-    def _replier(self) -> EmbeddedReplier:
-
-        return EmbeddedReplier(load_vectors())

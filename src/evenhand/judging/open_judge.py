@@ -1,0 +1,58 @@
+"""Judges by name: the embedded one, which needs no network, or any model that connections open."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from evenhand.models.connections import Connections, ModelProbe, probe_model
+from evenhand.models.middleware import ChainedModel
+from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage
+
+if TYPE_CHECKING:
+    from evenhand.judging.embedded.replies import EmbeddedReplier
+
+
+def open_judge(connections: Connections, name: str) -> ChainedModel:
+    """The judge of that name, the same object each time; a JudgeError where it cannot be asked."""
+    return connections.open_local(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
+
+
+async def probe_judge(connections: Connections, name: str) -> ModelProbe:
+    """What is known of a judge after one small question; the embedded one needs none."""
+    if name != EMBEDDED:
+        return await probe_model(connections, name)
+    return ModelProbe(
+        name=name,
+        reachable=True,
+        model=open_judge(connections, name).version,
+        structured=True,
+        logprobs=False,
+        price=connections.price(name),
+    )
+
+
+class EmbeddedModel:
+    """Answers at once and always the same; it loads at the first question."""
+
+    name = EMBEDDED
+
+    @cached_property
+    def version(self) -> str:
+        """What its answers depend on: the weights, and whether there are word vectors."""
+        weights = (resources.files("evenhand") / "library" / "embedded.json").read_bytes()
+        return f"{'vectors' if self._replier.with_vectors else 'rules'} {hashlib.sha256(weights).hexdigest()[:12]}"
+
+    async def ask(self, request: Request) -> Reply:
+        """The reply, or a ModelError that says what to do."""
+        text = self._replier.reply(request)
+        return Reply(text=text, stop="end", model=f"{self.name} {self.version}", usage=TokenUsage(input=0, output=0))
+
+    @cached_property
+    def _replier(self) -> EmbeddedReplier:
+        from evenhand.judging.embedded.replies import EmbeddedReplier  # whoever asks others needs no tables.
+        from evenhand.judging.embedded.texts import load_vectors
+
+        return EmbeddedReplier(load_vectors())
