@@ -52,6 +52,14 @@ SURROUNDINGS = {
 }
 
 
+# Values that stand for them: callers may hand in another clock, and only what is asked for by name is imported.
+SURROUNDINGS_AS_VALUES = (
+    ("models/limits.py", "time.time"),
+    ("store/store.py", "datetime.now"),
+    ("files/python_functions.py", "sys.path"),
+)
+
+
 def find_upward_imports(modules: Sequence[Module]) -> list[str]:
     """A room imports from levels below its own only."""
     return [
@@ -132,6 +140,7 @@ def find_surroundings(modules: Sequence[Module]) -> list[str]:
         for module in modules
         if module.room not in ("workflows", *DOORS)
         for name, line in _list_surroundings(module)
+        if (module.path, name) not in SURROUNDINGS_AS_VALUES
     ]
 
 
@@ -174,7 +183,9 @@ def find_unused_allowances(modules: Sequence[Module]) -> list[str]:
     for module in modules:
         used.setdefault(module.room, set()).update(one.module.partition(".")[0] for one in module.imports)
     packages = [f"{room}: {package}" for room, some in THIRD_PARTY.items() for package in some - used.get(room, set())]
-    return packages + [start for start in WAITING_FILES if not _any_starts_with(modules, start)]
+    seen = {(module.path, name) for module in modules for name, _ in _list_surroundings(module)}
+    values = [f"{path}: {name}" for path, name in SURROUNDINGS_AS_VALUES if (path, name) not in seen]
+    return packages + values + [start for start in WAITING_FILES if not _any_starts_with(modules, start)]
 
 
 def _any_starts_with(modules: Sequence[Module], start: str) -> bool:

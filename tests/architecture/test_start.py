@@ -1,12 +1,16 @@
-"""What importing costs, and which names are public."""
+"""What importing costs, which names are public, and what Python can do that a command can."""
 
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import evenhand
 from evenhand import __all__
+from evenhand.cli.app import COMMAND_SUMMARIES
 
 
 @pytest.mark.parametrize(
@@ -44,3 +48,16 @@ def test_the_public_names_are_these() -> None:
         "Scores", "StoreError", "Submission", "Task", "__version__", "compare_runs", "judge", "load_eval",
         "load_rubric", "prefer", "run", "run_contest", "score",
     }  # fmt: skip
+
+
+def test_every_command_has_its_function_for_python() -> None:
+    """docs/python.md names a workflow for each command, and each is there."""
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text("utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| (`\w+\.\w+`.*) \|$", page, re.MULTILINE))
+
+    assert list(rows) == list(COMMAND_SUMMARIES)
+    for cell in rows.values():
+        module = ""
+        for named in re.findall(r"`([\w.]+)`", cell):
+            module = named.rpartition(".")[0] or module
+            assert callable(getattr(import_module(f"evenhand.workflows.{module}"), named.rpartition(".")[2]))
