@@ -52,8 +52,8 @@ def test_a_baseline_that_is_removed_leaves_its_run(store: Store) -> None:
     assert store.find_run(RUN)["id"] == RUN
 
 
-@pytest.mark.parametrize("call", [lambda s: s.baseline("man"), lambda s: s.remove_baseline("man"),
-                                  lambda s: s.run("baseline:man")])  # fmt: skip
+@pytest.mark.parametrize("call", [lambda s: s.find_baseline("man"), lambda s: s.remove_baseline("man"),
+                                  lambda s: s.find_run("baseline:man")])  # fmt: skip
 def test_a_baseline_that_is_not_there_is_told_with_the_nearest(store: Store, call: object) -> None:
     """As runs are."""
     store.set_baseline("main", RUN)

@@ -84,9 +84,9 @@ def test_a_contest_at_work_is_neither_taken_nor_deleted(store: Store, neighbour:
 @pytest.mark.parametrize(
     "sign",
     [
-        lambda contests: contests.begin(contest_row(id=OTHER, holder="elsewhere:1:1"), now=NOON),
-        lambda contests: contests.take(CONTEST, "elsewhere:1:1", now=NOON),
-        lambda contests: contests.append(**event_row(), now=NOON),
+        lambda contests: contests.begin_contest(contest_row(id=OTHER, holder="elsewhere:1:1"), now=NOON),
+        lambda contests: contests.hold_contest(CONTEST, "elsewhere:1:1", now=NOON),
+        lambda contests: contests.append_event(**event_row(), now=NOON),
     ],
     ids=["begun", "taken", "appended"],
 )

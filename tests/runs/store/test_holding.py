@@ -158,7 +158,7 @@ def test_a_run_at_work_is_neither_deleted_nor_collected(store: Store, neighbour:
 
 
 @pytest.mark.parametrize(
-    "act", [lambda store: store.take("x", "h:1:1"), lambda store: store.release(RUN, "done", "", None)]
+    "act", [lambda store: store.hold_run("x", "h:1:1"), lambda store: store.release_run(RUN, "done", "", None)]
 )
 def test_what_is_not_there_is_not_taken_nor_let_go(store: Store, act: object) -> None:
     """A run that does not exist, a state that does not exist."""

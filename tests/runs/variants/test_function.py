@@ -19,11 +19,11 @@ from tests.runs.variants.making import QUESTION, make, texts
 SOURCE = """
 import asyncio, threading
 from decimal import Decimal
-from evenhand.model import Made
+from evenhand.model.sample import VariantOutput
 
 def seen(sample): return repr(sample)
 def facts(sample): return {"text": "t", "cost": 0.5, "turns": 3}
-def whole(sample): return Made(text="whole", cost=Decimal("0.25"))
+def whole(sample): return VariantOutput(text="whole", cost=Decimal("0.25"))
 async def waiting(sample):
     await asyncio.sleep(0)
     return "waited"
@@ -41,8 +41,8 @@ def number(sample): return 5
 def no_text(sample): return {"cost": 1}
 def odd_trace(sample): return {"text": "t", "trace": [{"name": "n", "input": {1, 2}}]}
 def odd_keys(sample): return {"text": "t", "trace": [{"name": "n", "input": {1: 2}}]}
-def odd_made(sample): return Made(text="t", trace=({"name": "n"},))
-def odd_text(sample): return Made(text=5)
+def odd_made(sample): return VariantOutput(text="t", trace=({"name": "n"},))
+def odd_text(sample): return VariantOutput(text=5)
 def half(sample): return "\\ud83d!"
 def never(sample): threading.Event().wait()
 async def never_async(sample): await asyncio.Event().wait()
