@@ -36,7 +36,7 @@ def test_the_worst_comes_first_with_one_next_step() -> None:
     given = {(judge, "accuracy"): np.clip(rng.normal(9, 3, (30, 2)), 1, 10) for judge in "abc"}
 
     audited = audit_judges(
-        seen(table(given, asked=rubric(ALONE)), heard={"a": JudgeAnswerCounts(answered=10, failed=10)})
+        seen(table(given, asked=rubric(ALONE)), answer_counts={"a": JudgeAnswerCounts(answered=10, failed=10)})
     )
 
     assert audited.headline.startswith("Fit to decide: no. Worst is failures of a: ")

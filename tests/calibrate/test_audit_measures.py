@@ -137,7 +137,7 @@ def test_silence_is_counted_by_kind() -> None:
     """Three of fifty answers did not come: over five of a hundred is red."""
     heard = {"a": JudgeAnswerCounts(answered=47, abstained=1, failed=2), "b": JudgeAnswerCounts(answered=50)}
 
-    audited = audit_judges(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), heard=heard))
+    audited = audit_judges(seen(two_judges([[5, 6]] * 9, [[5, 7]] * 9), answer_counts=heard))
 
     one = found(audited, "failures", "a")
     assert one.value == pytest.approx(0.06)

@@ -133,7 +133,7 @@ def test_whoever_may_only_read_the_store_reads_the_rows(store: Store, monkeypatc
     def refused(*_: object) -> None:
         raise StoreError(Fault("cannot be written"))
 
-    monkeypatch.setattr(Store, "keep_columns", refused)
+    monkeypatch.setattr(Store, "save_columns", refused)
 
     same(load_run_table(store, RUN).composite, [1, 2])
 
