@@ -39,7 +39,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     stopped_early: bool = False,
     looks: Looks | None = None,
     tell_looks: bool = False,
-    other_gates: Mapping[str, Sequence[GateState]] | None = None,
+    other_gates: Mapping[str, tuple[GateState, ...]] | None = None,
     forced: ForcedComparison | None = None,
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
@@ -66,10 +66,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
         layer_means={name: measure_layer_means(column, clusters, layers) for name, column in columns.items()},
-        other_gates={
-            name: tuple(state for state in states if state.gate not in layers)
-            for name, states in (other_gates or {}).items()
-        },
+        other_gates=other_gates or {},
         agreed=measure_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,

@@ -241,7 +241,7 @@ def decide_sides(
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates={side.name: _stored_gate_states(side, heads) for side in sides},
+        other_gates={side.name: _stored_gate_states(side, heads, but=layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=measure_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -292,10 +292,10 @@ def _side_looks(side: ComparedSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _stored_gate_states(side: ComparedSide, heads: Mapping[str, Json]) -> list[GateState]:
-    """The gates that a variant was held to in its run."""
+def _stored_gate_states(side: ComparedSide, heads: Mapping[str, Json], but: Sequence[str]) -> tuple[GateState, ...]:
+    """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
     states = heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
-    return [GateState(**state) for state in states]
+    return tuple(GateState(**state) for state in states if state["gate"] not in but)
 
 
 def measure_label_agreement(store: Store, sides: Sequence[ComparedSide]) -> Agreement | Undefined | None:
