@@ -109,6 +109,11 @@ class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
 
 
+def build_unwritable_error(where: str, problem: OSError) -> InputError:
+    """That a file cannot be written, and why."""
+    return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=where))
+
+
 def format_fault_path(path: FaultPath) -> str:
     """A path as people write it: criteria[2].weight."""
     text = ""

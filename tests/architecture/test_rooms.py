@@ -1,172 +1,139 @@
-"""Rooms and who may enter: a unit imports from lines below its own only, lazy imports included."""
+"""Rooms and who may enter: one test for each rule, over every file of the package."""
 
-import ast
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 
-import evenhand
-from evenhand import __all__
 from evenhand.files.methods import list_method_names
+from tests.architecture.draw_rooms import BEGIN, END, PAGE, draw_rooms
+from tests.architecture.rules import (
+    MOST_LINES,
+    find_foreign_packages,
+    find_long_files,
+    find_method_names,
+    find_missing_purposes,
+    find_private_imports,
+    find_repeated_classes,
+    find_shortcuts,
+    find_surroundings,
+    find_unused_allowances,
+    find_upward_imports,
+    find_waiting,
+)
+from tests.architecture.source import LEVEL_OF, Module, read_modules
 
-PACKAGE = Path(evenhand.__file__).parent
-FILES = sorted(PACKAGE.rglob("*.py"))
+# "points" is also a field of a criterion, "checklist" also a dialogue.
+METHODS = set(list_method_names()) - {"points", "checklist"}
 
-# From the ground up; units on one line do not know each other.
-LINES = [
-    ["errors", "_version"],
-    ["model"],
-    ["scoring", "stats", "loading"],
-    ["assertions", "guards", "judging"],
-    ["runs"],
-    ["calibrate", "compare"],
-    ["report"],
-    ["contest"],
-    ["api", "asking", "deciding"],
-    ["auditing", "calibrating", "comparing", "contesting", "history", "planning", "reporting", "rescoring", "running"],
-    ["testing"],
-    ["cli", "pytest_plugin"],
-    ["__init__", "__main__"],
-]
-LINE_OF = {unit: number for number, line in enumerate(LINES) for unit in line}
-THIRD_PARTY = {
-    "loading": {"yaml"},
-    "scoring": {"numpy"},
-    "stats": {"numpy"},
-    "compare": {"numpy"},
-    "calibrate": {"numpy"},
-    "assertions": {"jsonschema", "rapidfuzz", "referencing", "regex"},
-    "runs": {"aiohttp", "alembic", "numpy", "pyarrow", "sqlalchemy"},
-    "report": {"jinja2", "pyarrow"},
-    "pytest_plugin": {"pytest"},
-    "judging": {"aiohttp", "wordllama", "yarl"},
-    "cli": {"click", "rich"},
+
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    return read_modules()
+
+
+def test_every_room_has_its_level(modules: list[Module]) -> None:
+    """A new room says where it stands before anybody imports it."""
+    assert {module.room for module in modules} == set(LEVEL_OF)
+
+
+def test_the_drawing_of_the_rooms_is_current(modules: list[Module]) -> None:
+    """CONTRIBUTING shows every room and who imports whom: scripts/draw-rooms draws it anew."""
+    assert f"{BEGIN}{draw_rooms(modules)}{END}" in PAGE.read_text("utf-8")
+
+
+def test_a_room_imports_only_from_below(modules: list[Module]) -> None:
+    """What is low stays low: arithmetic never learns of files, files never of screens."""
+    _expect_none(find_upward_imports(modules))
+
+
+def test_a_command_goes_through_a_workflow(modules: list[Module]) -> None:
+    """What the command line can do, Python can do: cli/X calls workflows/X, and that joins the rooms."""
+    _expect_none(find_shortcuts(modules))
+
+
+def test_third_party_packages_stay_in_their_rooms(modules: list[Module]) -> None:
+    """The model needs the standard library only; NumPy is for columns, Rich for what is drawn."""
+    _expect_none(find_foreign_packages(modules))
+
+
+def test_nothing_is_allowed_that_nobody_needs(modules: list[Module]) -> None:
+    """A table of exceptions that outlives them hides the next one."""
+    _expect_none(find_unused_allowances(modules))
+
+
+def test_nobody_imports_what_another_keeps_private(modules: list[Module]) -> None:
+    """An underscore promises that a change stays in the file, or the room."""
+    _expect_none(find_private_imports(modules))
+
+
+def test_a_module_opens_with_its_purpose(modules: list[Module]) -> None:
+    """Whoever reads only first lines learns the architecture."""
+    _expect_none(find_missing_purposes(modules))
+
+
+def test_a_file_is_a_chapter(modules: list[Module]) -> None:
+    """It is read at one sitting."""
+    _expect_none(find_long_files(modules))
+
+
+def test_a_public_class_name_exists_once(modules: list[Module]) -> None:
+    """Whoever searches for it finds one place."""
+    _expect_none(find_repeated_classes(modules))
+
+
+def test_clock_and_environment_are_read_above(modules: list[Module]) -> None:
+    """What depends on the moment or the machine is handed down as a value, and so can be tested."""
+    _expect_none(find_surroundings(modules))
+
+
+def test_only_those_who_send_wait(modules: list[Module]) -> None:
+    """Asking is data, sending is elsewhere: prompts, readers and dialogues are tested without a loop."""
+    _expect_none(find_waiting(modules))
+
+
+def test_no_arithmetic_knows_a_method_by_name(modules: list[Module]) -> None:
+    """The engine knows steps, never methods."""
+    _expect_none(find_method_names(modules, METHODS))
+
+
+def _expect_none(violations: list[str]) -> None:
+    assert not violations, "\n".join(violations)
+
+
+PLANTED = {
+    "a room above": (find_upward_imports, "scoring/x.py", "from evenhand.files.tree import TreeNode"),
+    "a room beside": (find_upward_imports, "compare/x.py", "def f():\n    from evenhand.contest import task"),
+    "a room named last": (find_upward_imports, "errors.py", "from evenhand import model"),
+    "a shortcut": (find_shortcuts, "cli/x.py", "from evenhand.store.store import Store"),
+    "a package": (find_foreign_packages, "model/x.py", "import numpy.linalg"),
+    "a private module": (find_private_imports, "runs/x.py", "from evenhand.store._rows import Row"),
+    "a private name": (find_private_imports, "runs/x.py", "from evenhand.runs.worker import _work"),
+    "no purpose": (find_missing_purposes, "runs/x.py", '"""Work."""'),
+    "a long file": (find_long_files, "runs/x.py", "\n" * (MOST_LINES + 1)),
+    "a class twice": (find_repeated_classes, "runs/x.py", "class A: ...\nclass B:\n    class A: ..."),
+    "the environment": (find_surroundings, "runs/x.py", "import os\nos.environ['A']"),
+    "an imported clock": (find_surroundings, "store/x.py", "from time import time"),
+    "this moment": (find_surroundings, "contest/x.py", "from datetime import datetime\ndatetime.now()"),
+    "the search path": (find_surroundings, "models/x.py", "import sys\nsys.path.insert(0, '.')"),
+    "a wait": (find_waiting, "judging/prompts.py", "async def ask(): ..."),
+    "a method": (lambda modules: find_method_names(modules, METHODS), "scoring/x.py", "is_it = name == 'council'"),
 }
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_a_unit_imports_only_from_below(file: Path) -> None:
-    """What is low stays low: arithmetic never learns of files, files never of screens."""
-    unit = _unit(file)
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_rule_finds_what_breaks_it(name: str) -> None:
+    """A rule that cannot fail is none."""
+    rule: Callable[[Sequence[Module]], list[str]]
+    rule, path, text = PLANTED[name]
 
-    wrong = [
-        f"line {line}: {target}"
-        for target, line in _own_imports(file)
-        if target != unit and not LINE_OF[target] < LINE_OF[unit]
-    ]
-
-    assert wrong == []
+    assert len(rule([Module(path, text)])) == 1
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_third_party_packages_stay_in_their_room(file: Path) -> None:
-    """The model needs the standard library only; NumPy is for columns, Rich for what is drawn."""
-    outside = {name.split(".")[0] for name, _ in _imports(file)} - set(sys.stdlib_module_names) - {"evenhand"}
+def test_an_allowance_that_nobody_needs_is_found() -> None:
+    """Without the rooms that use it, every entry of the tables is one too many."""
+    unused = find_unused_allowances([Module("scoring/x.py", "import numpy")])
 
-    assert outside <= THIRD_PARTY.get(_unit(file), set())
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_a_module_opens_with_its_purpose(file: Path) -> None:
-    """Whoever reads only first lines learns the architecture."""
-    docstring = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
-
-    assert len(docstring.splitlines()[0]) > 15
-
-
-def test_only_the_driver_and_the_clients_wait() -> None:
-    """Asking is data, sending is elsewhere: prompts, readers and dialogues are tested without a loop."""
-    may_wait = {"_driver.py", "_opinion.py", "_judge.py", "_cascade.py", "_request.py"}
-    pure = [
-        file for file in FILES if _unit(file) == "judging" and "models" not in file.parts and file.name not in may_wait
-    ]
-
-    waiting = [
-        str(file.relative_to(PACKAGE))
-        for file in pure
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith))
-    ]
-
-    assert len(pure) > 30
-    assert waiting == []
-
-
-def test_no_arithmetic_knows_a_method_by_name() -> None:
-    """The engine knows steps, never methods; "points" is also a field of a criterion, "checklist" also a dialogue."""
-    names = set(list_method_names()) - {"points", "checklist"}
-    rooms = [file for file in FILES if _unit(file) in ("model", "scoring", "judging", "api")]
-
-    found = [
-        (str(file.relative_to(PACKAGE)), node.value)
-        for file in rooms
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and node.value in names
-    ]
-
-    assert found == []
-
-
-@pytest.mark.parametrize(
-    ("code", "forbidden"),
-    [
-        ("import evenhand", ["yaml", "click", "rich", "numpy", "evenhand.model", "typing"]),
-        ("sys.argv[1:] = ['--version']; from evenhand.cli.entry import main; main()", ["click", "rich", "yaml"]),
-        (
-            "sys.argv[1:] = ['--help']\nfrom evenhand.cli.entry import main\ntry: main()\nexcept SystemExit: pass",
-            ["rich", "numpy", "yaml", "fastapi", "aiohttp"],
-        ),
-        ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy", "aiohttp"]),
-    ],
-)
-def test_nothing_heavy_is_loaded_before_it_is_used(code: str, forbidden: list[str]) -> None:
-    """A command line that starts at once."""
-    script = f"import sys\n{code}\nprint('LOADED', *[name for name in {forbidden!r} if name in sys.modules])"
-
-    done = subprocess.run([sys.executable, "-S", "-c", _path() + script], capture_output=True, text=True, check=True)
-
-    assert [line.strip() for line in done.stdout.splitlines() if line.startswith("LOADED")] == ["LOADED"]
-
-
-def test_the_public_names_are_these() -> None:
-    """Adding or losing a public name is a decision, not an accident."""
-    assert [name for name in __all__ if getattr(evenhand, name) is None] == []
-    assert set(dir(evenhand)) == {
-        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
-        "Criterion", "Eval", "EvalError", "EvenhandError", "How", "InputError", "JudgeError", "Judged", "Limits",
-        "Method", "Missing", "ModelError", "Options", "OutputError", "Played", "Preferred", "Ran", "RefusedError",
-        "Review", "Rubric", "RubricError", "Sample", "Scale", "Scorecard", "Scored", "Scores", "Settings", "StoreError",
-        "Submission", "Task", "__version__", "compare_runs", "judge", "load_eval", "load_rubric",
-        "prefer", "run", "run_contest", "score",
-    }  # fmt: skip
-
-
-def _path() -> str:
-    # -S leaves out site-packages hooks that load typing on their own; the paths are set by hand.
-    return f"import sys; sys.path[:] = {sys.path!r}\n"
-
-
-def _unit(file: Path) -> str:
-    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def _imports(file: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file}:{node.lineno}: imports are written in full"
-            yield node.module or "", node.lineno
-
-
-def _own_imports(file: Path) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "evenhand":
-            yield from ((alias.name, node.lineno) for alias in node.names)
-    for name, line in _imports(file):
-        parts = name.split(".")
-        if parts[0] == "evenhand" and len(parts) > 1:
-            yield parts[1], line
+    assert "stats: numpy" in unused
+    assert "scoring: numpy" not in unused
+    assert "judging/driver.py" in unused
+    assert "store/store.py: datetime.now" in unused

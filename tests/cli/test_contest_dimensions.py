@@ -7,12 +7,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenhand.cli.contest_dimensions import dimensions_to_yaml, lock_task_dimensions
 from evenhand.contest.event_log import contest_task_json
 from evenhand.contest.read_task import load_task
 from evenhand.files.methods import load_method
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
+from evenhand.workflows.contest_dimensions import dimensions_to_yaml, lock_task_dimensions
 
 TASK = """# A task with a comment.
 description: |

@@ -186,7 +186,7 @@ def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     script = tmp_path / "broken.py"
     script.write_text(
         "import sys\nsys.argv[1:] = ['rubric', 'list']\nimport evenhand.cli.rubric as r\n"
-        "r.list_rubric_names = lambda: 1 / 0\nfrom evenhand.cli.entry import main\nmain()\n"
+        "r.list_rubrics = lambda: 1 / 0\nfrom evenhand.cli.entry import main\nmain()\n"
     )
 
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)

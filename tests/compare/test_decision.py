@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.compare.decide import decide_comparison, decision_json
+from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import Badge, VariantColumn
+from evenhand.compare.decision_json import decision_json
 from evenhand.errors import InputError
 from tests.compare.columns import column, compared, decided, spread
 
@@ -41,9 +42,7 @@ def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> N
 
     assert [one.verdict for one in found.comparisons] == ["PROGRESS", "REGRESS", "PROGRESS"]
     assert (found.verdict, found.best, found.exit_code) == ("REGRESS", "new3", 1)
-    assert found.headline == (
-        "REGRESS: new2 is worse than old (−0.20 points). Best of 3 treatments: new3 (+0.50 points)."
-    )
+    assert found.headline == ("new2 is worse than old (−0.20 points). Best of 3 treatments: new3 (+0.50 points).")
 
 
 def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
@@ -60,7 +59,7 @@ def test_lost_outputs_say_how_sure_they_are() -> None:
     """Twelve of twenty-four lost on one side only: 1 of 4,096."""
     found = decided(column(spread(4)), column([None, 4.0] * 12))
 
-    assert found.headline == "REGRESS: new lost outputs that old has."
+    assert found.headline == "new lost outputs that old has."
     assert "1 of 4,100 comparisons (p = 0.0002)" in found.sure
 
 
@@ -169,7 +168,9 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
     """Programs rely on them."""
     found = decision_json(decided(column(FLAT), column(SIX_HIGHER)))
 
-    assert list(found) == ["verdict", "exit_code", "headline", "sure", "control", "best", "gates", "comparisons"]
+    assert list(found) == [
+        "verdict", "exit_code", "headline", "sure", "control", "best", "gates", "comparisons", "reasons", "next_step",
+    ]  # fmt: skip
     assert list(found["comparisons"][0]) == [
         "treatment", "control", "verdict", "headline", "sure", "rule", "reasons", "next_step", "composite", "p",
         "layers", "layer_verdicts", "criteria", "distribution", "not_worse", "pairs", "lost_by_treatment",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evenhand.compare.decide import decision_json
 from evenhand.compare.decision import VariantColumn
+from evenhand.compare.decision_json import decision_json
 from evenhand.errors import InputError
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement

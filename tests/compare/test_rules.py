@@ -87,9 +87,9 @@ def test_one_variant_is_solo() -> None:
     passing, failing = decided(column(spread(4))), decided(column(spread(4), fact=spread(3)))
 
     assert (passing.verdict, passing.exit_code, passing.comparisons) == ("SOLO", 0, ())
-    assert passing.headline == "SOLO: old stands alone. All gates passed: judge."
+    assert passing.headline == "old stands alone. All gates passed: judge."
     assert (failing.verdict, failing.exit_code) == ("SOLO", 1)
-    assert failing.headline == "SOLO: old stands alone. Below the gate: fact (3.00, 3.50 asked)."
+    assert failing.headline == "old stands alone. Below the gate: fact (3.00, 3.50 asked)."
 
 
 def test_one_variant_without_any_score_does_not_pass() -> None:

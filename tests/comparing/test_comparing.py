@@ -10,7 +10,8 @@ import pytest
 from evenhand.errors import InputError, StoreError
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.store import Store
-from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows import compare
+from evenhand.workflows.compare import CompareTerms
 from tests.runs.stored import Row, keep_run, result, sample
 
 A, B = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb"
@@ -24,6 +25,11 @@ FORCED = CompareTerms(force=True)
 def store(tmp_path: Path) -> Iterator[Store]:
     with Store.open(tmp_path, {}) as opened:
         yield opened
+
+
+def compare_runs(store: Store, *runs: str, terms: CompareTerms = CompareTerms()) -> dict[str, Any]:  # noqa: B008
+    """What came out, as the command prints it."""
+    return compare.compare_runs(store, *runs, terms=terms).to_json()
 
 
 def refused(store: Store, *runs: str, **terms: Any) -> str:

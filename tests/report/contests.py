@@ -432,7 +432,9 @@ CARD, BEN = "4111 1111 1111 1111", "ben@example.com"
 def named_like_persons() -> Record:
     """Ids, authors and the reward look like personal data, and some of them stand in texts too."""
     text = f"{TEXT} Write to {ANN} or {BEN}, or pay {IBAN}."
-    unread = tuple(replace(one, score=Missing("failed", f"{ANN} is no number")) for one in said("mute", (70, 70, 70, 70)))
+    unread = tuple(
+        replace(one, score=Missing("failed", f"{ANN} is no number")) for one in said("mute", (70, 70, 70, 70))
+    )
     compared = [
         one
         for id, scores in ((CARD, (78, 75, 80, 82)), (BEN, (74, 75, 71, 70)))

@@ -4,8 +4,9 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from evenhand.compare.run_decision import decide_run
-from evenhand.runs.run_head import build_run_head, check_run_gates
+from evenhand.compare.decision import GateState
+from evenhand.compare.run_decision import check_run_gates, decide_run
+from evenhand.runs.run_head import build_run_head
 from evenhand.runs.run_record import EvalSnapshot
 from evenhand.runs.summary import RunSummary, summarise_results
 
@@ -157,7 +158,7 @@ def test_the_pass_rate_counts_incomplete_and_failed_outputs_as_not_passing() -> 
 
     states = check_run_gates(tally, {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)})
 
-    told = [(one["gate"], one["mean"], one["passed"]) for one in states]
+    told = [(one.gate, one.mean, one.passed) for one in states]
     assert told == [("pass_rate", 0.5, True), ("tone", None, None)]
     assert (tally.criteria["page"].n, tally.criteria["page"].missing) == (3, 1)
 
@@ -168,8 +169,8 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
 
     decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
-    assert decision["exit_code"] == 1
-    assert {"gate": "pass_rate", "min": 1.0, "mean": 0.5, "passed": False} in decision["gates"]["new"]
+    assert decision.exit_code == 1
+    assert GateState(gate="pass_rate", min=1.0, mean=0.5, passed=False) in decision.gates["new"]
 
 
 def test_mean_interval_and_gate_count_the_same_units() -> None:
@@ -178,11 +179,11 @@ def test_mean_interval_and_gate_count_the_same_units() -> None:
     summary = summarise_results(["new"], rows, [])
 
     one = build_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
-    gate = decide_run(frame(control="new", variants={"new": ""}), summary)["gates"]["new"][0]
+    gate = decide_run(frame(control="new", variants={"new": ""}), summary).gates["new"][0]
 
     assert one["mean"] == 3.0
     assert one["low"] <= one["mean"] <= one["high"]
-    assert gate["mean"] == 3.0
+    assert gate.mean == 3.0
 
 
 def test_repeats_of_a_sample_count_once() -> None:
@@ -199,8 +200,8 @@ def test_progress_with_a_failed_gate_is_cautious() -> None:
 
     decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
-    assert (decision["verdict"], decision["exit_code"], decision["best"]) == ("CAUTIOUS", 1, None)
-    assert decision["next_step"] == "Find out why new misses its gate pass_rate, then run it again."
+    assert (decision.verdict, decision.exit_code, decision.best) == ("CAUTIOUS", 1, None)
+    assert decision.next_step == "Find out why new misses its gate pass_rate, then run it again."
 
 
 def test_nothing_scored_says_what_to_mend() -> None:
@@ -210,9 +211,9 @@ def test_nothing_scored_says_what_to_mend() -> None:
 
     decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
-    assert decision["headline"] == "No output could be scored: j: judge failed: nobody answers."
-    assert decision["next_step"] == "Mend what failed (see the failures), then run it again."
-    assert decision["exit_code"] == 1
+    assert decision.headline == "No output could be scored: j: judge failed: nobody answers."
+    assert decision.next_step == "Mend what failed (see the failures), then run it again."
+    assert decision.exit_code == 1
 
 
 def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> None:
@@ -222,7 +223,7 @@ def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> 
 
     decision = decide_run(frame(control="new", variants={"new": ""}, gates=gates), summarise_results(["new"], rows, []))
 
-    states = {gate["gate"]: (gate["mean"], gate["passed"]) for gate in decision["gates"]["new"]}
+    states = {gate.gate: (gate.mean, gate.passed) for gate in decision.gates["new"]}
     assert states["fact"] == (2.0, False)
     assert states["composite"] == (None, None)
 
@@ -233,8 +234,8 @@ def test_a_gate_that_is_not_known_has_not_passed() -> None:
 
     decision = decide_run(frame(control="new", variants={"new": ""}, gates={"tone": Fraction(1)}), summary)
 
-    assert decision["exit_code"] == 1
-    assert "new: the gate tone is not known, at least 1 is asked for." in decision["reasons"]
+    assert decision.exit_code == 1
+    assert "new: the gate tone is not known, at least 1 is asked for." in decision.reasons
 
 
 def test_a_stopped_run_compares_only_what_both_variants_have() -> None:
@@ -242,10 +243,10 @@ def test_a_stopped_run_compares_only_what_both_variants_have() -> None:
     rows = [row(at, name, "4" if name == "new" else "3") for at in range(6) for name in ("old", "new")]
     rows += [row(at, "old", "3") for at in range(6, 9)]
 
-    comparison = decide_run(frame(), summarise_results(["old", "new"], rows, []))["comparisons"][0]
+    comparison = decide_run(frame(), summarise_results(["old", "new"], rows, [])).comparisons[0]
 
-    assert comparison["pairs"] == 6
-    assert comparison["lost_by_treatment"] == 0
+    assert comparison.pairs == 6
+    assert comparison.lost_by_treatment == 0
 
 
 def test_losing_outputs_is_never_progress() -> None:
@@ -258,8 +259,8 @@ def test_losing_outputs_is_never_progress() -> None:
 
     decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
-    assert decision["verdict"] == "REGRESS"
-    assert decision["exit_code"] == 1
+    assert decision.verdict == "REGRESS"
+    assert decision.exit_code == 1
 
 
 def test_different_sets_of_layers_are_not_compared() -> None:
@@ -269,8 +270,8 @@ def test_different_sets_of_layers_are_not_compared() -> None:
 
     decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
-    assert decision["verdict"] == "UNDECIDED"
-    assert decision["exit_code"] == 1
+    assert decision.verdict == "UNDECIDED"
+    assert decision.exit_code == 1
 
 
 def test_an_empty_run_has_a_head() -> None:

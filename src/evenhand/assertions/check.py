@@ -9,6 +9,8 @@ from fractions import Fraction
 from evenhand.assertions.assertion import AnyAssertion, Assertion, AssertionSet
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
 from evenhand.assertions.kinds import ASSERTION_KINDS, AssertionLayer
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
 from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, number_for_json
 
@@ -86,21 +88,8 @@ def score_assertion_layers(checked: Sequence[CheckedAssertion]) -> dict[str, Sco
     }
 
 
-def checked_assertion_to_json(checked: CheckedAssertion) -> dict[str, object]:
-    """Plain data of what came of an assertion."""
-    return {
-        "name": checked.name,
-        "kind": checked.kind,
-        "layer": checked.layer,
-        "weight": number_for_json(checked.weight),
-        "passed": checked.passed,
-        "looked_for": checked.looked_for,
-        "found": checked.found,
-        "why_not": checked.why_not,
-        "start": checked.start,
-        "end": checked.end,
-        "parts": [checked_assertion_to_json(part) for part in checked.parts],
-    }
+CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(number_for_json)})
+checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
 
 
 def _check_assertion_leaf(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +19,7 @@ from typing import IO
 from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement, TextSpan
 from evenhand.errors import InputError
+from evenhand.files.python_functions import import_by_name
 from evenhand.wording import shorten_to_line
 
 CustomFunction = Callable[[dict[str, object]], object]
@@ -102,15 +101,9 @@ def _call_custom_function(name: str, told: dict[str, object], seconds: float, fo
 
 def _load_custom_function(name: str, folder: Path) -> CustomFunction:
     """The function of that name, looked for from the folder."""
-    here = str(folder.resolve())
-    if here not in sys.path:
-        sys.path.insert(0, here)  # As `python -m` does; the function may import its neighbours later.
-    _, module, path = name.split(":")
-    thing: object = importlib.import_module(module)
-    for part in path.split("."):
-        thing = getattr(thing, part)
+    thing = import_by_name(name.removeprefix("python:"), folder.resolve())
     if not callable(thing):
-        raise TypeError(f"{path} is not a function")
+        raise TypeError(f"{name.rpartition(':')[2]} is not a function")
     return thing
 
 

@@ -5,13 +5,12 @@ as JSON.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenhand.calibrate.human_agreement import (
-    AgreementFigure,
     ConfusionTable,
     HumanAgreement,
     HumanAlignment,
@@ -42,6 +41,9 @@ from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
 from evenhand.calibrate.panel_candidates import collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel
 from evenhand.errors import Fault, InputError
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import JsonField, JsonShape, SplitField
 from evenhand.runs.columns import RunTable
 from evenhand.wording import format_number, format_signed
 
@@ -151,7 +153,7 @@ SCATTER_STEPS = 40  # Of the scale, by which points that lie close together beco
 
 def calibration_json(one: JudgeCalibration) -> Json:
     """All of it."""
-    found = one.labelled
+    found, write = one.labelled, CALIBRATION_JSON.to_json
     return {
         "run": one.run,
         "name": one.name,
@@ -160,28 +162,14 @@ def calibration_json(one: JudgeCalibration) -> Json:
         "judges": list(found.judges),
         "outputs": len(found.ids),
         "samples": found.samples,
-        "aligned": asdict(one.aligned),
-        "agreement": [
-            {
-                "judge": each.who,
-                "question": each.question,
-                "alpha": _agreement_figure_json(each.alpha),
-                "alpha_each_person": _agreement_figure_json(each.each),
-                "kappa": None if each.kappa is None else _agreement_figure_json(each.kappa),
-                "pearson": _agreement_figure_json(each.pearson),
-                "spearman": _agreement_figure_json(each.spearman),
-            }
-            for each in one.agreed
-        ],
-        "people": [{"question": each.question, "alpha": _agreement_figure_json(each.alpha)} for each in one.ceilings],
-        "bias": [_judge_bias_json(each) for each in one.biases],
-        "confusion": [
-            {"judge": each.who, "question": each.question, "levels": each.levels, "counts": each.counts}
-            for each in one.confusions
-        ],
+        "aligned": write(one.aligned),
+        "agreement": [write(each) for each in one.agreed],
+        "people": [write(each) for each in one.ceilings],
+        "bias": [write(each) for each in one.biases],
+        "confusion": [write(each) for each in one.confusions],
         "recommendation": _recommended_panel_json(one.recommended, one.warnings),
-        "maps": [_calibration_map_json(each) for each in one.maps],
-        "means": [_human_mean_json(each) for each in one.means],
+        "maps": [write(each) for each in one.maps],
+        "means": [write(each) for each in one.means],
     }
 
 
@@ -226,48 +214,12 @@ def _round_to_scatter_step(values: Floats, step: float) -> Floats:
     return np.round(np.round(values / step) * step, 6)
 
 
-def _agreement_figure_json(one: AgreementFigure) -> Json:
-    return asdict(one)
-
-
-def _judge_bias_json(one: JudgeBias) -> Json:
-    return {"judge": one.who, **{name: value for name, value in asdict(one).items() if name != "who"}}
-
-
 def _recommended_panel_json(one: RecommendedPanel | NoRecommendedPanel, warnings: Sequence[str]) -> Json:
+    written = CALIBRATION_JSON.to_json(one)
     if isinstance(one, NoRecommendedPanel):
-        return {"chosen": None, "why": one.why, "more_samples": one.more}
-    return {
-        "chosen": asdict(one.chosen),
-        "best": one.best.name,
-        "error": one.error,
-        "error_now": one.error_now,
-        "gain": asdict(one.gain),
-        "alpha": _agreement_figure_json(one.alpha),
-        "same": one.same,
-        "choices": one.choices,
-        "samples": one.samples,
-        "tried": one.tried,
-        "warnings": list(warnings),
-        "candidates": [asdict(each) for each in one.candidates],
-    }
-
-
-def _calibration_map_json(one: CalibrationMap) -> Json:
-    return {
-        "judge": one.who,
-        "question": one.question,
-        "kind": one.kind,
-        "knots": [list(knot) for knot in one.knots],
-        "points": _sample_calibration_map(one),
-        "error_before": one.before,
-        "error_after": one.after,
-        "gain": None if one.gain is None else asdict(one.gain),
-        "helps": one.helps,
-        "n": one.n,
-        "samples": one.samples,
-        "why": one.why,
-    }
+        return {"chosen": None, **written}
+    candidates = written.pop("candidates")
+    return {**written, "warnings": list(warnings), "candidates": candidates}
 
 
 def _sample_calibration_map(one: CalibrationMap) -> list[list[float]]:
@@ -278,5 +230,28 @@ def _sample_calibration_map(one: CalibrationMap) -> list[list[float]]:
     return [[float(x), float(y)] for x, y in zip(at, one.apply(at), strict=True)]
 
 
-def _human_mean_json(one: HumanMean) -> Json:
-    return asdict(one)
+def _write_map_knots(one: CalibrationMap) -> Json:
+    return {"knots": [list(knot) for knot in one.knots], "points": _sample_calibration_map(one)}
+
+
+def _write_map_gain(one: CalibrationMap) -> Json:
+    return {"gain": None if one.gain is None else CALIBRATION_JSON.to_json(one.gain), "helps": one.helps}
+
+
+CALIBRATION_JSON = Codec(
+    shapes={
+        CalibrationMap: JsonShape(
+            fields={
+                "knots": SplitField(("knots", "points"), _write_map_knots),
+                "gain": SplitField(("gain", "helps"), _write_map_gain),
+            }
+        ),
+        RecommendedPanel: JsonShape(
+            only=(
+                "chosen", "best", "error", "error_now", "gain", "alpha", "same", "choices", "samples", "tried",
+                "candidates",
+            ),
+            fields={"best": JsonField(scalar=written_as(lambda best: best.name))},
+        ),
+    }
+)  # fmt: skip

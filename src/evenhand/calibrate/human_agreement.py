@@ -5,7 +5,7 @@ badge.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -29,6 +29,7 @@ from evenhand.calibrate.labelled_outputs import (
     pair_raters_with_each_other,
 )
 from evenhand.calibrate.labels import OVERALL_QUESTION, Label, LabelQuestion
+from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import AGREED, Agreement, band
@@ -42,10 +43,12 @@ CONFUSION_BANDS = 5  # Of a scale with more levels than can be shown.
 class HumanAgreement:
     """One judge against people on one question, or over all; `kappa` where the scale is of whole levels."""
 
-    who: str
+    who: str = field(metadata=json_key("judge"))
     question: str
     alpha: AgreementFigure
-    each: AgreementFigure  # Against single persons instead of their mean.
+    each: AgreementFigure = field(
+        metadata=json_key("alpha_each_person")
+    )  # Against single persons instead of their mean.
     kappa: AgreementFigure | None
     pearson: AgreementFigure
     spearman: AgreementFigure
@@ -63,7 +66,7 @@ class HumanCeiling:
 class ConfusionTable:
     """How often a judge gave one level (row) where people's middle answer was another (column)."""
 
-    who: str
+    who: str = field(metadata=json_key("judge"))
     question: str
     levels: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]

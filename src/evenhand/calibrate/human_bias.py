@@ -5,7 +5,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from evenhand.calibrate.labelled_outputs import (
     pair_judge_with_people_mean,
 )
 from evenhand.errors import InputError
+from evenhand.files.json_shape import json_key
 from evenhand.stats.means import mean_interval
 from evenhand.stats.regression import length_bias
 from evenhand.wording import describe_too_few
@@ -38,8 +39,8 @@ class JudgeBias:
     first seat; `self-preference` how much higher it is for outputs of the judge's own model.
     """
 
+    who: str = field(metadata=json_key("judge"))
     kind: BiasKind
-    who: str
     question: str
     estimate: float | None = None
     low: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,7 @@ from evenhand.calibrate.labelled_outputs import (
 from evenhand.calibrate.labels import LabelQuestion
 from evenhand.calibrate.panel_recommendation import split_samples_into_folds
 from evenhand.errors import InputError
+from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
 from evenhand.wording import describe_too_few
@@ -41,12 +42,12 @@ class CalibrationMap:
     `gain` is how much the map lowers the squared error there. Without knots, `why` says what is wanting.
     """
 
-    who: str
+    who: str = field(metadata=json_key("judge"))
     question: str
     kind: MapKind
     knots: MapKnots = ()
-    before: float | None = None
-    after: float | None = None
+    before: float | None = field(default=None, metadata=json_key("error_before"))
+    after: float | None = field(default=None, metadata=json_key("error_after"))
     gain: MeanInterval | None = None
     n: int
     samples: int

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError, suggest_close_word, suggest_known_word
+from evenhand.files.codec import Codec
 from evenhand.files.parsing import DuplicateKeyObject, decode_json
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
@@ -40,12 +41,15 @@ class Label:
 
     def row(self) -> dict[str, str]:
         """As the store keeps it."""
-        return {**{name: getattr(self, name) for name in LABEL_FIELDS}, "score": str(self.score)}
+        return LABEL_ROW.to_json(self)  # type: ignore[no-any-return]
 
 
 def label_from_row(row: Mapping[str, Any]) -> Label:
     """A label that the store has kept."""
-    return Label(**{name: row[name] for name in LABEL_FIELDS[:-1]}, score=Fraction(row["score"]))
+    return LABEL_ROW.from_json(Label, row)
+
+
+LABEL_ROW = Codec(lenient=True)  # A row has more columns.
 
 
 def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:

@@ -17,6 +17,7 @@ from evenhand.calibrate.panel_candidates import (
     PanelCandidate,
     list_panel_candidates,
 )
+from evenhand.files.json_shape import json_key
 from evenhand.stats.means import MeanInterval, mean_interval
 from evenhand.wording import describe_too_few
 
@@ -43,8 +44,6 @@ class RecommendedPanel:
 
     chosen: CandidateStanding
     best: CandidateStanding
-    candidates: tuple[CandidateStanding, ...]  # The best first, as many as are worth showing.
-    tried: int
     error: float
     error_now: float  # Of the panel as it ran.
     gain: MeanInterval  # How much lower the squared error is than that of the panel as it ran.
@@ -52,6 +51,8 @@ class RecommendedPanel:
     same: int  # How often the same panel was chosen without a fifth of the samples.
     choices: int
     samples: int
+    tried: int
+    candidates: tuple[CandidateStanding, ...]  # The best first, as many as are worth showing.
     predicted: Floats = field(repr=False)  # What was said of each cell in the first round.
 
 
@@ -60,7 +61,7 @@ class NoRecommendedPanel:
     """No panel, and why; `more` samples would have to be labelled."""
 
     why: str
-    more: int = 0
+    more: int = field(default=0, metadata=json_key("more_samples"))
 
 
 def recommend_panel(

@@ -16,11 +16,9 @@ from evenhand.cli.screen import Screen, print_table_or_sentences
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def audit_command(run: str, as_data: bool) -> None:
     """Audit the judges of RUN: its id, the beginning of one, "latest" or "latest:NAME". No labels are needed."""
-    from evenhand.cli.open_store import open_existing_store
     from evenhand.workflows.audit import audit_run
 
-    with open_existing_store() as store:
-        found = audit_run(store, run)
+    found = audit_run(None, run)
     with until_reader_leaves():
         if as_data:
             from evenhand.calibrate.audits.audit import audit_json

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from evenhand.cli.output import print_json, print_message, until_reader_leaves
@@ -17,33 +19,36 @@ def baseline_command() -> None:
 @click.option("--name", default="main", show_default=True, metavar="NAME", help="The name of the baseline.")
 def set_baseline_command(run: str, name: str) -> None:
     """Pin RUN, a finished one, under a name; what had the name before stays, and is told."""
-    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.baseline import set_baseline
 
-    with open_existing_store() as store:
-        before = store.set_baseline(name, run)
-        now = store.find_baseline(name)["run"]
-    if before == now:
-        print_message(f"baseline {name} is run {now} already")
+    change = set_baseline(None, name, run)
+    if change.before == change.run:
+        print_message(f"baseline {name} is run {change.run} already")
     else:
-        print_message(f"baseline {name} is run {now} now" + (f"; it was {before}" if before else ""))
+        before = f"; it was {change.before}" if change.before else ""
+        print_message(f"baseline {name} is run {change.run} now{before}")
 
 
 @baseline_command.command("list")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def list_baselines_command(as_data: bool) -> None:
     """List the baselines with their runs."""
-    from evenhand.cli.open_store import open_existing_store
     from evenhand.cli.screen import Screen
+    from evenhand.workflows.baseline import list_baselines
 
-    with open_existing_store() as store:
-        rows = [{**row, "eval": store.find_run(row["run"])["name"]} for row in store.list_baselines()]
+    found = list_baselines(None)
     with until_reader_leaves():
         if as_data:
-            print_json([{name: row[name] for name in ("name", "run", "eval", "at")} for row in rows])
-        elif rows:
-            columns = {"baseline": "name", "run": "run", "eval": "eval"}
-            cells = {title: [str(row[name]) for row in rows] for title, name in columns.items()}
-            Screen().table({**cells, "set": [row["at"][:16].replace("T", " ") for row in rows]})
+            print_json([asdict(one) for one in found])
+        elif found:
+            Screen().table(
+                {
+                    "baseline": [one.name for one in found],
+                    "run": [one.run for one in found],
+                    "eval": [one.eval for one in found],
+                    "set": [one.at[:16].replace("T", " ") for one in found],
+                }
+            )
         else:
             print_message("no baseline yet: evenhand baseline set RUN --name main")
 
@@ -52,8 +57,7 @@ def list_baselines_command(as_data: bool) -> None:
 @click.argument("name", metavar="NAME")
 def remove_baseline_command(name: str) -> None:
     """Take the name away; the run stays."""
-    from evenhand.cli.open_store import open_existing_store
+    from evenhand.workflows.baseline import remove_baseline
 
-    with open_existing_store() as store:
-        run = store.remove_baseline(name)
+    run = remove_baseline(None, name)
     print_message(f"baseline {name} is gone; run {run} stays")

@@ -10,7 +10,6 @@ import click
 
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
 from evenhand.cli.screen import Screen, print_table_or_sentences
-from evenhand.errors import Fault, InputError
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
@@ -33,30 +32,16 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
-    from evenhand.cli.open_store import open_existing_store
-    from evenhand.workflows.calibrate import calibrate_run, store_run_labels
+    from evenhand.workflows.calibrate import calibrate_run
 
-    with open_existing_store() as store:
-        one = calibrate_run(store, run, Path(labels))
-        refused = None if target is None else _try_writing_panel(one.found, Path(target))
-        before = 0 if refused else store_run_labels(store, one)
+    one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
+    refused = one.panel_refused
     _print_calibration_result(one.found, None if refused else target, as_data)
     if refused is not None:
         raise refused
     if target is not None:
         print_message(f"written: {escape_terminal_text(target)}", err=True)
-    print_message(_describe_kept_labels(len(one.labels), one.found.run, before), err=True)
-
-
-def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:
-    """Write the recommended panel; the error, if it cannot be, is for after what was found."""
-    from evenhand.workflows.calibrate import write_panel_yaml
-
-    try:
-        _write_panel_file(target, write_panel_yaml(found))
-    except InputError as error:
-        return error
-    return None
+    print_message(_describe_kept_labels(one.labels, one.found.run, one.replaced), err=True)
 
 
 def _print_calibration_result(found: JudgeCalibration, written: str | None, as_data: bool) -> None:
@@ -72,18 +57,6 @@ def _print_calibration_result(found: JudgeCalibration, written: str | None, as_d
 def _describe_kept_labels(count: int, run: str, before: int) -> str:
     labels = "1 label" if count == 1 else f"{count:,} labels"
     return f"kept: {labels} with run {run}" + (f" (in place of {before:,})" if before else "")
-
-
-def _write_panel_file(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")  # Whoever reads the file meanwhile sees the old one or the new one.
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(path)
-    except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise InputError(Fault(f"cannot be written: {why}", where=str(path))) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 CalibrationData = Mapping[str, Any]

@@ -45,19 +45,17 @@ def compare_command(  # noqa: PLR0913 - the options of the command
 
     A run is an id, the beginning of one, "latest", "latest:EVAL" or "baseline:NAME"; RUN:VARIANT chooses a variant.
     """
-    from evenhand.cli.open_store import open_existing_store
     from evenhand.workflows.compare import CompareTerms, compare_runs
 
     chosen = _choose_compared_runs(runs, baseline)
     terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
-    with open_existing_store() as store:
-        found = compare_runs(store, *chosen, terms=terms)
+    found = compare_runs(None, *chosen, terms=terms)
     with until_reader_leaves():
         if as_data:
-            print_json(found)
+            print_json(found.to_json())
         else:
-            print_comparison(found)
-    return 0 if report_only else int(found["decision"]["exit_code"])
+            print_comparison(found.to_json())
+    return 0 if report_only else found.exit_code
 
 
 def _choose_compared_runs(runs: tuple[str, ...], baseline: str | None) -> tuple[str, ...]:

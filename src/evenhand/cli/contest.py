@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import sys
 from contextlib import redirect_stdout
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,24 +21,22 @@ from evenhand.cli.options import (
     add_prompt_options,
     add_record_options,
     add_request_limit_options,
+    build_connection_options,
     build_judge_options,
-    build_model_connections,
 )
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
-from evenhand.errors import Fault, InputError
-from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_judge, is_oracle_judge_configured
-from evenhand.wording import number_for_json
+from evenhand.cli.screen import Screen
+from evenhand.wording import format_fraction, number_for_json
 
 if TYPE_CHECKING:
-    from evenhand.contest.task import Submission, Task
     from evenhand.model.rubric import Rubric
-    from evenhand.workflows.contest import Contest, ContestResult
+    from evenhand.workflows.contest import ContestResult
+    from evenhand.workflows.contest_dimensions import LockedDimensions
+    from evenhand.workflows.contest_files import PlayedContest
 
 
 JUDGE_HELP = "A judge; several make a panel. Without it: those of the task."
 UNTIL_HELP = "Play up to this moment, 'now' or a time: what lies behind it waits for --resume."
-PASSED_STATUSES = ("gate_passed", "scored", "won")  # How a submission stands that has met every acceptance criterion.
 
 
 @click.group("contest")
@@ -68,27 +63,34 @@ def run_contest_command(**options: Any) -> int:
     Exit code: 0 there is a winner; 1 closed without one, still open, or stopped; 2 bad input;
     3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
     """
-    from evenhand.contest.read_submissions import load_challenges, load_submissions
-    from evenhand.workflows.contest import Contest
+    from evenhand.cli.progress import show_contest_progress
+    from evenhand.workflows.contest_files import ContestFiles, play_contest_files
 
-    task, source = _load_contest_task(options)
-    contest = Contest(
-        task=task,
-        submissions=load_submissions(Path(options["submissions"])),
-        challenges=load_challenges(Path(options["challenges"])) if options["challenges"] else (),
-        until=_parse_until_option(options["until"]),
-        source=source,
+    files = ContestFiles(
+        task=Path(options["task"]),
+        submissions=Path(options["submissions"]),
+        challenges=Path(options["challenges"]) if options["challenges"] else None,
+        judges=options["models"],
+        until=options["until"],
     )
     try:
         with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
-            played = asyncio.run(_play_contest(contest, options))
+            played = asyncio.run(
+                play_contest_files(
+                    files,
+                    how=build_judge_options(options),
+                    connect=build_connection_options(options),
+                    resume=options["resume"],
+                    watch=lambda: show_contest_progress(sys.stderr),
+                )
+            )
     except KeyboardInterrupt:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
     with until_reader_leaves():
-        _print_contest_result(played, options["as_data"])
-        _print_contest_next_steps(played, options, generated=task.dimensions is None)
-    return played.exit_code
+        _print_contest_result(played.result, options["as_data"])
+        _print_contest_next_steps(played, options)
+    return played.result.exit_code
 
 
 @contest_command.command("dimensions")
@@ -103,22 +105,18 @@ def contest_dimensions_command(**options: Any) -> int:
 
     Exit code: 0 written; 1 to be pasted by hand; 2 bad input, or a judge that gave none.
     """
-    from evenhand.cli.contest_dimensions import lock_task_dimensions, print_dimensions_table
+    from evenhand.workflows.contest_files import choose_task_dimensions
 
-    task, _ = _load_contest_task(options)
-    if task.dimensions is not None:
-        ids = ", ".join(one.id for one in task.dimensions.criteria)
-        hint = "remove them from the file to have others chosen"
-        raise InputError(Fault(f"it has its dimensions: {ids}", hint, where=options["task"]))
+    how, connect = build_judge_options(options), build_connection_options(options)
     with redirect_stdout(sys.stderr):
-        rubric = asyncio.run(_generate_task_dimensions(task, options))
-    locked = lock_task_dimensions(Path(options["task"]), task, rubric)
+        chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
     with until_reader_leaves():
         if options["as_data"]:
-            print_json({"task": task.name, "dimensions": _dimensions_to_json(rubric), "written": locked.written})
+            told = {"task": chosen.task.name, "dimensions": _dimensions_to_json(chosen.rubric)}
+            print_json({**told, "written": chosen.locked.written})
         else:
-            print_dimensions_table(rubric, locked, options["task"])
-    return 0 if locked.written else 1
+            print_dimensions_table(chosen.rubric, chosen.locked, options["task"])
+    return 0 if chosen.locked.written else 1
 
 
 @contest_command.command("check")
@@ -137,86 +135,43 @@ def check_submission_command(**options: Any) -> int:
     Exit code: 0 the gate is passed; 1 it is not; 2 bad input.
     """
     from evenhand.cli.contest_tables import mask_contest_data, print_submission_check
-    from evenhand.contest.read_submissions import load_submission
+    from evenhand.workflows.contest_files import check_submission_file
 
-    task, _ = _load_contest_task(options)
-    submission = load_submission(Path(options["submission"]))
+    paths, judges = (Path(options["task"]), Path(options["submission"])), options["models"]
+    how, connect = build_judge_options(options), build_connection_options(options)
     with redirect_stdout(sys.stderr):
-        checked = asyncio.run(_check_one_submission(task, submission, options))
+        checked = asyncio.run(check_submission_file(*paths, judges, how=how, connect=connect))
+    task, submission = checked.task, checked.submission
     names = (submission.id, submission.author)
-    told = mask_contest_data(checked, texts=[submission.text, task.description], names=names)
+    masked = mask_contest_data(checked.feedback, texts=[submission.text, task.description], names=names)
     with until_reader_leaves():
-        print_json(told) if options["as_data"] else print_submission_check(task, told)
-    _warn_late_submission(task, submission)
-    return 0 if checked["status"] in PASSED_STATUSES else 1
+        print_json(masked) if options["as_data"] else print_submission_check(task, masked)
+    if checked.late:
+        print_message(f"\n{checked.late}", err=True)
+    return 0 if checked.passed else 1
 
 
 for kept in (show_contest_command, report_contest_command, list_contests_command, delete_contests_command):
     contest_command.add_command(kept)
 
 
-async def _play_contest(contest: Contest, options: Any) -> ContestResult:
-    from evenhand.cli.open_store import open_or_create_store
-    from evenhand.cli.progress import show_contest_progress
-    from evenhand.workflows.contest import run_contest
-
-    async with build_model_connections(options) as connections, show_contest_progress(sys.stderr) as tell_progress:
-        judged = replace(contest, task=_assign_contest_judges(contest.task, options["models"], connections))
-        with open_or_create_store() as store:
-            return await run_contest(
-                judged,
-                connections=connections,
-                store=store,
-                how=build_judge_options(options),
-                resume=options["resume"],
-                tell=tell_progress,
-            )
-
-
-async def _generate_task_dimensions(task: Task, options: Any) -> Rubric:
-    from evenhand.workflows.contest import generate_dimensions
-
-    async with build_model_connections(options) as connections:
-        judge = options["model"] or _assign_contest_judges(task, (), connections).judges[0]
-        return await generate_dimensions(task, judge, connections=connections, how=build_judge_options(options))
-
-
-async def _check_one_submission(task: Task, submission: Submission, options: Any) -> dict[str, Any]:
-    from evenhand.workflows.contest import check_submission
-
-    async with build_model_connections(options) as connections:
-        judged = _assign_contest_judges(task, options["models"], connections)
-        return await check_submission(judged, submission, connections=connections, how=build_judge_options(options))
-
-
-def _parse_until_option(given: str | None) -> datetime | None:
-    from evenhand.contest.task import parse_contest_moment
-
-    if given is None or given == "now":
-        return None if given is None else datetime.now(UTC)
-    faults: list[Fault] = []
-    moment = parse_contest_moment(given, "--until", faults)
-    if moment is None:
-        raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
-    return moment
-
-
-def _load_contest_task(options: dict[str, Any]) -> tuple[Task, str]:
-    from evenhand.contest.read_task import load_task
-
-    return load_task(Path(options["task"]), os.environ)
-
-
-def _assign_contest_judges(task: Task, models: tuple[str, ...], connections: Connections) -> Task:
-    """The task with its judges: those named, its own, those of the record, or the one set up for submissions."""
-    recorded = tuple(name for name in connections.recorded() if name not in task.challenge_judges)
-    names = models or task.judges or recorded
-    if not names and is_oracle_judge_configured(os.environ):
-        names = (choose_oracle_judge(os.environ),)
-    if not names:
-        hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; evenhand models lists them"
-        raise InputError(Fault("nobody is named to judge", hint))
-    return replace(task, judges=names, weights={name: task.weights[name] for name in names if name in task.weights})
+def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:
+    """Print them as a table, and as text to paste where they could not be written."""
+    screen = Screen()
+    columns = {
+        "dimension": [one.id for one in rubric.criteria],
+        "weight": [format_fraction(one.weight) for one in rubric.criteria],
+        "kind": ["fixed" if one.fixed else "of this task" for one in rubric.criteria],
+        "asks": [one.asks for one in rubric.criteria],
+    }
+    screen.table(columns, right=("weight",))
+    screen.gap()
+    if locked.written:
+        screen.line(f"written: {file}; edit them there before the contest starts (weights sum to 1)")
+        return
+    screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
+    screen.gap()
+    click.echo(escape_terminal_text(locked.to_paste), nl=False)
 
 
 def _print_contest_result(played: ContestResult, as_data: bool) -> None:
@@ -225,8 +180,9 @@ def _print_contest_result(played: ContestResult, as_data: bool) -> None:
     print_json(mask_contest_record(played.record)) if as_data else print_contest(played.record)
 
 
-def _print_contest_next_steps(played: ContestResult, options: dict[str, Any], *, generated: bool) -> None:
-    if generated:
+def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -> None:
+    played = contest.result
+    if contest.dimensions_generated:
         ids = escape_terminal_text(", ".join(one["id"] for one in played.record["dimensions"]))
         how = "evenhand contest dimensions locks them in the task before the start"
         print_message(f"\ndimensions generated: {ids}; {how}", err=True)
@@ -236,14 +192,6 @@ def _print_contest_next_steps(played: ContestResult, options: dict[str, Any], *,
         )  # The view has said it.
         print_message(f"\n{why}to go on: {_build_resume_command(options)}", err=True)
     print_message(f"\nreport: evenhand contest report {played.id} --html -o report.html", err=True)
-
-
-def _warn_late_submission(task: Task, submission: Submission) -> None:
-    """Time is that of the files; who hands it in now goes by the clock."""
-    if task.deadline is None or max(submission.at, datetime.now(UTC)) <= task.deadline:
-        return
-    what = "it" if submission.at > task.deadline else "handed in now, it"
-    print_message(f"\nthe deadline, {task.deadline.isoformat()}, is over: {what} would be refused as late", err=True)
 
 
 def _dimensions_to_json(rubric: Rubric) -> list[dict[str, Any]]:

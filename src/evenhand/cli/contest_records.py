@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from evenhand.cli.output import (
 from evenhand.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from evenhand.store.store import Store
+    from evenhand.workflows.contests import ContestListing
 
 
 ContestRecordJson = dict[str, Any]
@@ -35,8 +36,9 @@ FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 def show_contest_command(contest: str, as_data: bool) -> None:
     """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
     from evenhand.cli.contest_tables import print_contest
+    from evenhand.workflows.contests import load_contest
 
-    record = _load_contest_record(contest)
+    record = load_contest(None, contest)
     with until_reader_leaves():
         print_json(_mask_loaded_contest(record)) if as_data else print_contest(record)
 
@@ -52,6 +54,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
     Without a format it is shown here as `evenhand contest run` shows it.
     """
     from evenhand.cli.contest_tables import print_contest
+    from evenhand.workflows.contests import load_contest
 
     if as_page and as_data:
         raise InputError(Fault("a report has one format", "leave out --html or --json"))
@@ -60,7 +63,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         format = _guess_contest_format(output)
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
-    record = _load_contest_record(contest)
+    record = load_contest(None, contest)
     if format is None:
         with until_reader_leaves():
             print_contest(record)
@@ -75,41 +78,21 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def list_contests_command(name: str | None, as_data: bool) -> None:
     """List the contests in the store, the newest first."""
-    with _open_contest_store() as store:
-        rows = [
-            _build_contest_list_row(row, store.contests.is_contest_held(row))
-            for row in store.contests.list_contests(name)
-        ]
+    from evenhand.workflows.contests import list_contests
+
+    found = list_contests(None, name)
     with until_reader_leaves():
-        if as_data:
-            print_json(rows)
-        else:
-            _print_contest_list(rows, name)
+        print_json([asdict(one) for one in found]) if as_data else _print_contest_list(found, name)
 
 
 @click.command("delete")
 @click.argument("contests", metavar="ID...", nargs=-1, required=True)
 def delete_contests_command(contests: tuple[str, ...]) -> None:
     """Remove contests with all that belongs to them."""
-    with _open_contest_store() as store:
-        for id in [store.contests.find_contest(contest)["id"] for contest in contests]:
-            store.contests.delete_contest(id)
-            print_message(f"contest {id} is gone")
+    from evenhand.workflows.contests import delete_contests
 
-
-def _open_contest_store() -> Store:
-    """What is there; an error that says how to begin where nothing is."""
-    from evenhand.store.database import NO_CONTESTS
-    from evenhand.store.store import Store
-
-    return Store.open(None, os.environ, create=False, empty=NO_CONTESTS)
-
-
-def _load_contest_record(contest: str) -> ContestRecordJson:
-    from evenhand.workflows.contest_log import load_contest_record
-
-    with _open_contest_store() as store:
-        return load_contest_record(store, contest)
+    for id in delete_contests(None, contests):
+        print_message(f"contest {id} is gone")
 
 
 def _mask_loaded_contest(record: ContestRecordJson) -> object:
@@ -139,26 +122,15 @@ def _write_contest_report(record: ContestRecordJson, format: str, output: str | 
             )
 
 
-def _build_contest_list_row(row: ContestRecordJson, held: bool) -> ContestRecordJson:
-    """A row that says running and that no process works on was killed."""
-    state = row["state"] if row["state"] != "running" or held else "killed"
-    winner = json.loads(row["summary"])["winner"] if row["summary"] and row["state"] != "running" else None
-    names = ("started", "ended")
-    return {"id": row["id"], "task": row["name"], "state": state, "winner": winner, **{one: row[one] for one in names}}
-
-
-def _print_contest_list(rows: list[ContestRecordJson], name: str | None) -> None:
+def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
     from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
-    from evenhand.store.database import NO_CONTESTS
+    from evenhand.workflows.contests import NO_CONTESTS
 
     screen = Screen()
-    if not rows:
+    if not contests:
         screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
         return
-    table = [
-        [row["id"], row["task"], row["state"], row["winner"] or "–", _format_start_minute(row["started"])]
-        for row in rows
-    ]
+    table = [[one.id, one.task, one.state, one.winner or "–", _format_start_minute(one.started)] for one in contests]
     narrow = narrow_table_rows(
         LISTED_COLUMNS, table, giving_way=("task", "winner"), right=RIGHT_COLUMNS, width=screen.width
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
-from evenhand.errors import Fault, InputError, suggest_close_word
 
 if TYPE_CHECKING:
     from evenhand.cli.screen import Screen
@@ -21,15 +20,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def history_command(subject: str, as_data: bool) -> None:
     """Show the finished runs of SUBJECT, oldest first: the name of an eval, or NAME/VARIANT."""
-    from evenhand.cli.open_store import open_existing_store
     from evenhand.workflows.history import load_subject_history
 
-    with open_existing_store() as store:
-        found = load_subject_history(store, subject)
-        if not found:
-            names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
-            hint = suggest_close_word(subject, names) or f"known: {', '.join(names[:10])}"
-            raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
+    found = load_subject_history(None, subject)
     with until_reader_leaves():
         if as_data:
             print_json([line.to_json() for line in found])

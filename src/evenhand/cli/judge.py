@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
-from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
 
-from evenhand.cli.inputs import ScoreLimits, parse_option_number, read_named_output, read_named_outputs
 from evenhand.cli.options import (
     POSITIVE_NUMBER,
     add_prompt_options,
     add_record_options,
     add_request_limit_options,
+    build_connection_options,
     build_judge_options,
-    build_model_connections,
+    build_score_limits,
 )
-from evenhand.cli.output import escape_to_one_line, print_json, until_reader_leaves
+from evenhand.cli.output import open_stdin, print_json, until_reader_leaves
 from evenhand.cli.progress import watch_models
-from evenhand.errors import Fault, InputError, suggest_close_word
-from evenhand.files.methods import apply_rubric_environment
-from evenhand.files.parsing import read_text_mapping
-from evenhand.files.rubrics import load_rubric
-from evenhand.guards.output_guards import guard_sample
-from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
-from evenhand.judging.judge import judge_sample, prefer_sample
-from evenhand.judging.open_judge import open_judge
-from evenhand.judging.results import JudgedSample, Preferences, judged_sample_to_json, preferences_to_json
+from evenhand.cli.score import print_shortfalls
+from evenhand.errors import Fault, InputError
+from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade, JudgeOptions
-from evenhand.model.rubric import Rubric
-from evenhand.model.sample import Sample
-from evenhand.models.budget import Spending
-from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_judge, is_oracle_judge_configured
-from evenhand.models.requests import EMBEDDED
-from evenhand.workflows.judge import price_model_replies
-
-INPUT_PARTS = ("question", "reference", "context")
+from evenhand.workflows.judge_files import JudgedFiles, JudgeFiles, judge_files
 
 
 @click.command("judge")
@@ -87,73 +69,29 @@ def judge_command(**options: Any) -> int:
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
-    rubric = apply_rubric_environment(load_rubric(options["rubric"]), os.environ)
-    floor = ScoreLimits(rubric, options["min_score"], options["min_grade"], options["strict"])
     _refuse_pairwise_limits(options)
-    sample = _build_judge_sample(options)
-    how = _complete_judge_options(options, floor)
+    files = _name_judge_files(options)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
-        result, spent = asyncio.run(_ask_judge_models(rubric, sample, how, options))
+        judged = judge_files(
+            files,
+            how=_complete_judge_options(options, files),
+            connect=build_connection_options(options),
+            stdin=open_stdin(),
+            watch=lambda models: watch_models(models, sys.stderr),
+        )
     with until_reader_leaves():
-        if isinstance(result, Preferences):
-            _print_preference_result(rubric, result, spent, options["as_data"], build_sample_mask(sample))
-        else:
-            _print_judge_result(result, spent, floor, options, build_sample_mask(sample))
-    return _choose_judge_exit_code(result, floor)
+        print_json(judged.to_json()) if options["as_data"] else _print_judged_files(judged, explain=options["explain"])
+        print_shortfalls(judged.shortfalls, err=options["as_data"])
+    return judged.exit_code
 
 
-async def _ask_judge_models(
-    rubric: Rubric, sample: Sample, how: JudgeOptions, options: dict[str, Any]
-) -> tuple[JudgedSample | Preferences, Spending]:
-    async with build_model_connections(options) as connections:
-        names = _choose_judge_names(options["models"], rubric, connections)
-        models = [open_judge(connections, name) for name in names]
-        async with watch_models(models, sys.stderr) as shown:
-            if options["pairwise"]:
-                return await prefer_sample(rubric, sample, shown, how), connections.spent
-            judged = await judge_sample(rubric, sample, shown, how, price_model_replies(connections))
-    return judged, connections.spent
+def _print_judged_files(judged: JudgedFiles, *, explain: bool) -> None:
+    from evenhand.cli.judge_tables import print_judged_sample, print_preferences
 
-
-def _print_judge_result(
-    judged: JudgedSample, spent: Spending, floor: ScoreLimits, options: dict[str, Any], hide: TextMask
-) -> None:
-    if options["as_data"]:
-        print_json(mask_data(judged_sample_to_json(judged, spent), hide))
+    if isinstance(judged.result, Preferences):
+        print_preferences(judged.rubric, judged.result, judged.spent, judged.hide)
     else:
-        from evenhand.cli.judge_tables import print_judged_sample
-
-        print_judged_sample(judged, spent, hide, explain=options["explain"])
-    shortfalls = floor.shortfalls(judged.scores)
-    if shortfalls:
-        click.echo("\n" + "\n".join(map(escape_to_one_line, shortfalls)), err=options["as_data"])
-
-
-def _print_preference_result(
-    rubric: Rubric, preferred: Preferences, spent: Spending, as_data: bool, hide: TextMask
-) -> None:
-    if as_data:
-        print_json(mask_data(preferences_to_json(preferred, spent), hide))
-    else:
-        from evenhand.cli.judge_tables import print_preferences
-
-        print_preferences(rubric, preferred, spent, hide)
-
-
-def _choose_judge_exit_code(result: JudgedSample | Preferences, floor: ScoreLimits) -> int:
-    if isinstance(result, Preferences):
-        return 1 if any(one.why_not for one in result.preferences) else 0
-    return floor.exit_code(result.scores)
-
-
-def _choose_judge_names(models: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
-    """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
-    named = models or connections.recorded()
-    if named:
-        return named
-    if rubric.method.dialogue == "individual" and is_oracle_judge_configured(os.environ):
-        return (choose_oracle_judge(os.environ),)
-    return (EMBEDDED,)
+        print_judged_sample(judged.result, judged.spent, judged.hide, explain=explain)
 
 
 def _refuse_pairwise_limits(options: dict[str, Any]) -> None:
@@ -164,48 +102,19 @@ def _refuse_pairwise_limits(options: dict[str, Any]) -> None:
         raise InputError(Fault(what, "leave one of them out"))
 
 
-def _build_judge_sample(options: dict[str, Any]) -> Sample:
-    names: tuple[str, ...] = options["outputs"]
-    if [*names, *(options[part] for part in INPUT_PARTS)].count("-") > 1:
-        raise InputError(Fault("standard input can be read once", "give the other as a file"))
-    texts = read_named_outputs(names)
-    empty = next((name for name, text in texts.items() if not text.strip()), None)
-    if empty is not None:
-        raise InputError(Fault("there is nothing in it to judge", where=empty))
-    given = {part: read_named_output(options[part]) for part in INPUT_PARTS if options[part]}
-    sample = Sample(
-        outputs=texts,
-        input=given.get("question", ""),
-        reference=given.get("reference", ""),
-        context=given.get("context", ""),
-        authors=dict(_parse_author_option(entry, names) for entry in options["authors"]),
-    )
-    return guard_sample(sample)
+def _name_judge_files(options: dict[str, Any]) -> JudgeFiles:
+    named = ("rubric", "outputs", "question", "reference", "context", "authors", "weights", "pairwise")
+    limits = build_score_limits(options["min_score"], options["min_grade"], options["strict"])
+    return JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
 
 
-def _parse_author_option(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
-    output, equals, author = entry.partition("=")
-    if not equals or output not in outputs or not author:
-        what = f"{entry!r} does not name an output and its author"
-        hint = suggest_close_word(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
-        raise InputError(Fault(what, hint, where="--author"))
-    return output, author
-
-
-def _complete_judge_options(options: dict[str, Any], floor: ScoreLimits) -> JudgeOptions:
-    weights = {}
-    if options["weights"]:
-        path = options["weights"]
-        weights = {
-            name: parse_option_number(text, f"{path}: {name}") for name, text in read_text_mapping(Path(path)).items()
-        }
+def _complete_judge_options(options: dict[str, Any], files: JudgeFiles) -> JudgeOptions:
     return replace(
         build_judge_options(options),
         each=options["each"],
         samples=options["samples"],
         logprobs=options["logprobs"],
         deadline=options["deadline"],
-        weights=weights,
-        cascade=Cascade(least=floor.least) if options["cascade"] else None,
+        cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
         refuse=options["injected"] == "refuse",
     )

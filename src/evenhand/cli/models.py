@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.judging.open_judge import probe_judge
-from evenhand.models.connections import Connections, ModelProbe
-from evenhand.models.limits import Limits
-from evenhand.models.model_names import list_configured_providers
-from evenhand.models.prices import Price, Prices
+from evenhand.models.connections import ModelProbe
 from evenhand.models.requests import EMBEDDED
-
-POSITIVE_SECONDS = click.FloatRange(0, min_open=True)
-PROVIDER_VARIABLES = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "OLLAMA_HOST"}
+from evenhand.workflows.models import ProbedModels, probe_models
 
 
 @click.command("models")
@@ -38,57 +30,25 @@ def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices
 
     Exit code: 0 all that was named can be reached; 1 not all; 2 bad input.
     """
-    price_list = Prices.load(Path(prices)) if prices else Prices.shipped()
-    asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
-    probes = asyncio.run(_probe_named_models(asked, price_list, timeout))
+    probed = asyncio.run(probe_models(names, seconds=timeout, prices=Path(prices) if prices else None))
     with until_reader_leaves():
-        if as_data:
-            print_json(
-                {"prices_as_of": price_list.as_of.isoformat(), "models": [_model_probe_to_json(one) for one in probes]}
-            )
-        else:
-            print_models(probes, price_list, alone=not names, unset=[p for p in PROVIDER_VARIABLES if p not in asked])
-    return 0 if not names or all(one.reachable for one in probes) else 1
-
-
-async def _probe_named_models(names: tuple[str, ...], prices: Prices, seconds: float) -> list[ModelProbe]:
-    limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
-    async with Connections(os.environ, limits=limits, prices=prices) as connections:
-        return list(await asyncio.gather(*(probe_judge(connections, name) for name in names)))
-
-
-def _model_probe_to_json(one: ModelProbe) -> dict[str, object]:
-    return {
-        "name": one.name,
-        "reachable": one.reachable,
-        "why_not": one.why or None,
-        "model": one.model or None,
-        "offers": list(one.offers),
-        "structured": one.structured,
-        "logprobs": one.logprobs,
-        "seed": one.seed,
-        "seconds": one.seconds,
-        "price": None if one.price is None else _model_price_to_json(one.price),
-    }
-
-
-def _model_price_to_json(price: Price) -> dict[str, float]:
-    return {name: float(amount) for name, amount in asdict(price).items()}
+        print_json(probed.to_json()) if as_data else print_models(probed, alone=not names)
+    return 0 if not names or all(one.reachable for one in probed.probes) else 1
 
 
 MOST_OFFERED = 12
 PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
-def print_models(probes: Sequence[ModelProbe], prices: Prices, *, alone: bool, unset: Sequence[str]) -> None:
+def print_models(probed: ProbedModels, *, alone: bool) -> None:
     """Print one block for providers, or one table for models that were named."""
     screen = Screen()
     if alone:
-        _print_providers(screen, probes, unset)
+        _print_providers(screen, probed.probes, [one for one in PROVIDER_KEYS if one not in probed.asked])
     else:
-        _print_probed_models(screen, probes)
+        _print_probed_models(screen, probed.probes)
     screen.gap()
-    screen.line(f"prices in US dollars per million tokens, as of {prices.as_of.isoformat()}", dim=True)
+    screen.line(f"prices in US dollars per million tokens, as of {probed.prices.as_of.isoformat()}", dim=True)
 
 
 def _print_providers(screen: Screen, probes: Sequence[ModelProbe], unset: Sequence[str]) -> None:

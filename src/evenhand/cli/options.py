@@ -1,23 +1,18 @@
-"""Options of every command that asks judges, and the judge options and model connections they describe."""
+"""Options of every command that asks judges, and the values that they describe."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from evenhand.cli.inputs import parse_option_number
 from evenhand.judging.single_judge import JudgeOptions
-from evenhand.models.budget import Budget
-from evenhand.models.connections import Connections
-from evenhand.models.limits import Limits
-from evenhand.models.prices import Prices
 from evenhand.models.requests import ModelSettings
+from evenhand.workflows.connections import ConnectionOptions
+from evenhand.workflows.inputs import parse_given_number
+from evenhand.workflows.score import ScoreLimits
 
 ClickCommand = TypeVar("ClickCommand", bound=Callable[..., Any])
 CommandDecorator = Callable[[ClickCommand], ClickCommand]
@@ -67,30 +62,25 @@ def build_judge_options(options: dict[str, Any]) -> JudgeOptions:
     return JudgeOptions(language=options["language"], settings=settings, seed=options["seed"])
 
 
-def build_model_connections(options: dict[str, Any]) -> Connections:
+def build_connection_options(options: dict[str, Any]) -> ConnectionOptions:
     """The access to models that these options describe."""
-    money, tokens = options["budget"], options["budget_tokens"]
-    budget = None
-    if money is not None or tokens is not None:
-        dollars = None if money is None else parse_option_number(money, "--budget")
-        exact = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
-        budget = Budget(money=exact, tokens=tokens)
-    limits = replace(
-        Limits(),
-        attempt_seconds=options["timeout"],
-        total_seconds=max(options["timeout"], Limits().total_seconds),
+    files = {name: Path(options[name]) if options[name] else None for name in ("prices", "record", "replay")}
+    budget = options["budget"]
+    return ConnectionOptions(
+        seconds=options["timeout"],
         concurrency=options["concurrency"],
         requests_per_minute=options["rpm"],
         tokens_per_minute=options["tpm"],
+        dollars=None if budget is None else parse_given_number(budget, "--budget"),
+        tokens=options["budget_tokens"],
+        **files,
     )
-    return Connections(
-        os.environ,
-        limits=limits,
-        budget=budget,
-        prices=Prices.load(Path(options["prices"])) if options["prices"] else Prices.shipped(),
-        record=Path(options["record"]) if options["record"] else None,
-        replay=Path(options["replay"]) if options["replay"] else None,
-    )
+
+
+def build_score_limits(min_score: str | None, min_grade: str | None, strict: bool) -> ScoreLimits:
+    """What scores must reach."""
+    least = None if min_score is None else parse_given_number(min_score, "--min-score")
+    return ScoreLimits(least=least, grade=min_grade, strict=strict)
 
 
 def _apply_click_options(command: ClickCommand, *options: Callable[[ClickCommand], ClickCommand]) -> ClickCommand:

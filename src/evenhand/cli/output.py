@@ -1,6 +1,4 @@
-"""Text on its way out: untrusted text is escaped, a reader may leave early, a file is replaced only once it is
-whole.
-"""
+"""The streams of a command: untrusted text is escaped, a reader may leave early, a file is replaced once whole."""
 
 from __future__ import annotations
 
@@ -11,11 +9,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 import click
 
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, build_unwritable_error
 
 # Control characters move the cursor or recolour; marks of direction and of no width reorder or hide what is read.
 _CONTROL_CHARACTERS = re.compile(
@@ -41,6 +39,11 @@ def escape_json_controls(text: str) -> str:
 def _escape_control_character(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+
+
+def open_stdin() -> BinaryIO | None:
+    """Standard input as bytes, if there is one."""
+    return sys.stdin.buffer if sys.stdin else None
 
 
 @contextmanager
@@ -101,8 +104,3 @@ def refuse_output_folder(path: Path) -> None:
     """A folder cannot be written over."""
     if path.is_dir():
         raise InputError(Fault("it is a folder", "name a file in it", where=str(path)))
-
-
-def build_unwritable_error(output: str, problem: OSError) -> InputError:
-    """That a file cannot be written, and why."""
-    return InputError(Fault(f"cannot be written: {(problem.strerror or str(problem)).lower()}", where=output))

@@ -34,15 +34,13 @@ def report_command(run: str, format: str | None, output: str | None) -> int:
 
     Without a format it is shown here as `evenhand run` shows it.
     """
-    from evenhand.cli.open_store import open_existing_store
-    from evenhand.workflows.report import load_whole_report
+    from evenhand.workflows.report import open_report
 
     if format is None and output is not None:
         format = _guess_report_format(output)
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
-    with open_existing_store() as store:
-        head, samples = load_whole_report(store, run)
+    with open_report(None, run) as (head, samples):
         if format is None:
             from evenhand.cli.run_tables import print_run
 

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
-from pathlib import Path
 
 import click
 
 from evenhand.cli.output import escape_terminal_text, escape_to_one_line, print_error, print_message
 from evenhand.cli.screen import Screen
-from evenhand.errors import Fault, InputError
-from evenhand.files.methods import (
-    apply_rubric_environment,
-    list_method_names,
-    list_rubric_names,
-    load_method,
-    load_method_file,
-    read_starter_rubric,
-)
-from evenhand.files.rubric_schema import build_rubric_schema
-from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
+from evenhand.errors import InputError
 from evenhand.model.criterion import Anchor, Criterion, Statement
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scale
 from evenhand.model.steps import Step
-from evenhand.scoring.rubric_advice import advise_on_rubric
 from evenhand.scoring.scores import list_usable_tie_breaks
 from evenhand.wording import format_fraction
+from evenhand.workflows.rubric import (
+    CheckedRubric,
+    RubricLibrary,
+    build_rubric_schema,
+    check_rubric_file,
+    find_rubric,
+    list_rubrics,
+    read_rubric_source,
+    write_starter_rubric,
+)
 
 
 @click.group("rubric")
@@ -42,9 +39,7 @@ def rubric_command() -> None:
 @rubric_command.command("list")
 def list_rubrics_command() -> None:
     """List the rubrics that ship."""
-
-    methods = [load_method(name) for name in list_method_names()]
-    print_rubric_list([load_rubric(name) for name in list_rubric_names()], [m for m in methods if not m.criteria])
+    print_rubric_list(list_rubrics())
 
 
 @rubric_command.command("show")
@@ -52,14 +47,11 @@ def list_rubrics_command() -> None:
 @click.option("--yaml", "as_yaml", is_flag=True, help="Print the file itself, to copy and change.")
 def show_rubric_command(name: str, as_yaml: bool) -> None:
     """Show a rubric in full, or its file."""
-
-    bare = name in list_method_names() and not load_method(name).criteria
     if as_yaml:
         click.echo(escape_terminal_text(read_rubric_source(name)), nl=False)
-    elif bare:
-        print_method(load_method(name))
-    else:
-        print_rubric(apply_rubric_environment(load_rubric(name), os.environ))
+        return
+    found = find_rubric(name)
+    print_method(found) if isinstance(found, Method) else print_rubric(found)
 
 
 @rubric_command.command("check")
@@ -72,24 +64,24 @@ def check_rubric_command(files: tuple[str, ...]) -> int:
     faulty = 0
     for file in files:
         try:
-            if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113
-                load_method_file(Path(file))
-                print_message(escape_to_one_line(f"{file}: a valid method"))
-                continue
-            opened = open_rubric(file)
+            checked = check_rubric_file(file)
         except InputError as error:
             faulty += 1
             print_error(str(error))
-            continue
-        advice = InputError(*(entry.as_fault() for entry in advise_on_rubric(opened.rubric))).with_locations(
-            opened.locate
-        )
-        for fault in advice.faults:
-            print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
-        count = len(advice.faults)
-        said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
-        print_message(escape_to_one_line(f"{file}: a valid rubric for {opened.rubric.method.name}, {said}"))
+        else:
+            _print_checked_rubric(file, checked)
     return 2 if faulty else 0
+
+
+def _print_checked_rubric(file: str, checked: CheckedRubric) -> None:
+    if not checked.method:
+        print_message(escape_to_one_line(f"{file}: a valid method"))
+        return
+    for fault in checked.warnings:
+        print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
+    count = len(checked.warnings)
+    said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
+    print_message(escape_to_one_line(f"{file}: a valid rubric for {checked.method}, {said}"))
 
 
 @rubric_command.command("schema")
@@ -102,22 +94,13 @@ def rubric_schema_command() -> None:
 @click.argument("file", default="rubric.yaml")
 def init_rubric_command(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
-    path = Path(file)
-    if path.suffix not in (".yaml", ".yml"):
-        raise InputError(Fault("the starter is YAML", "name a file that ends in .yaml", where=file))
-    try:
-        with path.open("x", encoding="utf-8") as target:
-            target.write(read_starter_rubric().replace("rubric.yaml", path.name))
-    except FileExistsError:
-        raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
-    except OSError as error:
-        raise InputError(Fault(f"cannot be written: {(error.strerror or str(error)).lower()}", where=file)) from None
+    write_starter_rubric(file)
     print_message(escape_to_one_line(f"wrote {file}; next: evenhand rubric check {file}"))
 
 
-def print_rubric_list(rubrics: Sequence[Rubric], methods: Sequence[Method]) -> None:
+def print_rubric_list(library: RubricLibrary) -> None:
     """The rubrics that can be used as they are, and the methods that need criteria."""
-    screen = Screen()
+    screen, rubrics, methods = Screen(), library.rubrics, library.methods
     screen.table(
         {
             "rubric": [rubric.name for rubric in rubrics],

@@ -32,7 +32,7 @@ SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
 def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from evenhand.evals.eval_schema import eval_schema
+        from evenhand.workflows.plan import eval_schema
 
         print_json(eval_schema())
         context.exit()
@@ -112,13 +112,10 @@ def _print_github_annotations(id: str) -> None:
     """Where GitHub Actions run us, the failures stand beside the change that made them."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return
-    from evenhand.cli.open_store import open_existing_store
-    from evenhand.report.ci_reports import format_github_annotations
-    from evenhand.workflows.report import load_run_report
+    from evenhand.workflows.report import annotate_run
 
-    with open_existing_store() as store:
-        for line in format_github_annotations(*load_run_report(store, id)):
-            print_message(line)
+    for line in annotate_run(None, id):
+        print_message(line)
 
 
 def _print_run_plan(file: str, as_data: bool, *, resume: bool) -> int:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
+from collections.abc import Sequence
 
 import click
 
-from evenhand.cli.inputs import ScoreLimits
-from evenhand.cli.output import escape_to_one_line, print_json, until_reader_leaves
+from evenhand.cli.options import build_score_limits
+from evenhand.cli.output import escape_to_one_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.files.answers import OutputAnswers, ReviewAnswers, load_answers, read_stdin_answers
-from evenhand.files.methods import apply_rubric_environment
-from evenhand.files.rubrics import load_rubric
 from evenhand.model.criterion import Gate
 from evenhand.model.rubric import Rubric
-from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
-from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction
+from evenhand.workflows.score import score_file
 
 
 @click.command("score")
@@ -38,35 +33,21 @@ def score_command(
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
-    chosen = apply_rubric_environment(load_rubric(rubric), os.environ)
-    limits = ScoreLimits(chosen, min_score, min_grade, strict)
-    scores = _score_read_answers(chosen, _read_score_answers(answers, chosen))
+    limits = build_score_limits(min_score, min_grade, strict)
+    scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
     with until_reader_leaves():
-        _print_score_result(scores, explain, as_data)
-        shortfalls = limits.shortfalls(scores)
-        if shortfalls:
-            click.echo("\n" + "\n".join(map(escape_to_one_line, shortfalls)), err=as_data)
-    return limits.exit_code(scores)
+        if as_data:
+            print_json(scores_to_json(scored.scores))
+        else:
+            print_scores(scored.scores, explain=explain)
+        print_shortfalls(scored.shortfalls, err=as_data)
+    return scored.exit_code
 
 
-def _print_score_result(scores: Scores, explain: bool, as_data: bool) -> None:
-    if as_data:
-        print_json(scores_to_json(scores))
-        return
-
-    print_scores(scores, explain=explain)
-
-
-def _read_score_answers(answers: str, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
-    if answers != "-":
-        return load_answers(Path(answers), rubric)
-    return read_stdin_answers(sys.stdin.buffer if sys.stdin else None, rubric)
-
-
-def _score_read_answers(rubric: Rubric, answers: OutputAnswers | ReviewAnswers) -> Scores:
-    reviews = [entry for entry in answers if isinstance(entry, Review)]
-    outputs = [entry for entry in answers if isinstance(entry, Answers)]
-    return score_reviews(rubric, reviews) if reviews else score_outputs(rubric, outputs)
+def print_shortfalls(shortfalls: Sequence[str], *, err: bool) -> None:
+    """Print a line for each score below a limit."""
+    if shortfalls:
+        click.echo("\n" + "\n".join(map(escape_to_one_line, shortfalls)), err=err)
 
 
 SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}

@@ -20,13 +20,10 @@ from evenhand.wording import format_percent, format_signed
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
     """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.open_store import open_existing_store
+    from evenhand.compare.sensitivity import sensitivity_json
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
-    with open_existing_store() as store:
-        found = measure_run_sensitivity(store, run, draws=draws, seed=seed, spread=spread)
-    from evenhand.compare.sensitivity import sensitivity_json
-
+    found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
     with until_reader_leaves():
         if as_data:
             print_json(sensitivity_json(found))

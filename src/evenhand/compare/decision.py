@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evenhand.stats.power import PowerBand, Saturation
 
 
-CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO"]
+CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO", "UNDECIDED"]
 BadgeColour = Literal["green", "amber", "red", "grey"]
 
 VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDERPOWERED", "NOISE", "PROGRESS", "SOLO")
@@ -26,7 +26,7 @@ VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateState:
-    """The mean of a layer against its minimum; `passed` is None where there is no mean."""
+    """What was reached against its minimum, as it is told; `passed` is None where there is no mean."""
 
     gate: str
     min: float
@@ -38,8 +38,8 @@ class GateState:
 class Badge:
     """One conclusion about the method, with its number and what would turn it green."""
 
-    name: str
-    colour: BadgeColour
+    name: str = field(metadata={"json": "badge"})
+    colour: BadgeColour = field(metadata={"json": "state"})
     value: float | None
     says: str
     advice: str
@@ -76,7 +76,7 @@ class Comparison:
     layers: Mapping[str, Difference | None]
     layer_verdicts: Mapping[str, LayerVerdict]
     criteria: Mapping[str, Difference | None]
-    spread: DifferenceHistogram | None
+    spread: DifferenceHistogram | None = field(metadata={"json": "distribution"})
     not_worse: NotWorseResult | None
     pairs: int
     lost_by_treatment: int
@@ -88,24 +88,33 @@ class Comparison:
     saturation: Saturation | None
     badges: tuple[Badge, ...]
 
-    @property
-    def passed(self) -> bool:
-        """Whether the treatment may be shipped: it is better, or surely not worse by more than was asked."""
-        return self.verdict == "PROGRESS" or (self.not_worse is not None and self.not_worse.holds)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareDecision:
-    """The verdict over all treatments, what it rests on, and how sure it is."""
+    """The verdict over all treatments, what it rests on, how sure it is, and what to do next.
+
+    UNDECIDED, which has no control, is a run whose composites cannot be compared.
+    """
 
     verdict: CompareVerdict
-    control: str
+    exit_code: int
     headline: str
     sure: str
-    comparisons: tuple[Comparison, ...]
-    gates: Mapping[str, tuple[GateState, ...]]
+    control: str | None
     best: str | None
-    exit_code: int
+    gates: Mapping[str, tuple[GateState, ...]]
+    comparisons: tuple[Comparison, ...]
+    reasons: tuple[str, ...]
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForcedComparison:
+    """What speaks against a comparison that was asked for all the same, the doubt it leaves, and what would help."""
+
+    why: str
+    doubt: str
+    fix: str
 
 
 RowScores = Sequence[float | None]
@@ -216,12 +225,12 @@ def describe_difference(found: Difference | None) -> str:
 def describe_difference_interval(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
-        return f"no {found.level:.0%} interval from {format_plural(found.n, 'pair')}".replace("%", " %")
+        return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
     if found.high == found.low:
         return f"the same in all {format_plural(found.n, 'pair')}"
     digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
     low, high = format_signed(found.low, digits), format_signed(found.high, digits)
-    return f"{found.level:.0%} interval".replace("%", " %") + f" {low} to {high}"
+    return f"{found.level * 100:.0f} % interval {low} to {high}"
 
 
 def describe_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:
@@ -235,6 +244,11 @@ def describe_difference_chance(found: Difference | None, equal: str, also: str =
         )
     often = f"a difference this large would come up in {describe_p_value(found.p)} ({format_p_value(found.p)}{also})"
     return f"If {equal}, {often}; {describe_difference_interval(found)}{_difference_unit(found)}."
+
+
+def describe_adjusted_p_value(p: float | None, tests: int) -> str:
+    """What is said behind a p-value where several treatments were tried."""
+    return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"
 
 
 def _difference_unit(found: Difference) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from evenhand.compare.decision import GateState
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
@@ -80,7 +81,10 @@ class DifferenceHistogram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareFacts:
-    """One treatment against the control, measured. `dropped` counts rows that the treatment alone has no score for."""
+    """One treatment against the control, measured. `dropped` counts rows that the treatment alone has no score for.
+
+    `other_gates` are those that the treatment is held to beside the gates of the layers.
+    """
 
     what: str  # The composite, or the layer that stands alone.
     treatment: str
@@ -104,6 +108,7 @@ class CompareFacts:
     criteria: Mapping[str, Difference | None]
     spread: DifferenceHistogram | None
     not_worse: NotWorseResult | None
+    other_gates: tuple[GateState, ...] = ()
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -123,6 +128,7 @@ class CompareFacts:
             saturation=layer.saturation,
             agreed=self.agreed if name == JUDGE_LAYER else {},
             not_worse=None,
+            other_gates=(),
         )
 
     @property

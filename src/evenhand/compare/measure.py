@@ -10,9 +10,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.decision import GateState, RowScores, VariantColumn
+from evenhand.compare.decision import ForcedComparison, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import (
-    GATE_TOLERANCE,
     CompareFacts,
     DifferenceHistogram,
     JudgeAgreement,
@@ -39,8 +38,9 @@ class DecisionSettings:
     """What holds for all comparisons of one decision."""
 
     control: str
-    layers: tuple[str, ...]
-    gates: Mapping[str, tuple[GateState, ...]]
+    layer_gates: Mapping[str, float]
+    layer_means: Mapping[str, Mapping[str, float | None]]  # By variant.
+    other_gates: Mapping[str, tuple[GateState, ...]]  # By variant: those beside the layers.
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
     smallest_effect: float
@@ -49,22 +49,19 @@ class DecisionSettings:
     seed: int
     stopped_early: bool
     looks: Looks | None = None  # Of a run that was looked at while it came in.
+    tell_looks: bool = False
+    forced: ForcedComparison | None = None
 
 
-def measure_gate_states(
-    column: VariantColumn, clusters: Sequence[int], layers: Sequence[str], gates: Mapping[str, float]
-) -> tuple[GateState, ...]:
-    """Each layer's mean over the samples that have it, against its minimum."""
-    states = []
-    for layer in layers:
-        mean = (
-            _mean_over_samples(_scores_as_array(column.layers[layer]), np.asarray(clusters))
-            if layer in column.layers
-            else None
-        )
-        passed = None if mean is None else mean >= gates[layer] - GATE_TOLERANCE
-        states.append(GateState(gate=layer, min=gates[layer], mean=mean, passed=passed))
-    return tuple(states)
+def measure_layer_means(
+    column: VariantColumn, clusters: Sequence[int], layers: Sequence[str]
+) -> dict[str, float | None]:
+    """Each layer's mean over the samples that have it."""
+    units = np.asarray(clusters)
+    return {
+        layer: _mean_over_samples(_scores_as_array(column.layers[layer]), units) if layer in column.layers else None
+        for layer in layers
+    }
 
 
 def measure_variant_agreement(
@@ -141,6 +138,7 @@ def _measure_treatment_facts(
         criteria=_measure_criterion_differences(ours, theirs, units, setting),
         spread=_histogram_differences(differences),
         not_worse=_test_not_worse(differences, setting),
+        other_gates=setting.other_gates.get(treatment, ()),
     )
 
 
@@ -152,9 +150,8 @@ def _measure_layer_facts(
     treatment: str,
     setting: DecisionSettings,
 ) -> dict[str, LayerFacts]:
-    states = zip(setting.gates[treatment], setting.gates[setting.control], strict=True)
     found = {}
-    for layer, (own, other) in zip(setting.layers, states, strict=True):
+    for layer, gate in setting.layer_gates.items():
         differences = np.empty(0)
         if layer in ours.layers and layer in theirs.layers:
             differences = _pair_score_differences(
@@ -165,9 +162,9 @@ def _measure_layer_facts(
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
-            gate=own.min,
-            control_mean=other.mean,
-            treatment_mean=own.mean,
+            gate=gate,
+            control_mean=setting.layer_means[setting.control][layer],
+            treatment_mean=setting.layer_means[treatment][layer],
             power=power,
             needed=_needed_pairs(power, setting),
             saturation=_measure_saturation(differences, setting),

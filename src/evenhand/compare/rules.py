@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from math import isinf
 
 from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
-from evenhand.stats.differences import Difference
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
+from evenhand.compare.objections import (
+    describe_lower_layer,
+    describe_needed_pairs,
+    list_shipping_objections,
+    object_to_missed_gate,
+)
 from evenhand.stats.power import LEAST_NEEDED
-from evenhand.stats.ratings import Agreement
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
 
 FEWEST_PAIRS = 5
 LOST_OUTPUTS_LEVEL = 0.01
-LEAST_JUDGE_AGREEMENT = 0.4
-UNDECIDED_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")
+UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +35,7 @@ class VerdictRuling:
 
 
 def rule_verdict(facts: CompareFacts) -> VerdictRuling:
-    """The first rule that fits."""
+    """The first rule that fits; what it leaves open may still be shown not to be worse by more than was asked."""
     rules: tuple[Callable[[CompareFacts], VerdictRuling | None], ...] = (
         _rule_lost_outputs,
         _rule_too_few_pairs,
@@ -40,27 +43,29 @@ def rule_verdict(facts: CompareFacts) -> VerdictRuling:
         _rule_layer_below_gate,
         _rule_no_difference,
     )
-    return next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
+    found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
+    return found if found.verdict not in UNCLEAR_VERDICTS else _apply_not_worse_margin(facts, found)
 
 
-def apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
-    """A treatment that cannot be told from the control may still be shown not to be worse by more than was asked."""
+def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> VerdictRuling:
     asked = facts.not_worse
-    if asked is None or found.verdict not in UNDECIDED_VERDICTS:
+    if asked is None:
         return found
     level, low = f"{asked.level * 100:.4g} %", "no lower end" if isinf(asked.low) else format_signed(asked.low)
     if not asked.holds:
         why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
         return replace(found, why=(*found.why, why))
+    gate = object_to_missed_gate(facts.treatment, facts.other_gates)
     return replace(
         found,
-        says=f"{found.says}, and is not worse by more than {asked.by:g} points",
+        says=f"{found.says}, and is not worse by more than {asked.by:g} points"
+        + (f", but {gate.says}" if gate else ""),
         why=(
             *found.why,
             f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
             f"Losses in fewer than {_unseen_loss_share(facts.pairs)} of the samples may have gone unseen.",
         ),
-        next_step=f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
+        next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
 
 
@@ -69,18 +74,13 @@ def _unseen_loss_share(pairs: int) -> str:
     return f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / pairs)):.2g} %"
 
 
-def do_judges_disagree(agreed: JudgeAgreement) -> bool:
-    """Whether the judges of a variant contradict each other; judges without spread cannot."""
-    return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9
-
-
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
     if facts.lost.p >= LOST_OUTPUTS_LEVEL:
         return None
+    lost = facts.lost
     why = (
-        f"{facts.treatment} has no score for {format_plural(facts.lost.lost_by_treatment, 'sample')} that "
-        f"{facts.control} has one for; the other way round it is "
-        f"{facts.lost.lost_by_control:,} ({format_p_value(facts.lost.p)})."
+        f"{facts.treatment} has no score for {format_plural(lost.lost_by_treatment, 'sample')} that {facts.control} "
+        f"has one for; the other way round it is {lost.lost_by_control:,} ({format_p_value(lost.p)})."
     )
     return VerdictRuling(
         verdict="REGRESS",
@@ -161,15 +161,11 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
         says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
         why=(
             _describe_no_difference(facts),
-            *(f"Layer {name} is significantly lower: {describe_difference(found)}." for name, found in worse.items()),
+            *(describe_lower_layer(name, found) for name, found in worse.items()),
         ),
         next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
         sure=describe_difference_chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
     )
-
-
-def _describe_lower_layer(name: str, found: Difference | None) -> str:
-    return f"Layer {name} is significantly lower: {describe_difference(found)}."
 
 
 def _describe_no_difference(facts: CompareFacts) -> str:
@@ -184,7 +180,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
         rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
         says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
         f"({describe_points(facts.composite)})",
-        why=(_describe_no_difference(facts), _describe_needed_pairs(facts)),
+        why=(_describe_no_difference(facts), describe_needed_pairs(facts)),
         next_step=f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
     )
 
@@ -247,16 +243,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
     says = f"{facts.treatment} is better than {facts.control} ({describe_points(facts.composite)})"
-    held = [
-        one
-        for one in (
-            _object_to_low_layer(facts),
-            _object_to_lost_outputs(facts),
-            _object_to_judge_disagreement(facts),
-            _object_to_few_samples(facts),
-        )
-        if one
-    ]
+    held = list_shipping_objections(facts)
     if not held:
         return VerdictRuling(
             verdict="PROGRESS",
@@ -268,74 +255,7 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"7. the {facts.what} is significantly higher, but {held[0].what}",
-        says=f"{says}, but {held[0].what}",
+        says=f"{says}, but {held[0].says or held[0].what}",
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ShippingObjection:
-    """One thing that speaks against shipping a treatment that scored higher."""
-
-    what: str
-    reasons: tuple[str, ...]
-    next_step: str
-
-
-def _object_to_low_layer(facts: CompareFacts) -> _ShippingObjection | None:
-    low = {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}
-    if not low:
-        return None
-    reasons = tuple(
-        (
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, and {format_score(layer.gate)} "
-            f"is asked."
-        )
-        if layer.below
-        else _describe_lower_layer(name, layer.difference)
-        for name, layer in low.items()
-    )
-    return _ShippingObjection(
-        what="a layer is low", reasons=reasons, next_step=f"Bring {join_names(low)} up before shipping."
-    )
-
-
-def _object_to_lost_outputs(facts: CompareFacts) -> _ShippingObjection | None:
-    if not facts.dropped:
-        return None
-    lost = format_plural(facts.dropped, "output")
-    return _ShippingObjection(
-        what="the treatment lost outputs",
-        reasons=(f"{lost} of {facts.treatment} alone could not be scored, and left the comparison.",),
-        next_step=f"Get a score for every output of {facts.treatment}, then compare again.",
-    )
-
-
-def _object_to_judge_disagreement(facts: CompareFacts) -> _ShippingObjection | None:
-    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_disagree(one)]
-    reasons = tuple(
-        f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
-        for name, found in apart
-        if isinstance(found, Agreement)
-    )
-    step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
-    return _ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
-
-
-def _object_to_few_samples(facts: CompareFacts) -> _ShippingObjection | None:
-    if facts.pairs >= facts.needed:
-        return None
-    step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
-    return _ShippingObjection(what="the samples are few", reasons=(_describe_needed_pairs(facts),), next_step=step)
-
-
-def _describe_needed_pairs(facts: CompareFacts) -> str:
-    """Why it takes so many samples."""
-    pairs = format_plural(facts.pairs, "pair")
-    if facts.power is None or facts.needed == LEAST_NEEDED:
-        return f"{pairs}, and the power band begins at {LEAST_NEEDED}."
-    return (
-        f"{pairs}; with differences this scattered (standard deviation {format_score(facts.power.sd)}) it takes "
-        f"{facts.needed:,} to see a difference of {facts.power.smallest_effect:g} points four times out of five."
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from evenhand.compare.decision_json import value_json
 from evenhand.compare.sensitivity_result import (
-    RankingSurvival,
     Sensitivity,
     WeightedPart,
     WeightRanking,
@@ -17,7 +17,6 @@ from evenhand.compare.sensitivity_result import (
     find_decisive_part,
 )
 from evenhand.errors import Fault, InputError
-from evenhand.wording import round_for_json
 
 if TYPE_CHECKING:
     from evenhand.runs.columns import RunTable
@@ -103,22 +102,20 @@ def _weight_ranking_json(one: WeightRanking) -> Json:
     return {
         "of": one.of,
         "variants": list(one.variants),
-        "means": {name: round_for_json(mean) for name, mean in one.means.items()},
+        "means": value_json(one.means),
         "order": list(one.order),
         "tied": one.tied,
-        "share_same_winner": round_for_json(one.near.same_winner),
-        "share_same_order": round_for_json(one.near.same_order),
-        "wins": {name: round_for_json(share) for name, share in one.near.wins.items()},
-        "anywhere": _ranking_survival_json(one.anywhere),
+        **value_json(one.near),
+        "anywhere": value_json(one.anywhere),
         "by_weight": [_weighted_part_json(part, one) for part in _select_heaviest_parts(one)],
         "not_listed": len(one.parts) - len(_select_heaviest_parts(one)),
         "decides": find_decisive_part(one).name,
         "flip": _weight_flip_json(one),
-        "won": dict(zip(("share", "low", "high"), map(round_for_json, one.won), strict=True)),
+        "won": dict(zip(("share", "low", "high"), value_json(one.won), strict=True)),
         "gap": _lead_gap_json(one),
         "noise": describe_lead_noise(one),
-        "share_with_noise": round_for_json(one.with_noise),
-        "share_turned": round_for_json(one.turned),
+        "share_with_noise": value_json(one.with_noise),
+        "share_turned": value_json(one.turned),
         "samples": one.samples,
         "left_out": one.left_out,
         "exact": one.linear,
@@ -133,21 +130,9 @@ def _select_heaviest_parts(one: WeightRanking) -> list[WeightedPart]:
     return [part for part in one.parts if part in heaviest]
 
 
-def _ranking_survival_json(found: RankingSurvival) -> Json:
-    return {
-        "share_same_winner": round_for_json(found.same_winner),
-        "share_same_order": round_for_json(found.same_order),
-        "wins": {name: round_for_json(share) for name, share in found.wins.items()},
-    }
-
-
 def _weighted_part_json(part: WeightedPart, one: WeightRanking) -> Json:
     return {
-        "criterion": part.name,
-        "weight": round_for_json(part.weight),
-        "gap": round_for_json(part.gap),
-        "contribution": round_for_json(part.contribution),
-        "flip_at": round_for_json(part.flip_at),
+        **value_json(part),
         "winner_without": part.without[0] if part.without else None,
         "same_order_without": part.without == one.order,
     }
@@ -156,24 +141,15 @@ def _weighted_part_json(part: WeightedPart, one: WeightRanking) -> Json:
 def _weight_flip_json(one: WeightRanking) -> Json | None:
     if one.flip is None:
         return None
-    weights = dict(zip((part.name for part in one.parts), map(round_for_json, one.flip.weights), strict=True))
-    kept = {part.name for part in _select_heaviest_parts(one)}
+    kept = _select_heaviest_parts(one)
+    weights = {part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in kept}
     return {
-        "distance": round_for_json(one.flip.distance),
+        "distance": value_json(one.flip.distance),
         "exact": one.flip.exact,
-        "weights": {name: weight for name, weight in weights.items() if name in kept},
+        "weights": value_json(weights),
     }
 
 
 def _lead_gap_json(one: WeightRanking) -> Json | None:
-    if one.gap is None:
-        return None
-    return {
-        "estimate": round_for_json(one.gap.estimate),
-        "low": round_for_json(one.gap.low),
-        "high": round_for_json(one.gap.high),
-        "level": one.gap.level,
-        "p": float(f"{one.gap.p:.4g}"),
-        "method": one.gap.method,
-        "n": one.gap.n,
-    }
+    gap: Json | None = value_json(one.gap)
+    return gap and {name: value for name, value in gap.items() if name != "sd"}

@@ -5,7 +5,7 @@ no NumPy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evenhand.compare.decision import describe_difference_interval
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class RankingSurvival:
     """How much of the ranking stays under random weights; `wins` is each variant's share of first places."""
 
-    draws: int
-    same_winner: float
-    same_order: float
+    draws: int = field(metadata={"json": None})
+    same_winner: float = field(metadata={"json": "share_same_winner"})
+    same_order: float = field(metadata={"json": "share_same_order"})
     wins: Mapping[str, float]
 
 
@@ -34,12 +34,12 @@ class WeightedPart:
     order of the variants when it is left out.
     """
 
-    name: str
+    name: str = field(metadata={"json": "criterion"})
     weight: float
     gap: float
     contribution: float
     flip_at: float | None
-    without: tuple[str, ...]
+    without: tuple[str, ...] = field(metadata={"json": None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

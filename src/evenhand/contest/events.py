@@ -5,11 +5,12 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Literal, get_args
 
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_moment
+from evenhand.files.codec import Codec
 from evenhand.guards.output_guards import guard_text
 from evenhand.judging.results import AcceptanceCheck, Suggestion
 from evenhand.model.sample import GuardFinding
@@ -214,8 +215,10 @@ class CloseContest:
 ContestEffect = AskGate | AskIndividual | AskHorizontal | NotifySubmitter | ReleasePayment | CloseContest
 
 
+EFFECT_JSON = Codec(tag="effect")
+
+
 def contest_effect_json(effect: ContestEffect) -> Json:
     """An effect as plain data."""
-    given: Json = {field.name: getattr(effect, field.name) for field in fields(effect)}
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    return {"effect": effect.kind, **plain}
+    written: Json = EFFECT_JSON.to_json(effect)
+    return written

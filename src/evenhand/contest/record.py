@@ -21,6 +21,7 @@ from evenhand.contest.ranking import (
 )
 from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments
 from evenhand.errors import ContestError, Fault
+from evenhand.files.codec import Codec
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.wording import format_fraction, number_for_json
@@ -38,14 +39,14 @@ def contest_json(events: Sequence[ContestEvent]) -> Json:
         effects += [(one, number, event) for one in wanted]
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
-    task = state.task
+    task, decision = state.task, explain_contest_decision(state)
     return {
         "task": task.name,
         "mode": task.mode,
         "state": state.phase,
         "winner": state.winner,
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
-        "decision": _contest_decision_json(explain_contest_decision(state)),
+        "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "dimensions": [
             {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
             for one in state.dimensions.criteria
@@ -87,10 +88,7 @@ def _effect_record_json(state: ContestState, effect: ContestEffect, number: int,
     return {"after": number, "at": event.at.isoformat(), **data}
 
 
-def _contest_decision_json(one: ContestDecision | None) -> Json | None:
-    return None if one is None else {"winner": one.winner, "why": list(one.why), "how_sure": list(one.how_sure)}
-
-
+DECISION_JSON = Codec()
 JUDGE_ERROR_UNKNOWN = "how often this judge errs is not known here: evenhand calibrate measures a judge against people"
 
 

@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, StoreError
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
 from evenhand.model.sample import VariantOutput
 
 SINGLE_VARIANT = "output"  # The variant of a sample that has one output and no name for it.
@@ -46,18 +48,7 @@ class EvalSample:
 
     def to_json(self) -> dict[str, object]:
         """The sample as plain data in the form of a sample file; what is empty is left out."""
-        content = {
-            "id": self.id,
-            "input": self.input,
-            "messages": [dict(message) for message in self.messages],
-            "outputs": {name: output_file_json(made) for name, made in self.outputs.items()},
-            "reference": self.reference,
-            "context": self.context,
-            "tags": list(self.tags),
-            "cluster": self.cluster,
-            "metadata": dict(self.metadata),
-            "assertions": self.assertions,
-        }
+        content = _SAMPLE_JSON.to_json(self)
         return {name: value for name, value in content.items() if name in ("id", "input") or value not in _EMPTY_FIELDS}
 
     def digest(self) -> str:
@@ -79,20 +70,22 @@ class EvalSample:
         }
 
 
+# An output as plain data, with null for what was not measured.
+OUTPUT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
+write_output_json = OUTPUT_JSON.writer(VariantOutput)
+
+
+def read_output_json(data: object) -> VariantOutput:
+    """An output out of plain data."""
+    return OUTPUT_JSON.from_json(VariantOutput, data)
+
+
 def output_file_json(made: VariantOutput) -> dict[str, object]:
     """An output as plain data in the form of a sample file; what was not measured is left out."""
-    content: dict[str, object] = {"text": made.text}
-    if made.trace is not None:
-        content["trace"] = [{"name": one.name, "input": one.input, "output": one.output} for one in made.trace]
-    if made.cost is not None:
-        content["cost"] = str(made.cost)
-    if made.latency_ms is not None:
-        content["latency_ms"] = made.latency_ms
-    if made.turns is not None:
-        content["turns"] = made.turns
-    if made.author is not None:
-        content["author"] = made.author
-    return content
+    return {name: value for name, value in write_output_json(made).items() if value is not None}
+
+
+_SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(output_file_json)})
 
 
 def _output_identity(made: VariantOutput) -> object:

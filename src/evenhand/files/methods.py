@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, replace
-from dataclasses import fields as fields_of
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin
 
 from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word
 from evenhand.files.criteria import (
@@ -20,6 +19,7 @@ from evenhand.files.criteria import (
     read_scale,
 )
 from evenhand.files.fields import FieldReader, describe_node, is_null_node, parse_number_text
+from evenhand.files.json_shape import list_shape_fields
 from evenhand.files.parsing import parse_yaml_strings, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
 from evenhand.model.method import (
@@ -108,8 +108,7 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
 
 def list_step_parameters(step: type[Step]) -> dict[str, tuple[Any, bool]]:
     """The parameters of a step in a file: name → type, and whether it must be given."""
-    types = get_type_hints(step)
-    return {field.name.rstrip("_"): (types[field.name], field.default is MISSING) for field in fields_of(step)}
+    return {one.keys[0]: (one.type, one.required) for one in list_shape_fields(step)}
 
 
 def read_step_parameter(fields: FieldReader, name: str, type_: Any) -> object:
@@ -163,7 +162,7 @@ def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> S
             fields.fault(f"{kind} needs {name}")
     if len(faults) > count:
         return None
-    attributes = {field.name: values[field.name.rstrip("_")] for field in fields_of(step)}
+    attributes = {one.name: values[one.keys[0]] for one in list_shape_fields(step)}
     try:
         return step(**{name: value for name, value in attributes.items() if value is not None})
     except RubricError as error:

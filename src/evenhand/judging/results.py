@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import Missing, Scored
-from evenhand.model.scorecard import Answers, AnswerSpread, Judgment, Scores
+from evenhand.model.scorecard import Answers, Judgment, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
 from evenhand.scoring.scores_json import scores_to_json
@@ -63,8 +66,8 @@ class Preference:
     winner: str | None  # None is a tie, or no answer where `why_not` says so.
     votes: tuple[str | None, str | None] = (None, None)  # What it said with `first` shown first, and last.
     position_bias: bool = False
-    reasons: tuple[str, ...] = ()
     why_not: str = ""
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +167,44 @@ class Preferences:
 JudgingJson = dict[str, object]
 
 
+def _write_score(one: Judgment) -> JudgingJson:
+    """A number, or why there is none."""
+    score = one.score
+    if isinstance(score, Scored):
+        return {"score": number_for_json(score.value), "band": score.band, "why_not": None}
+    return {"score": None, "band": None, "why_not": score.text}
+
+
+_NULL_IF_EMPTY = JsonField(scalar=written_as(lambda text: text or None))
+
+JUDGMENT_SHAPE = JsonShape(
+    fields={"score": SplitField(("score", "band", "why_not"), _write_score), "feedback": _NULL_IF_EMPTY}
+)
+
+JUDGING_JSON = Codec(
+    scalars={Decimal: written_as(float)},
+    shapes={
+        Judgment: JUDGMENT_SHAPE,
+        Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY}),
+        PairwiseStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
+        Spending: JsonShape(
+            only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
+            fields={
+                "input": JsonField(key="input_tokens"),
+                "output": JsonField(key="output_tokens"),
+                "cached": JsonField(key="cached_tokens"),
+                "unpriced": JsonField(key="requests_without_price"),
+            },
+        ),
+    },
+)
+
+judgment_to_json = JUDGING_JSON.writer(Judgment)
+guard_finding_to_json = JUDGING_JSON.writer(GuardFinding)
+suggestion_to_json = JUDGING_JSON.writer(Suggestion)
+spending_to_json = JUDGING_JSON.writer(Spending)
+
+
 def judged_sample_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
     """What `evenhand judge --json` prints."""
     return {
@@ -175,7 +216,7 @@ def judged_sample_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
         "orders": {judge: list(order) for judge, order in judged.orders.items()},
         "decided_by": dict(judged.decided_by) or None,
         "guards": {output: [guard_finding_to_json(one) for one in found] for output, found in judged.findings.items()},
-        "saved": None if judged.saved is None else _cascade_savings_to_json(judged.saved),
+        "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
         "calls": _judge_calls_to_json(judged.calls),
         "spent": spending_to_json(spent),
     }
@@ -185,18 +226,8 @@ def preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
     """What `evenhand judge --pairwise --json` prints."""
     judges = dict.fromkeys(one.judge for one in preferred.preferences)
     return {
-        "standings": [
-            {
-                "output": one.output,
-                "won": one.won,
-                "tied": one.tied,
-                "lost": one.lost,
-                "undecided": one.undecided,
-                "rate": one.rate,
-            }
-            for one in preferred.standings
-        ],
-        "preferences": [_preference_to_json(one) for one in preferred.preferences],
+        "standings": [JUDGING_JSON.to_json(one) for one in preferred.standings],
+        "preferences": [JUDGING_JSON.to_json(one) for one in preferred.preferences],
         "position_bias": {
             judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
         },
@@ -204,68 +235,6 @@ def preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
         "calls": _judge_calls_to_json(preferred.calls),
         "spent": spending_to_json(spent),
     }
-
-
-def spending_to_json(spent: Spending) -> JudgingJson:
-    """What was used; a cost that is not known is null."""
-    return {
-        "requests": spent.requests,
-        "input_tokens": spent.input,
-        "output_tokens": spent.output,
-        "cached_tokens": spent.cached,
-        "cost": None if spent.cost is None else float(spent.cost),
-        "requests_without_price": spent.unpriced,
-        "replayed": spent.replayed,
-    }
-
-
-def judgment_to_json(one: Judgment) -> JudgingJson:
-    """What one judge said on one criterion."""
-    score = one.score
-    return {
-        "judge": one.judge,
-        "output": one.output,
-        "criterion": one.criterion,
-        "score": number_for_json(score.value) if isinstance(score, Scored) else None,
-        "band": score.band if isinstance(score, Scored) else None,
-        "why_not": None if isinstance(score, Scored) else score.text,
-        "reason": one.reason,
-        "evidence": [{"text": quote.text, "start": quote.start, "end": quote.end} for quote in one.evidence],
-        "feedback": one.feedback or None,
-        "spread": None if one.spread is None else _spread_to_json(one.spread),
-    }
-
-
-def _spread_to_json(spread: AnswerSpread) -> JudgingJson:
-    return {"n": spread.n, "sd": spread.sd, "how": spread.how}
-
-
-def guard_finding_to_json(one: GuardFinding) -> JudgingJson:
-    """What a guard found, and where."""
-    what: JudgingJson = {"guard": one.guard, "rule": one.rule, "says": one.says}
-    return {**what, "text": one.text, "start": one.start, "end": one.end}
-
-
-def suggestion_to_json(one: Suggestion) -> JudgingJson:
-    """Advice for a revision."""
-    return {"problem": one.problem, "suggestion": one.suggestion, "severity": one.severity}
-
-
-def _preference_to_json(one: Preference) -> JudgingJson:
-    return {
-        "judge": one.judge,
-        "first": one.first,
-        "second": one.second,
-        "winner": one.winner,
-        "votes": list(one.votes),
-        "position_bias": one.position_bias,
-        "why_not": one.why_not or None,
-        "reasons": list(one.reasons),
-    }
-
-
-def _cascade_savings_to_json(saved: CascadeSavings) -> JudgingJson:
-    return {"outputs": saved.outputs, "of": saved.of, "cost": None if saved.cost is None else float(saved.cost)}
 
 
 def _judge_calls_to_json(calls: Sequence[JudgeCall]) -> list[JudgingJson]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import importlib
 import inspect
 import sys
 import threading
@@ -13,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
+from evenhand.files.python_functions import import_by_name
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import FunctionPath, Secrets
 from evenhand.models.requests import Reply, Request
@@ -101,13 +101,8 @@ class UnraisableError(Exception):
 
 def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:
     """The function of that name, looked for from the working directory."""
-    here = str(Path.cwd())
-    if here not in sys.path and "" not in sys.path:
-        sys.path.insert(0, here)  # As `python -m` does; the function may import its neighbours later.
     try:
-        thing: object = importlib.import_module(meant.module)
-        for part in meant.function.split("."):
-            thing = getattr(thing, part)
+        thing = import_by_name(f"{meant.module}:{meant.function}", Path())
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
         raise JudgeError(Fault(why, _hint_function_path(problem, meant), where=name)) from None

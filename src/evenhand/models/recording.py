@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
 
-from evenhand.errors import Fault, JudgeError, RefusedError
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenLogprobs, TokenUsage
-from evenhand.models.server_answers import StopReason, read_json_object
+from evenhand.errors import Fault, InputError, JudgeError, RefusedError
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import read_json_string
+from evenhand.files.json_shape import JsonField, JsonShape
+from evenhand.models.requests import EMBEDDED, Reply, Request, TokenLogprobs
+from evenhand.models.server_answers import read_json_object
 
 _BEGINNING = b'{"key": "'
-_STOPS: dict[str, StopReason] = {"end": "end", "length": "length", "refusal": "refusal", "unknown": "unknown"}
-
-T = TypeVar("T")
 
 
 class ReplyRecorder:
@@ -99,13 +98,13 @@ class ReplyRecord:
             return
         try:
             entry = read_json_object(json.loads(line))
-            key, model = _expect_json_type(entry["key"], str), _expect_json_type(entry["model"], str)
-            reply = reply_from_json(read_json_object(entry["reply"]))
+            key, model = read_json_string(entry["key"]), read_json_string(entry["model"])
+            reply = reply_from_json(entry["reply"])
         except json.JSONDecodeError:
             if line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
             raise self._wrong(number) from None
-        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
+        except (ValueError, KeyError, RecursionError, InputError):
             raise self._wrong(number) from None
         self._models.setdefault(model, reply.model)
         self._replies.setdefault(key, reply)
@@ -142,64 +141,21 @@ class ReplayModel:
         return reply
 
 
-def reply_to_json(reply: Reply) -> dict[str, object]:
-    """A reply as plain data."""
-    usage = reply.usage
-    return {
-        "text": reply.text,
-        "stop": reply.stop,
-        "model": reply.model,
-        "usage": {"input": usage.input, "output": usage.output, "cached": usage.cached, "stored": usage.stored},
-        "places": [[place.token, place.likely] for place in reply.places],
-        "request_id": reply.request_id,
-        "attempts": reply.attempts,
-        "seconds": reply.seconds,
-    }
+REPLY_JSON = Codec(
+    error=JudgeError,
+    lenient=True,  # Records of all versions are replayed.
+    shapes={
+        Reply: JsonShape(only=("text", "stop", "model", "usage", "places", "request_id", "attempts", "seconds")),
+        TokenLogprobs: JsonShape(row=True, fields={"likely": JsonField(plain=True)}),
+    },
+)
+
+reply_to_json = REPLY_JSON.writer(Reply)
 
 
-def reply_from_json(fields: Mapping[str, object]) -> Reply:
+def reply_from_json(data: object) -> Reply:
     """A reply out of plain data; it came from a record and costs nothing."""
-    usage = read_json_object(fields.get("usage"))
-    return Reply(
-        text=_expect_json_type(fields["text"], str),
-        stop=_STOPS[_expect_json_type(fields["stop"], str)],
-        model=_expect_json_type(fields.get("model", ""), str),
-        usage=TokenUsage(
-            input=_expect_optional_json(usage.get("input"), int),
-            output=_expect_optional_json(usage.get("output"), int),
-            cached=_expect_optional_json(usage.get("cached"), int),
-            stored=_expect_optional_json(usage.get("stored"), int),
-        ),
-        places=tuple(map(_logprobs_from_json, _expect_json_type(fields.get("places", []), list))),
-        request_id=_expect_optional_json(fields.get("request_id"), str),
-        attempts=_expect_json_type(fields.get("attempts", 1), int),
-        seconds=_expect_json_number(fields.get("seconds", 0.0)),
-        recorded=True,
-    )
-
-
-def _logprobs_from_json(value: object) -> TokenLogprobs:
-    token, likely = _expect_json_type(value, list)
-    return TokenLogprobs(
-        _expect_json_type(token, str),
-        tuple(
-            (_expect_json_type(word, str), _expect_json_number(log)) for word, log in _expect_json_type(likely, list)
-        ),
-    )
-
-
-def _expect_json_type(value: object, type_: type[T]) -> T:
-    if not isinstance(value, type_):
-        raise TypeError
-    return value
-
-
-def _expect_optional_json(value: object, type_: type[T]) -> T | None:
-    return None if value is None else _expect_json_type(value, type_)
-
-
-def _expect_json_number(value: object) -> float:
-    return float(value) if isinstance(value, int) else _expect_json_type(value, float)
+    return REPLY_JSON.from_json(Reply, data, recorded=True)
 
 
 def _record_ends_mid_line(path: Path) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from evenhand.assertions.check import CheckedAssertion, checked_assertion_to_json, score_assertion_layers
+from evenhand.evals.sample import write_output_json
+from evenhand.files.codec import Codec
+from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.results import JudgedSample, guard_finding_to_json, judgment_to_json, suggestion_to_json
+from evenhand.judging.results import JUDGMENT_SHAPE, JudgedSample, guard_finding_to_json, suggestion_to_json
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import GuardFinding, ToolCall, VariantOutput
+from evenhand.model.sample import GuardFinding, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Scorecard
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -118,13 +120,13 @@ def _result_content_json(
         "why": why,
         "cluster": result.cluster,
         "rubric": result.rubric.name if result.rubric else None,
-        "output": stored_output_json(result.made) if result.made else None,
+        "output": write_output_json(result.made) if result.made else None,
         "findings": [guard_finding_to_json(one) for one in result.findings],
         "assertions": [checked_assertion_to_json(one) for one in result.checked],
         "layers": whole.layers if whole else {},
         "scorecard": scorecard_to_json(result.rubric, card) if result.rubric and card else None,
         "composite_steps": whole.steps if whole else [],
-        "judgments": [_exact_judgment_json(one) for one in judged.judgments if one.output == variant] if judged else [],
+        "judgments": [write_exact_judgment(one) for one in judged.judgments if one.output == variant] if judged else [],
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
@@ -147,9 +149,14 @@ def _judge_seats_json(judged: JudgedSample | None, variant: str) -> dict[str, in
     return {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order}
 
 
-def _exact_judgment_json(one: Judgment) -> Json:
-    """A judgment with its exact score, from which another rubric can be scored."""
-    return {**judgment_to_json(one), "exact": fraction_text(one.score.value if isinstance(one.score, Scored) else None)}
+def _exact_score_text(one: Judgment) -> str | None:
+    return fraction_text(one.score.value) if isinstance(one.score, Scored) else None
+
+
+# With its exact score, from which another rubric can be scored.
+write_exact_judgment = Codec(
+    shapes={Judgment: replace(JUDGMENT_SHAPE, derived={"exact": DerivedField(_exact_score_text)})}
+).writer(Judgment)
 
 
 LayerScores = Mapping[str, CriterionScore]
@@ -209,29 +216,3 @@ def _judge_layer_score(card: Scorecard | None) -> CriterionScore:
         return Missing("failed", "no score")
     first, *others = dict.fromkeys(entry.missing for entry in card.missing)
     return replace(first, why="; ".join((first.why, *(one.text for one in others))))
-
-
-def stored_output_json(made: VariantOutput) -> dict[str, Any]:
-    """An output as plain data."""
-    trace = made.trace
-    return {
-        "text": made.text,
-        "trace": None if trace is None else [{"name": c.name, "input": c.input, "output": c.output} for c in trace],
-        "cost": None if made.cost is None else str(made.cost),
-        "latency_ms": made.latency_ms,
-        "turns": made.turns,
-        "author": made.author,
-    }
-
-
-def read_stored_output(data: Mapping[str, Any]) -> VariantOutput:
-    """An output out of plain data."""
-    trace = data["trace"]
-    return VariantOutput(
-        text=data["text"],
-        trace=None if trace is None else tuple(ToolCall(one["name"], one["input"], one["output"]) for one in trace),
-        cost=None if data["cost"] is None else Decimal(data["cost"]),
-        latency_ms=data["latency_ms"],
-        turns=data["turns"],
-        author=data["author"],
-    )

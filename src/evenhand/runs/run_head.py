@@ -1,11 +1,10 @@
-"""The head of a report as plain data: all numbers of a run but its samples and its decision; gates, and length
-against score.
+"""The head of a report as plain data: all numbers of a run but its samples and its decision, with length against
+score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, s
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
     from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
 
+    kept = frame.to_json()
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
     variants = []
     for name in summary.tallies:
@@ -34,12 +34,7 @@ def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, s
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
     judges = [summarise_judge_json(name, summary.calls[name], name == EMBEDDED) for name in asked]
     return {
-        "eval": {
-            "judges": list(frame.judges),
-            "guards": list(frame.guards),
-            "rubrics": list(frame.rubrics),
-            "assertions": list(frame.assertions),
-        },
+        "eval": {name: kept[name] for name in ("judges", "guards", "rubrics", "assertions")},
         "unfinished": sum(tally.unfinished for tally in summary.tallies.values()),
         "variants": variants,
         "judges": judges,
@@ -140,38 +135,3 @@ def _length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int6
 
 def _round_length_bias(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-PASS_RATE = "pass_rate"
-
-
-def check_run_gates(
-    tally: VariantTally, gates: Mapping[str, Fraction], but: Collection[str] = ()
-) -> list[dict[str, object]]:
-    """Each gate with what was reached, `but` for some. Every output must pass, unless a pass rate says otherwise."""
-    asked = {name: least for name, least in gates.items() if name not in but}
-    asked.setdefault(PASS_RATE, Fraction(1))
-    states: list[dict[str, object]] = []
-    for name, least in asked.items():
-        reached = _gate_mean(tally, name)
-        states.append(
-            {
-                "gate": name,
-                "min": float(least),
-                "mean": None if reached is None else float(reached),
-                "passed": None if reached is None else reached >= least,
-            }
-        )
-    return states
-
-
-def _gate_mean(tally: VariantTally, name: str) -> Fraction | None:
-    if name in ("score", "composite"):
-        return (tally.score if name == "score" else tally.composite).exact
-    if name in tally.layers:
-        return tally.layers[name].exact
-    if name == PASS_RATE:  # An incomplete scorecard never passes, and an output that failed has none.
-        total = sum(tally.states.values())
-        return Fraction(tally.passed, total) if total else None
-    mean = tally.criteria.get(name)
-    return mean.exact if mean else None

@@ -12,6 +12,8 @@ from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from evenhand.errors import StoreError
+from evenhand.files.codec import Codec
 from evenhand.scoring.consistency import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -45,20 +47,8 @@ class EvalSnapshot:
 
     def to_json(self) -> Json:
         """As plain data."""
-        return {
-            "name": self.name,
-            "control": self.control,
-            "variants": dict(self.variants),
-            "judges": list(self.judges),
-            "guards": list(self.guards),
-            "rubrics": list(self.rubrics),
-            "assertions": list(self.assertions),
-            "gates": {name: str(least) for name, least in self.gates.items()},
-            "smallest_effect": str(self.smallest_effect),
-            "repeats": self.repeats,
-            "seed": self.seed,
-            "fingerprints": dict(self.fingerprints),
-        }
+        written: Json = SNAPSHOT_JSON.to_json(self)
+        return written
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -90,19 +80,12 @@ def snapshot_eval(eval: Eval, fingerprints: Mapping[str, str]) -> EvalSnapshot:
     )
 
 
-def read_eval_snapshot(data: Mapping[str, Any]) -> EvalSnapshot:
+def read_eval_snapshot(data: object) -> EvalSnapshot:
     """The frame that a run has kept."""
-    return EvalSnapshot(
-        **{
-            **data,
-            "judges": tuple(data["judges"]),
-            "guards": tuple(data["guards"]),
-            "rubrics": tuple(data["rubrics"]),
-            "assertions": tuple(data["assertions"]),
-            "gates": {name: Fraction(least) for name, least in data["gates"].items()},
-            "smallest_effect": Fraction(data["smallest_effect"]),
-        }
-    )
+    return SNAPSHOT_JSON.from_json(EvalSnapshot, data)
+
+
+SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version")
 
 
 def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -14,6 +13,7 @@ from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, assertion_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Variant
+from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_fingerprint
 from evenhand.judging.open_judge import open_judge
 from evenhand.model.rubric import Rubric
@@ -93,9 +93,8 @@ def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[
 
 def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
     """The judges, or an error with all that cannot be asked; functions are looked for from the eval's folder too."""
-    folder = str(eval.folder.absolute())
-    if folder not in sys.path and any(name.startswith("python:") for name in eval.judges):
-        sys.path.insert(0, folder)
+    if any(name.startswith("python:") for name in eval.judges):
+        add_import_folder(eval.folder)
     judges: list[ChainedModel] = []
     faults: list[Fault] = []
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):

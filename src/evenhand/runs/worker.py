@@ -15,7 +15,7 @@ from evenhand.assertions.check import CheckedAssertion, check_assertion
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
-from evenhand.evals.sample import EvalSample
+from evenhand.evals.sample import EvalSample, read_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,
     assertion_material,
@@ -34,7 +34,7 @@ from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Model
 from evenhand.runs.reply_cache import BudgetQueue, ReplyCache, cache_replies
-from evenhand.runs.results import OutputResult, build_result_row, read_stored_output, stored_output_json
+from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup, digest_run_parts, variant_program_folder
 from evenhand.store.rows import Row, to_stored_json
@@ -242,7 +242,7 @@ class RunOutputs:
         if found is None:
             made = await self._turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
         else:
-            made = read_stored_output(json.loads(found["content"]))
+            made = read_output_json(json.loads(found["content"]))
         if found is None or found["run"] != self._book.run:
             await self._book.record_row("made", self._made_output_row(key, work, made))
         return made
@@ -254,7 +254,7 @@ class RunOutputs:
             "position": work.position,
             "variant": work.variant,
             "repeat": work.repeat,
-            "content": to_stored_json(stored_output_json(made)),
+            "content": to_stored_json(write_output_json(made)),
             "at": self._book.now(),
         }
 

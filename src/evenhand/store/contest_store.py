@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -23,14 +23,17 @@ OpenTransaction = Callable[[], AbstractContextManager[Connection]]
 class ContestStore:
     """The contests of a store, reached by `store.contests`. Every failure is a StoreError that names the store."""
 
-    def __init__(self, read: OpenTransaction, write: OpenTransaction, shown: str) -> None:
+    def __init__(
+        self, read: OpenTransaction, write: OpenTransaction, shown: str, clock: Callable[[], datetime]
+    ) -> None:
         self._read = read
         self._write = write
         self._shown = shown
+        self._clock = clock
 
     def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
         """Write down a new contest."""
-        rows = fit_store_rows(CONTESTS, [{**contest, "touched": _store_timestamp(now)}])
+        rows = fit_store_rows(CONTESTS, [{**contest, "touched": self._format_moment(now)}])
         with self._write() as connection:
             try:
                 connection.execute(insert(CONTESTS), rows)
@@ -101,7 +104,7 @@ class ContestStore:
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a contest; one that says running and is not was killed."""
-        return is_holder_alive(contest, now or datetime.now(UTC), lambda: parse_stored_time(contest["touched"]))
+        return is_holder_alive(contest, now or self._clock(), lambda: parse_stored_time(contest["touched"]))
 
     def delete_contest(self, id: str, *, now: datetime | None = None) -> None:
         """Remove a contest with its events, unless a process works on it."""
@@ -123,10 +126,9 @@ class ContestStore:
 
     def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
-        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=_store_timestamp(now)))
+        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=self._format_moment(now)))
         if not done.rowcount:
             raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
 
-
-def _store_timestamp(now: datetime | None) -> str:
-    return (now or datetime.now(UTC)).isoformat(timespec="milliseconds")
+    def _format_moment(self, now: datetime | None) -> str:
+        return (now or self._clock()).isoformat(timespec="milliseconds")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -61,11 +61,17 @@ from evenhand.store.run_export import export_run_lines, import_run_file, write_e
 from evenhand.store.tables import RESULTS, RUNS
 
 
+def read_utc_clock() -> datetime:
+    """This moment: what a store goes by unless it is given another clock."""
+    return datetime.now(UTC)
+
+
 class Store:
     """Runs with their samples, results, calls and outputs. Every failure is a StoreError that names the store."""
 
-    def __init__(self, place: StoreLocation, engine: Engine) -> None:
+    def __init__(self, place: StoreLocation, engine: Engine, clock: Callable[[], datetime]) -> None:
         self._place = place
+        self._clock = clock
         self._engine = engine
         self._reading = engine_for_reading(engine)
         self._writing = engine_for_writing(engine)
@@ -73,7 +79,13 @@ class Store:
 
     @classmethod
     def open(
-        cls, place: str | Path | None, environ: Mapping[str, str], *, create: bool = True, empty: str = NO_RUNS
+        cls,
+        place: str | Path | None,
+        environ: Mapping[str, str],
+        *,
+        create: bool = True,
+        empty: str = NO_RUNS,
+        clock: Callable[[], datetime] = read_utc_clock,
     ) -> Self:
         """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
 
@@ -91,7 +103,7 @@ class Store:
             except BaseException:
                 engine.dispose()
                 raise
-        return cls(at, engine)
+        return cls(at, engine, clock)
 
     @property
     def shown(self) -> str:
@@ -101,7 +113,7 @@ class Store:
     @property
     def contests(self) -> ContestStore:
         """The contests that are kept beside the runs."""
-        return ContestStore(self._read, self._write, self.shown)
+        return ContestStore(self._read, self._write, self.shown, self._clock)
 
     def close(self) -> None:
         """Let go of the file or the server."""
@@ -125,7 +137,7 @@ class Store:
 
     def hold_run(self, id: str, holder: str, *, now: datetime | None = None) -> None:
         """Hold a run and set it running; refused while another process works on it."""
-        at = now or datetime.now(UTC)
+        at = now or self._clock()
         with self._write() as connection:
             hold_stored_row(
                 connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run, at), self.shown
@@ -140,7 +152,7 @@ class Store:
     def is_run_held(self, run: Mapping[str, object], *, now: datetime | None = None) -> bool:
         """Whether a process that may still live works on a run; a run that says running and is not held was killed."""
         with self._read() as connection:
-            return is_run_row_held(connection, run, now or datetime.now(UTC))
+            return is_run_row_held(connection, run, now or self._clock())
 
     def write_rows(self, batch: RowBatch) -> None:
         """Write the rows of a batch, all of them or none."""
@@ -242,7 +254,7 @@ class Store:
     def set_baseline(self, name: str, run: str, *, now: datetime | None = None) -> str | None:
         """Give a finished run a name, and say which run had it before."""
         with self._write() as connection:
-            return set_baseline_row(connection, name, run, now or datetime.now(UTC), self.shown)
+            return set_baseline_row(connection, name, run, now or self._clock(), self.shown)
 
     def remove_baseline(self, name: str) -> str:
         """Take a name away and say which run had it; the run stays."""
@@ -262,12 +274,12 @@ class Store:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._write() as connection:
             row = find_run_row(connection, run, self.shown)
-            delete_run_row(connection, row, now or datetime.now(UTC), self.shown, pinned=pinned)
+            delete_run_row(connection, row, now or self._clock(), self.shown, pinned=pinned)
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
         with self._write() as connection:
-            runs = delete_abandoned_runs(connection, keep, now or datetime.now(UTC))
+            runs = delete_abandoned_runs(connection, keep, now or self._clock())
         with self._place.wrap_errors():
             return CollectedRuns(runs=runs, freed=vacuum_store(self._engine, self._place.file))
 

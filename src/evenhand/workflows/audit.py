@@ -13,11 +13,13 @@ from evenhand.calibrate.audits.findings import Audit
 from evenhand.runs.columns import RunTable, load_run_table
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 RESULTS_PEEKED = 200  # Results that are looked at for who made the outputs of a variant.
 
 
+@takes_store
 def audit_run(store: Store, run: str) -> Audit:
     """The audit of a run's judges; `run` is an id as `Store.run` takes it."""
     row = store.find_run(run)

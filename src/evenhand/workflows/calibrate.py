@@ -12,40 +12,72 @@ from typing import Any
 from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges
 from evenhand.calibrate.labels import Label, read_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, build_unwritable_error
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_table
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.workflows.stores import takes_store
 
 LARGEST_LABEL_FILE = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibratedRun:
-    """What labels tell of a run, and the labels, which nobody keeps yet."""
+    """What labels tell of a run, how many there were, and what became of the panel and of earlier labels."""
 
     found: JudgeCalibration
-    labels: tuple[Label, ...]
+    labels: int
+    replaced: int = 0  # Labels that were kept with the run before.
+    panel_refused: InputError | None = None  # Why no panel was written; then no label is kept either.
 
 
-def calibrate_run(store: Store, run: str, labels: Path) -> CalibratedRun:
-    """The judges of a run against the labels in a file."""
+@takes_store
+def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = None) -> CalibratedRun:
+    """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
+    found, read = _hold_against_labels(store, run, labels)
+    refused = None if panel is None else _try_writing_panel(found, panel)
+    if refused is not None:
+        return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
+    return CalibratedRun(found=found, labels=len(read), replaced=_store_run_labels(store, found.run, read))
+
+
+def _hold_against_labels(store: Store, run: str, labels: Path) -> tuple[JudgeCalibration, tuple[Label, ...]]:
     row = store.find_run(run)
     table = load_run_table(store, row["id"])
     read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     found = calibrate_judges(
         table, read, models=_run_variant_models(row), cost=_run_judge_costs(row), seed=table.frame.seed
     )
-    return CalibratedRun(found=found, labels=read)
+    return found, read
 
 
-def store_run_labels(store: Store, one: CalibratedRun) -> int:
+def _store_run_labels(store: Store, run: str, labels: tuple[Label, ...]) -> int:
     """Keep the labels with the run in place of earlier ones; how many those were."""
-    before = sum(1 for _ in store.labels(one.found.run))
+    before = sum(1 for _ in store.labels(run))
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    store.replace_labels(one.found.run, [{**label.row(), "at": now} for label in one.labels])
+    store.replace_labels(run, [{**label.row(), "at": now} for label in labels])
     return before
+
+
+def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:
+    """Write the recommended panel; the error, if it cannot be, is for after what was found."""
+    try:
+        _write_panel_file(target, write_panel_yaml(found))
+    except InputError as error:
+        return error
+    return None
+
+
+def _write_panel_file(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.part")  # Whoever reads the file meanwhile sees the old one or the new one.
+    try:
+        part.write_text(text, "utf-8")
+        part.replace(path)
+    except OSError as problem:
+        raise build_unwritable_error(str(path), problem) from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def write_panel_yaml(found: JudgeCalibration) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.compare.decide import decide_comparison, decision_json
-from evenhand.compare.decision import CompareDecision, VariantColumn
-from evenhand.compare.run_decision import add_lead_reasons, apply_own_gates, read_run_looks
+from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decision import CompareDecision, ForcedComparison, GateState, VariantColumn
+from evenhand.compare.decision_json import decision_json
+from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.pairing import PairedRows, SharedSamples, match_run_samples, pair_rows
 from evenhand.stats.arrays import Undefined
@@ -31,6 +32,7 @@ from evenhand.workflows.compare_sides import (
     refuse_comparison,
 )
 from evenhand.workflows.report import load_run_report
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 SAMPLE_IDS_NAMED = 5  # Ids that are named of samples that only one run has; all are counted.
@@ -46,7 +48,44 @@ class CompareTerms:
     power: bool = False  # Also how many samples would settle it.
 
 
-def compare_runs(store: Store, *runs: str, terms: CompareTerms = CompareTerms()) -> Json:  # noqa: B008 - frozen
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareResult:
+    """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
+
+    control: ComparedSide
+    treatments: tuple[ComparedSide, ...]
+    samples: Json
+    notes: tuple[str, ...]
+    forced: tuple[str, ...]
+    decision: CompareDecision
+    power: Json | None
+    scales: Json
+
+    @property
+    def exit_code(self) -> int:
+        """0 where the treatments may be shipped."""
+        return self.decision.exit_code
+
+    def to_json(self) -> Json:
+        """As plain data."""
+        return {
+            "control": self.control.to_json(),
+            "treatments": [side.to_json() for side in self.treatments],
+            "samples": self.samples,
+            "notes": list(self.notes),
+            "forced": list(self.forced),
+            "decision": decision_json(self.decision),
+            "power": self.power,
+            "scales": self.scales,
+        }
+
+
+@takes_store
+def compare_runs(
+    store: Store,
+    *runs: str,
+    terms: CompareTerms = CompareTerms(),  # noqa: B008 - frozen
+) -> CompareResult:
     """The decision between two runs, the first being the control, or between the variants of one.
 
     A run is given as `Store.run` takes it, with ":VARIANT" behind it where it has several.
@@ -64,17 +103,17 @@ def compare_runs(store: Store, *runs: str, terms: CompareTerms = CompareTerms())
     ]
     if not terms.force:
         refuse_comparison(objections)
-    found = decide_sides(store, sides, pairs, terms)
-    return {
-        "control": control.to_json(),
-        "treatments": [side.to_json() for side in treatments],
-        "samples": _compared_samples_json(common, len(control.member.samples)),
-        "notes": [*_comparison_notes(sides, common, by_lot, pairs), *found.notes],
-        "forced": [part for objection in objections for part in objection.parts],
-        "decision": _mark_forced_decision(found.told, objections),
-        "power": _comparison_power_json(found, sides, pairs) if terms.power else None,
-        "scales": {one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
-    }
+    found = decide_sides(store, sides, pairs, terms, _describe_force(objections, treatments))
+    return CompareResult(
+        control=control,
+        treatments=tuple(treatments),
+        samples=_compared_samples_json(common, len(control.member.samples)),
+        notes=(*_comparison_notes(sides, common, by_lot, pairs), *found.notes),
+        forced=tuple(part for objection in objections for part in objection.parts),
+        decision=found.decision,
+        power=_comparison_power_json(found, sides, pairs) if terms.power else None,
+        scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
+    )
 
 
 def _refuse_disjoint_runs(
@@ -103,19 +142,16 @@ def _objections_between_runs(
     ]
 
 
-def _mark_forced_decision(decision: Json, objections: Sequence[ComparisonObjection]) -> Json:
-    """A decision that was forced says so wherever it is told, and passes nothing."""
+def _describe_force(
+    objections: Sequence[ComparisonObjection], treatments: Sequence[ComparedSide]
+) -> ForcedComparison | None:
     if not objections:
-        return decision
-    why = "; ".join(dict.fromkeys(objection.what for objection in objections))
-    mend = "; ".join(dict.fromkeys(objection.hint.partition(":")[0] for objection in objections))
-    doubt = "the difference may come from that" if decision["comparisons"] else "that may have made it what it is"
-    marked = {**decision, "comparisons": [dict(one) for one in decision["comparisons"]], "exit_code": 1}
-    for told in (marked, *marked["comparisons"]):
-        told["headline"] = f"{told['headline'].removesuffix('.')} (forced: {why}; {doubt})."
-        told["reasons"] = [*told["reasons"], f"It was forced although {why}: {doubt}."]
-        told["next_step"] = f"Ship nothing by this: {mend}."
-    return marked
+        return None
+    return ForcedComparison(
+        why="; ".join(dict.fromkeys(objection.what for objection in objections)),
+        doubt="the difference may come from that" if treatments else "that may have made it what it is",
+        fix="; ".join(dict.fromkeys(objection.fix for objection in objections)),
+    )
 
 
 def _compared_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
@@ -179,16 +215,19 @@ def _comparison_power_json(found: DecidedComparison, sides: Sequence[ComparedSid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecidedComparison:
-    """A decision, what it was decided by, and the same as plain data; `notes` are for its reader."""
+    """A decision and what it was decided by; `notes` are for its reader."""
 
     decision: CompareDecision
     columns: Mapping[str, VariantColumn]
-    told: Json
     notes: tuple[str, ...]
 
 
 def decide_sides(
-    store: Store, sides: Sequence[ComparedSide], pairs: PairedRows, terms: CompareTerms
+    store: Store,
+    sides: Sequence[ComparedSide],
+    pairs: PairedRows,
+    terms: CompareTerms,
+    forced: ForcedComparison | None = None,
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
@@ -202,6 +241,7 @@ def decide_sides(
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+        other_gates={side.name: _stored_gate_states(side, heads, but=layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=measure_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -210,12 +250,12 @@ def decide_sides(
         # Settled was the run's own comparison; one with another run has to have samples enough.
         stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
         looks=_side_looks(looked) if looked else None,
+        forced=forced,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
     return DecidedComparison(
         decision=decision,
         columns=columns,
-        told=_decided_sides_json(sides, decision, heads),
         notes=(note,) if note and decision.comparisons else (),
     )
 
@@ -252,16 +292,10 @@ def _side_looks(side: ComparedSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _decided_sides_json(sides: Sequence[ComparedSide], decision: CompareDecision, heads: Mapping[str, Json]) -> Json:
-    """As plain data, held also to the gates beyond the layers that each run was held to."""
-    told = add_lead_reasons(decision_json(decision))
-    layers = {state.gate for states in decision.gates.values() for state in states}
-    own = {}
-    for side in sides:
-        states = heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
-        own[side.name] = [state for state in states if state["gate"] not in layers]
-        told["gates"].setdefault(side.name, []).extend(own[side.name])
-    return apply_own_gates(told, own, [side.name for side in sides[1:]] or [sides[0].name])
+def _stored_gate_states(side: ComparedSide, heads: Mapping[str, Json], but: Sequence[str]) -> tuple[GateState, ...]:
+    """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
+    states = heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
+    return tuple(GateState(**state) for state in states if state["gate"] not in but)
 
 
 def measure_label_agreement(store: Store, sides: Sequence[ComparedSide]) -> Agreement | Undefined | None:

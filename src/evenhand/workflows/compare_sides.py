@@ -160,15 +160,17 @@ FORCE_HINT = "--force compares them all the same"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonObjection:
-    """One reason why two variants should not be compared: all that belongs to it, and what would help."""
+    """One reason why two variants should not be compared: all that belongs to it, what would help, and why."""
 
     what: str
     parts: tuple[str, ...]
-    hint: str
+    fix: str
+    why_fix: str = ""
 
     def to_fault(self) -> Fault:
         """As an error tells it."""
-        return Fault(f"{self.what}: {'; '.join(self.parts)}", f"{self.hint}; {FORCE_HINT}")
+        fix = f"{self.fix}: {self.why_fix}" if self.why_fix else self.fix
+        return Fault(f"{self.what}: {'; '.join(self.parts)}", f"{fix}; {FORCE_HINT}")
 
 
 def refuse_comparison(objections: Sequence[ComparisonObjection]) -> None:
@@ -182,8 +184,8 @@ def object_to_unfinished_runs(sides: Sequence[ComparedSide]) -> Iterator[Compari
     for run in {side.run["id"]: side.run for side in sides}.values():
         if run["state"] != "finished":
             part = f"{run['id']} ({run['state']})"
-            hint = "wait for its end" if run["state"] == "running" else "evenhand run EVAL --resume finishes it"
-            yield ComparisonObjection(what="a run is not finished", parts=(part,), hint=hint)
+            fix = "wait for its end" if run["state"] == "running" else "evenhand run EVAL --resume finishes it"
+            yield ComparisonObjection(what="a run is not finished", parts=(part,), fix=fix)
 
 
 def object_to_other_setup(control: ComparedSide, treatment: ComparedSide) -> Iterator[ComparisonObjection]:
@@ -192,8 +194,8 @@ def object_to_other_setup(control: ComparedSide, treatment: ComparedSide) -> Ite
     if ours["fingerprint"] != theirs["fingerprint"]:
         setups = json.loads(ours["setup"]), json.loads(theirs["setup"])
         parts = list_setup_differences(*setups) or [f"fingerprint {ours['fingerprint']} → {theirs['fingerprint']}"]
-        hint = "run one of them again as the other was"
-        yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), hint=hint)
+        fix = "run one of them again as the other was"
+        yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), fix=fix)
 
 
 def object_to_missing_samples(
@@ -202,9 +204,11 @@ def object_to_missing_samples(
     """Samples that the treatment never had."""
     if found.only_first and found.both:
         part = f"{treatment.name} lacks {samples_in_words(len(found.only_first))} of {control.name}"
-        hint = "run it on all samples: what is left out may be what it is bad at"
         yield ComparisonObjection(
-            what="samples are missing", parts=(f"{part}, first {found.only_first[0]!r}",), hint=hint
+            what="samples are missing",
+            parts=(f"{part}, first {found.only_first[0]!r}",),
+            fix="run it on all samples",
+            why_fix="what is left out may be what it is bad at",
         )
 
 
@@ -217,8 +221,8 @@ def object_to_changed_samples(
         told = f"{samples_in_words(len(found.changed))} of one id, first {found.changed[0]!r}" + (
             f" ({fields})" if fields else ""
         )
-        hint = "give changed samples new ids, or run both on the same ones"
-        yield ComparisonObjection(what="samples differ", parts=(told,), hint=hint)
+        fix = "give changed samples new ids, or run both on the same ones"
+        yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
 
 def are_missing_by_lot(store: Store, control: ComparedSide, treatment: ComparedSide, found: SharedSamples) -> bool:
@@ -240,13 +244,13 @@ def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> 
     sets = [pairs.layer_sets(place) for place in range(len(sides))]
     if len({layers for found in sets for layers in found}) <= 1:
         return
-    parts = [
-        f"{side.name} by " + " and ".join(f"{_join_layer_names(by)} ({samples_in_words(n)})" for by, n in found.items())
-        for side, found in zip(sides, sets, strict=True)
-        if found
+    told = [
+        " and ".join(f"{_join_layer_names(layers)} ({samples_in_words(count)})" for layers, count in found.items())
+        for found in sets
     ]
-    hint = "configure the same checks for all samples of both"
-    yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), hint=hint)
+    parts = [f"{side.name} by {layers}" for side, layers in zip(sides, told, strict=True) if layers]
+    fix = "configure the same checks for all samples of both"
+    yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), fix=fix)
 
 
 def _changed_sample_fields(store: Store, control: ComparedSide, treatment: ComparedSide, id: str) -> str:

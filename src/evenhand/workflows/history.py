@@ -6,8 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.errors import Fault, InputError, suggest_close_word
 from evenhand.runs.run_record import PastEvaluation, evaluate_run_history
 from evenhand.store.store import Store
+from evenhand.workflows.stores import takes_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +38,18 @@ class HistoryEntry:
         }
 
 
+@takes_store
 def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
     """The finished runs of an eval, oldest first, by variant; a subject may also be NAME/VARIANT."""
+    found = _find_subject_history(store, subject)
+    if not found:
+        names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
+        hint = suggest_close_word(subject, names) or f"known: {', '.join(names[:10])}"
+        raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
+    return found
+
+
+def _find_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
     runs = store.list_runs(subject)
     if runs:
         return [line for variant in _variants_in_runs(runs) for line in _variant_history(runs, variant)]

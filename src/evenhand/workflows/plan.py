@@ -15,7 +15,8 @@ from typing import Any
 from evenhand.errors import RefusedError, StoreError
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
-from evenhand.evals.sample import EvalSample
+from evenhand.evals.eval_schema import eval_schema
+from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.judging.judge import judge_sample
 from evenhand.model.sample import Sample
 from evenhand.models.connections import Connections
@@ -23,11 +24,12 @@ from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
-from evenhand.runs.results import read_stored_output
 from evenhand.runs.run_record import find_run_to_resume, list_run_lineage
 from evenhand.runs.setup import RunSetup, prepare_run_setup
 from evenhand.runs.worker import made_output_key
 from evenhand.store.store import Store
+
+__all__ = ["eval_schema", "plan_run"]
 
 Json = dict[str, Any]
 OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.
@@ -175,7 +177,7 @@ class _EarlierOutputs:
             for repeat in self._repeats
         }
         found = self._store.find_outputs(list(units), self._runs)
-        return {units[key]: read_stored_output(json.loads(row["content"])).text for key, row in found.items()}
+        return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
 class _ExistingStore:

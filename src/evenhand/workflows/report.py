@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from evenhand.compare.decision_json import decision_json, value_json
 from evenhand.compare.run_decision import decide_run, read_run_looks
 from evenhand.runs.columns import ColumnsBuilder, store_run_columns
 from evenhand.runs.run_head import build_run_head, first_sample_positions
@@ -18,8 +20,24 @@ from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
+from evenhand.workflows.stores import StoreLike, open_store, takes_store
 
 Json = dict[str, Any]
+
+
+@contextmanager
+def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Json]]]:
+    """The whole report of a run: its head, and its samples as long as the store is open."""
+    with open_store(store) as opened:
+        yield load_whole_report(opened, run)
+
+
+@takes_store
+def annotate_run(store: Store, run: str) -> list[str]:
+    """The failures of a run as GitHub Actions show them beside the change that made them."""
+    from evenhand.report.ci_reports import format_github_annotations
+
+    return list(format_github_annotations(*load_run_report(store, run)))
 
 
 def load_whole_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
@@ -37,11 +55,11 @@ def add_label_agreement(store: Store, run: Row, head: Json) -> Json:
     from evenhand.calibrate.calibration import label_scatter_json
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
     from evenhand.calibrate.labels import label_from_row
-    from evenhand.compare.decide import human_aligned_badge_json
+    from evenhand.compare.badges import build_human_aligned_badge
     from evenhand.runs.columns import load_run_table
 
     table, labels = load_run_table(store, run["id"]), [label_from_row(row) for row in rows]
-    badge = human_aligned_badge_json(measure_panel_human_agreement(table, labels))
+    badge = value_json(build_human_aligned_badge(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
         for one in head["decision"]["comparisons"]
@@ -65,7 +83,7 @@ def build_stored_head(store: Store, run: Row) -> Json:
     head = {
         "run": _run_facts_json(run, frame, setup, summary.samples),
         "stopping": _run_stopping_json(looks, early=early),
-        "decision": decide_run(frame, summary, looks, stopped_early=early),
+        "decision": decision_json(decide_run(frame, summary, looks, stopped_early=early)),
         **build_run_head(frame, summary, ids),
     }
     return {**head, "consistency": _run_consistency_json(store, run, frame, head)}

@@ -32,11 +32,13 @@ from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import fraction_text
 from evenhand.workflows.report import build_stored_head
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 RESCORED_ROWS_PER_BATCH = 500  # Rows per transaction.
 
 
+@takes_store
 def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     """The head of a new run: the judgments of an old one under another rubric, for the samples that `tag`'s was for."""
     new = apply_rubric_environment(load_rubric(rubric), os.environ)

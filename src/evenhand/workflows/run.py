@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand._version import __version__
+from evenhand.compare.decision import CompareDecision
+from evenhand.compare.decision_json import read_decision
 from evenhand.compare.stopping import StoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
@@ -55,6 +57,11 @@ class RunResult:
     head: Json
     why_stopped: str = ""
     needs_budget: bool = False  # It goes on only with a larger one.
+
+    @property
+    def decision(self) -> CompareDecision:
+        """What was decided, as the head tells it."""
+        return read_decision(self.head["decision"])
 
     @property
     def exit_code(self) -> int:

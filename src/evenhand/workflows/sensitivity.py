@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evenhand.compare.sensitivity import measure_sensitivity
+from evenhand.compare.sensitivity import measure_sensitivity, sensitivity_json
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_table
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.workflows.stores import takes_store
 
 Json = dict[str, Any]
 
 
+@takes_store
 def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, spread: float) -> Sensitivity:
     """What becomes of the ranking of a run's variants under other weights."""
     row = store.find_run(run)
@@ -22,22 +24,16 @@ def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, sp
     return measure_sensitivity(load_run_table(store, row["id"]), rubrics, draws=draws, seed=seed, spread=spread)
 
 
-MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES = (
-    10_000,
-    20_000_000,
-)  # Weightings; and samples times weightings, for a report that opens at once.
+# Weightings; and samples times weightings, for a report that opens at once.
+MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES = 10_000, 20_000_000
 
 
 def report_run_sensitivity(store: Store, run: Row) -> Json | None:
     """None where there is no ranking, or nothing that could be weighed otherwise."""
-    from evenhand.compare.sensitivity import measure_sensitivity, sensitivity_json
-    from evenhand.runs.columns import load_run_table
-
     table = load_run_table(store, run["id"])
     draws = max(100, min(MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES // max(1, len(table.samples))))
     try:
-        return sensitivity_json(
-            measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
-        )
+        found = measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
     except InputError:
         return None
+    return sensitivity_json(found)

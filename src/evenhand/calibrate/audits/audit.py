@@ -14,6 +14,9 @@ from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_ag
 from evenhand.calibrate.audits.judge_bias import find_judge_biases
 from evenhand.calibrate.audits.scale_use import find_scale_use
 from evenhand.errors import Fault, InputError
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import JsonShape, SplitField
 from evenhand.wording import round_for_json
 
 # What counts most comes first, among findings of one colour.
@@ -122,34 +125,22 @@ MOST_FINDINGS_LISTED = 90  # Findings that are listed, worst first; the others a
 
 def audit_json(audit: Audit) -> Json:
     """Plain data for files, programs and plots."""
+    written: Json = AUDIT_JSON.to_json(audit)
+    return written
+
+
+def _write_audit_findings(audit: Audit) -> Json:
     colours = [one.colour for one in audit.findings]
     return {
-        "run": audit.run,
-        "fit": audit.fit,
-        "headline": audit.headline,
-        "next_step": audit.next_step,
-        "worst": None if audit.worst is None else _audit_finding_json(audit.worst),
-        "judges": list(audit.judges),
-        "samples": audit.samples,
         "colours": {colour: colours.count(colour) for colour in ("red", "amber", "green", "grey")},
-        "findings": [_audit_finding_json(one) for one in audit.findings[:MOST_FINDINGS_LISTED]],
+        "findings": [AUDIT_JSON.to_json(one) for one in audit.findings[:MOST_FINDINGS_LISTED]],
         "not_listed": max(0, len(audit.findings) - MOST_FINDINGS_LISTED),
     }
 
 
-def _audit_finding_json(one: AuditFinding) -> Json:
-    return {
-        "finding": one.name,
-        "judge": one.judge,
-        "criterion": one.criterion,
-        "colour": one.colour,
-        "value": round_for_json(one.value),
-        "low": round_for_json(one.low),
-        "high": round_for_json(one.high),
-        "level": round_for_json(one.level),
-        "n": one.n,
-        "unit": one.unit,
-        "method": one.method,
-        "says": one.says,
-        "advice": one.advice,
-    }
+AUDIT_JSON = Codec(
+    scalars={float: written_as(round_for_json)},
+    shapes={
+        Audit: JsonShape(fields={"findings": SplitField(("colours", "findings", "not_listed"), _write_audit_findings)})
+    },
+)

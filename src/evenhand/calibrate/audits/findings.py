@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from evenhand.calibrate.jackknife import IntervalEstimate
 from evenhand.errors import Fault, InputError
+from evenhand.files.json_shape import json_key
 from evenhand.wording import format_number, format_plural
 
 AuditColour = Literal["red", "amber", "green", "grey"]
@@ -23,7 +24,7 @@ class AuditFinding:
     `n` counts independent samples, and of failures the answers. `low` and `high` are None where there is no interval.
     """
 
-    name: str
+    name: str = field(metadata=json_key("finding"))
     judge: str
     criterion: str | None = None
     colour: AuditColour
@@ -51,8 +52,8 @@ class Audit:
     run: str
     fit: JudgesFit
     headline: str
-    worst: AuditFinding | None
     next_step: str
+    worst: AuditFinding | None
     judges: tuple[str, ...]
     samples: int
     findings: tuple[AuditFinding, ...]

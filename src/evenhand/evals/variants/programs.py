@@ -5,13 +5,11 @@ what happened.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
 import os
 import shutil
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +21,7 @@ from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
 from evenhand.evals.sample import EvalSample, output_file_json
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots
+from evenhand.files.python_functions import import_by_name
 from evenhand.model.sample import VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 
@@ -233,14 +232,8 @@ async def _call_in_daemon_thread(call: VariantCallable, sample: dict[str, object
 
 def _import_variant_function(variant: FunctionVariant) -> VariantCallable:
     """The function of that name, looked for from the folder of the eval file too."""
-    folder = str(variant.folder.absolute())
-    if folder not in sys.path:
-        sys.path.insert(0, folder)  # It stays: the function may import its neighbours later.
-    module, _, function = variant.name.partition(":")
     try:
-        thing: object = importlib.import_module(module)
-        for part in function.split("."):
-            thing = getattr(thing, part)
+        thing = import_by_name(variant.name, variant.folder)
     except (Exception, SystemExit) as problem:
         what = f"python:{variant.name} cannot be loaded: {type(problem).__name__}: {problem}"
         raise EvalError(Fault(what, "as in python: my_bot:answer, for answer() in my_bot.py")) from None

@@ -1,4 +1,4 @@
-"""The dimensions of a task written into its file, or printed to be pasted."""
+"""The dimensions of a task, locked by writing them into its file."""
 
 from __future__ import annotations
 
@@ -10,19 +10,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-import click
-
-from evenhand.cli.output import build_unwritable_error, escape_terminal_text
-from evenhand.cli.screen import Screen
-from evenhand.errors import ContestError
-from evenhand.wording import format_fraction
-
-if TYPE_CHECKING:
-    from evenhand.contest.task import Task
-    from evenhand.model.rubric import Rubric
-
+from evenhand.contest.event_log import contest_task_json
+from evenhand.contest.read_task import load_task
+from evenhand.contest.task import Task
+from evenhand.errors import ContestError, build_unwritable_error
+from evenhand.model.rubric import Rubric
 
 # An id that no reader of YAML takes for anything but text.
 _PLAIN_YAML_ID = re.compile(r"(?!true$|false$|null$)[a-z]{4,}(?:-[a-z]+)*")
@@ -81,9 +74,6 @@ def _dimensions_to_flow_yaml(rubric: Rubric) -> str:
 
 def _file_reads_as_task(part: Path, wanted: Task) -> bool:
     """Whether the file means what is wanted: JSON, flow style, an end mark or a block of text at the end may not."""
-    from evenhand.contest.event_log import contest_task_json
-    from evenhand.contest.read_task import load_task
-
     try:
         found, _ = load_task(part, os.environ)
     except ContestError:
@@ -111,22 +101,3 @@ def _quote_yaml_text(text: str) -> str:
 def _format_dimension_weight(weight: Fraction) -> str:
     decimal = Decimal(weight.numerator) / Decimal(weight.denominator)
     return str(decimal) if Fraction(decimal) == weight else str(weight)
-
-
-def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:
-    """Print them as a table, and as text to paste where they could not be written."""
-    screen = Screen()
-    columns = {
-        "dimension": [one.id for one in rubric.criteria],
-        "weight": [format_fraction(one.weight) for one in rubric.criteria],
-        "kind": ["fixed" if one.fixed else "of this task" for one in rubric.criteria],
-        "asks": [one.asks for one in rubric.criteria],
-    }
-    screen.table(columns, right=("weight",))
-    screen.gap()
-    if locked.written:
-        screen.line(f"written: {file}; edit them there before the contest starts (weights sum to 1)")
-        return
-    screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
-    screen.gap()
-    click.echo(escape_terminal_text(locked.to_paste), nl=False)

@@ -1,0 +1,195 @@
+"""Plain values in JSON: how text, numbers, exact fractions and times are written, and what is accepted when read."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from types import NoneType
+from typing import Any
+
+from evenhand.errors import Fault, InputError
+from evenhand.wording import describe_json_type
+
+MOST_FRACTION_DIGITS = 300
+LARGEST_NUMBER_SHOWN = 10**30  # Numbers of thousands of digits cannot even be written.
+
+_FRACTION = re.compile(rf"-?[0-9]{{1,{MOST_FRACTION_DIGITS}}}(?:/0*[1-9][0-9]{{0,{MOST_FRACTION_DIGITS}}})?")
+
+
+@dataclass(frozen=True, slots=True)
+class JsonScalar:
+    """How a value that has no parts is read, and how it is written; None writes it as it stands."""
+
+    read: Callable[[object], Any]
+    write: Callable[[Any], object] | None = None
+
+
+def written_as(write: Callable[[Any], object]) -> JsonScalar:
+    """A form for readers, from which the value cannot be had again."""
+
+    def refuse(value: object) -> None:
+        raise TypeError("this form is not read back")
+
+    return JsonScalar(refuse, write)
+
+
+class JsonFormatError(InputError):
+    """Data of another form than expected; the codec that reads it adds its own hint."""
+
+
+def unexpected_json(expected: str, value: object) -> JsonFormatError:
+    """That something else was expected."""
+    return JsonFormatError(Fault(f"must be {expected}, got {describe_json_value(value)}"))
+
+
+def describe_json_value(value: object) -> str:
+    """A value for a message: short ones as they are, others by their type."""
+    if isinstance(value, str):
+        return repr(value[:40])
+    small = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER_SHOWN
+    return str(value) if small or isinstance(value, float) else describe_json_type(value)
+
+
+def read_json_string(value: object) -> str:
+    """A text."""
+    if isinstance(value, str):
+        return value
+    raise unexpected_json("text", value)
+
+
+def make_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
+    """A function that reads one of a few words."""
+
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise unexpected_json(f"one of {', '.join(allowed)}" if isinstance(value, str) else "text", value)
+
+    return read
+
+
+def whole_number_between(least: int, most: int) -> JsonScalar:
+    """A whole number that cannot be smaller or larger."""
+
+    def read(value: object) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise unexpected_json(f"a whole number from {least:,} to {most:,}", value)
+
+    return JsonScalar(read)
+
+
+def number_between(least: int, most: int) -> JsonScalar:
+    """A number that cannot be smaller or larger."""
+
+    def read(value: object) -> float:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most:
+            return value
+        raise unexpected_json(f"a number from {least:,} to {most:,}", value)
+
+    return JsonScalar(read)
+
+
+def seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
+    """A length of time as its seconds."""
+
+    def read(value: object) -> timedelta:
+        seconds = number.read(value)
+        if seconds > longest.total_seconds():
+            raise unexpected_json(f"at most {longest.days:,} days", value)
+        return timedelta(seconds=seconds)
+
+    return JsonScalar(read, timedelta.total_seconds)
+
+
+def exact_fraction(largest: int) -> JsonScalar:
+    """An exact number: a whole one up to a largest as such, any other as text."""
+
+    def read(value: object) -> Fraction:
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= largest:
+            return Fraction(value)
+        if isinstance(value, str) and _FRACTION.fullmatch(value):
+            return Fraction(value)
+        raise unexpected_json("a whole number or a fraction as in 2/3", value)
+
+    return JsonScalar(read, write_exact_fraction)
+
+
+def write_exact_fraction(value: Fraction) -> int | str:
+    """A whole number as such, any other as an exact fraction."""
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def _read_flag(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise unexpected_json("true or false", value)
+
+
+def _read_whole_number(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise unexpected_json("a whole number", value)
+
+
+def _read_number(value: object) -> float:
+    if isinstance(value, float):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
+        return value
+    raise unexpected_json("a number", value)
+
+
+def _read_decimal(value: object) -> Decimal:
+    try:
+        return Decimal(read_json_string(value))
+    except InvalidOperation:
+        raise unexpected_json("a number as text", value) from None
+
+
+def _read_fraction_text(value: object) -> Fraction:
+    if isinstance(value, str) and _FRACTION.fullmatch(value):
+        return Fraction(value)
+    raise unexpected_json("a fraction as text, as in 2/3", value)
+
+
+def _read_moment(value: object) -> datetime:
+    try:
+        return datetime.fromisoformat(read_json_string(value))
+    except ValueError:
+        raise unexpected_json("a time in ISO 8601", value) from None
+
+
+def _read_null(value: object) -> None:
+    if value is not None:
+        raise unexpected_json("null", value)
+
+
+FRACTION_TEXT = JsonScalar(_read_fraction_text, str)
+AS_IT_STANDS = JsonScalar(lambda value: value)
+
+JSON_SCALARS: dict[Any, JsonScalar] = {
+    Any: AS_IT_STANDS,
+    object: AS_IT_STANDS,
+    NoneType: JsonScalar(_read_null),
+    str: JsonScalar(read_json_string),
+    bool: JsonScalar(_read_flag),
+    int: JsonScalar(_read_whole_number),
+    float: JsonScalar(_read_number),
+    Decimal: JsonScalar(_read_decimal, str),
+    Fraction: FRACTION_TEXT,
+    datetime: JsonScalar(_read_moment, datetime.isoformat),
+}
+
+# What these readers give back as it stands.
+UNCHANGED_TYPES: dict[Callable[..., Any], type] = {
+    read_json_string: str,
+    _read_flag: bool,
+    _read_whole_number: int,
+    _read_number: float,
+}

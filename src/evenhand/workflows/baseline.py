@@ -1,0 +1,48 @@
+"""Runs pinned under a name, for others to be compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evenhand.store.store import Store
+from evenhand.workflows.stores import takes_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """A name and the run that it stands for."""
+
+    name: str
+    run: str
+    eval: str
+    at: str  # When it was set.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineChange:
+    """The run that a name stands for now, and the one before."""
+
+    run: str
+    before: str | None
+
+
+@takes_store
+def set_baseline(store: Store, name: str, run: str) -> BaselineChange:
+    """Pin a finished run under a name."""
+    before = store.set_baseline(name, run)
+    return BaselineChange(run=store.find_baseline(name)["run"], before=before)
+
+
+@takes_store
+def list_baselines(store: Store) -> list[Baseline]:
+    """All of them, by name."""
+    return [
+        Baseline(name=row["name"], run=row["run"], eval=store.find_run(row["run"])["name"], at=row["at"])
+        for row in store.list_baselines()
+    ]
+
+
+@takes_store
+def remove_baseline(store: Store, name: str) -> str:
+    """Take a name away; the run that had it stays."""
+    return store.remove_baseline(name)

@@ -1,0 +1,62 @@
+"""Access to models as a command describes it: limits, a budget, prices, and a record of replies."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+from evenhand.models.budget import Budget
+from evenhand.models.connections import Connections
+from evenhand.models.limits import Limits
+from evenhand.models.prices import Prices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionOptions:
+    """How models may be asked: how long, how many at once, for how much, recorded or replayed."""
+
+    seconds: float = 120.0  # For one attempt of one request.
+    concurrency: int = 50
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    dollars: Fraction | None = None
+    tokens: int | None = None
+    prices: Path | None = None
+    record: Path | None = None
+    replay: Path | None = None
+
+
+def open_connections(options: ConnectionOptions) -> Connections:
+    """The access to models that these options describe, with the keys of the environment."""
+    limits = replace(
+        Limits(),
+        attempt_seconds=options.seconds,
+        total_seconds=max(options.seconds, Limits().total_seconds),
+        concurrency=options.concurrency,
+        requests_per_minute=options.requests_per_minute,
+        tokens_per_minute=options.tokens_per_minute,
+    )
+    return Connections(
+        os.environ,
+        limits=limits,
+        budget=_build_budget(options),
+        prices=load_prices(options.prices),
+        record=options.record,
+        replay=options.replay,
+    )
+
+
+def load_prices(file: Path | None) -> Prices:
+    """The price list in a file, or the one that ships."""
+    return Prices.load(file) if file else Prices.shipped()
+
+
+def _build_budget(options: ConnectionOptions) -> Budget | None:
+    dollars = options.dollars
+    if dollars is None and options.tokens is None:
+        return None
+    exact = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
+    return Budget(money=exact, tokens=options.tokens)

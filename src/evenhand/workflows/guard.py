@@ -1,0 +1,57 @@
+"""Look at files with the guards: what each finds, with the passages and the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS, guard_text
+from evenhand.guards.personal_data import build_text_mask, mask_data
+from evenhand.model.sample import GuardFinding
+from evenhand.workflows.inputs import read_named_texts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedFile:
+    """A file and what the guards found in it."""
+
+    name: str
+    text: str
+    findings: tuple[GuardFinding, ...]
+
+    def line_of(self, finding: GuardFinding) -> int:
+        """The line that a finding begins in."""
+        return self.text.count("\n", 0, finding.start) + 1
+
+
+def guard_files(
+    names: Sequence[str], guards: Sequence[str] = (), stdin: BinaryIO | None = None
+) -> tuple[GuardedFile, ...]:
+    """What some guards, or all, find in files; "-" is standard input."""
+    texts = read_named_texts(names, stdin)
+    chosen = tuple(guards) or tuple(GUARDS)
+    return tuple(GuardedFile(name=name, text=text, findings=guard_text(text, chosen)) for name, text in texts.items())
+
+
+def guarded_files_to_json(files: Sequence[GuardedFile]) -> object:
+    """What `evenhand guard --json` prints, personal data masked."""
+    told = {
+        "files": [
+            {"file": file.name, "findings": [_finding_to_json(file, one) for one in file.findings]} for file in files
+        ]
+    }
+    return mask_data(told, build_text_mask(file.text for file in files))
+
+
+def _finding_to_json(file: GuardedFile, one: GuardFinding) -> dict[str, object]:
+    return {
+        "guard": one.guard,
+        "rule": one.rule,
+        "says": one.says,
+        "done": GUARD_ACTIONS[one.guard],
+        "text": one.text,
+        "start": one.start,
+        "end": one.end,
+        "line": file.line_of(one),
+    }

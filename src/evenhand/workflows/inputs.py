@@ -1,0 +1,40 @@
+"""What a workflow is given by name: texts of files or of standard input, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import BinaryIO
+
+from evenhand.errors import Fault, InputError
+from evenhand.files.fields import parse_number_text
+from evenhand.files.parsing import decode_text_file, read_text_file
+
+LARGEST_INPUT = 5_000_000
+
+
+def read_named_texts(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:
+    """The texts by name, each named once."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
+    return {name: read_named_text(name, stdin) for name in names}
+
+
+def read_named_text(name: str, stdin: BinaryIO | None) -> str:
+    """The text of a file; "-" is standard input."""
+    if name == "-":
+        content = stdin.read(LARGEST_INPUT + 1) if stdin else b""
+        if len(content) > LARGEST_INPUT:
+            raise InputError(Fault(f"larger than the {LARGEST_INPUT:,} bytes allowed", where="standard input"))
+        return decode_text_file(content, "standard input", InputError)
+    return read_text_file(Path(name), LARGEST_INPUT, InputError)
+
+
+def parse_given_number(text: str, where: str) -> Fraction:
+    """The number that an option or an entry of a file gives."""
+    value = parse_number_text(text)
+    if isinstance(value, str):
+        raise InputError(Fault(value, "as in 7.5 or 2/3", where=where))
+    return value

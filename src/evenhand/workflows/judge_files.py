@@ -1,0 +1,163 @@
+"""Judge outputs in files: read, looked at by the guards, judged by models, and held against limits."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import BinaryIO
+
+from evenhand.errors import Fault, InputError, suggest_close_word
+from evenhand.files.methods import apply_rubric_environment
+from evenhand.files.parsing import read_text_mapping
+from evenhand.files.rubrics import load_rubric
+from evenhand.guards.output_guards import guard_sample
+from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
+from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.open_judge import open_judge
+from evenhand.judging.results import JudgedSample, Preferences, judged_sample_to_json, preferences_to_json
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample
+from evenhand.models.budget import Spending
+from evenhand.models.connections import Connections
+from evenhand.models.model_names import choose_oracle_judge, is_oracle_judge_configured
+from evenhand.models.requests import EMBEDDED, Model
+from evenhand.workflows.connections import ConnectionOptions, open_connections
+from evenhand.workflows.inputs import parse_given_number, read_named_text, read_named_texts
+from evenhand.workflows.judge import price_model_replies
+from evenhand.workflows.score import ScoreLimits
+
+ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeFiles:
+    """What is judged, by whom, and what it must reach. A file called "-" is standard input."""
+
+    rubric: str
+    outputs: tuple[str, ...]
+    question: str | None = None
+    reference: str | None = None
+    context: str | None = None
+    authors: tuple[str, ...] = ()  # Entries OUTPUT=NAME.
+    judges: tuple[str, ...] = ()
+    weights: str | None = None
+    pairwise: bool = False
+    limits: ScoreLimits = field(default_factory=ScoreLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedFiles:
+    """What judges said of the outputs, what it cost, and how it stands against the limits."""
+
+    rubric: Rubric
+    result: JudgedSample | Preferences
+    spent: Spending
+    hide: TextMask  # Masks personal data of the sample.
+    shortfalls: tuple[str, ...]
+    exit_code: int
+
+    def to_json(self) -> object:
+        """The stable JSON, personal data masked."""
+        result = self.result
+        if isinstance(result, Preferences):
+            return mask_data(preferences_to_json(result, self.spent), self.hide)
+        return mask_data(judged_sample_to_json(result, self.spent), self.hide)
+
+
+@asynccontextmanager
+async def ignore_model_progress(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
+    """Nobody looks on."""
+    yield list(models)
+
+
+def judge_files(
+    files: JudgeFiles,
+    *,
+    how: JudgeOptions,
+    connect: ConnectionOptions,
+    stdin: BinaryIO | None = None,
+    watch: ModelWatcher = ignore_model_progress,
+) -> JudgedFiles:
+    """Ask judges about the outputs in files. Settings in the environment override the rubric."""
+    rubric = apply_rubric_environment(load_rubric(files.rubric), os.environ)
+    files.limits.refuse_unknown_grade(rubric)
+    sample = _read_judged_sample(files, stdin)
+    how = replace(how, weights=_load_judge_weights(files.weights))
+    result, spent = asyncio.run(_ask_judges(files, rubric, sample, how, connect, watch))
+    scores = None if isinstance(result, Preferences) else result.scores
+    return JudgedFiles(
+        rubric=rubric,
+        result=result,
+        spent=spent,
+        hide=build_sample_mask(sample),
+        shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
+        exit_code=_choose_exit_code(result, files.limits),
+    )
+
+
+async def _ask_judges(
+    files: JudgeFiles,
+    rubric: Rubric,
+    sample: Sample,
+    how: JudgeOptions,
+    connect: ConnectionOptions,
+    watch: ModelWatcher,
+) -> tuple[JudgedSample | Preferences, Spending]:
+    async with open_connections(connect) as connections:
+        models = [open_judge(connections, name) for name in _choose_judge_names(files.judges, rubric, connections)]
+        async with watch(models) as watched:
+            if files.pairwise:
+                return await prefer_sample(rubric, sample, watched, how), connections.spent
+            judged = await judge_sample(rubric, sample, watched, how, price_model_replies(connections))
+    return judged, connections.spent
+
+
+def _choose_judge_names(named: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
+    """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
+    names = named or connections.recorded()
+    if names:
+        return names
+    if rubric.method.dialogue == "individual" and is_oracle_judge_configured(os.environ):
+        return (choose_oracle_judge(os.environ),)
+    return (EMBEDDED,)
+
+
+def _choose_exit_code(result: JudgedSample | Preferences, limits: ScoreLimits) -> int:
+    if isinstance(result, Preferences):
+        return 1 if any(one.why_not for one in result.preferences) else 0
+    return limits.exit_code(result.scores)
+
+
+def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
+    parts = (files.question, files.reference, files.context)
+    if (*files.outputs, *parts).count("-") > 1:
+        raise InputError(Fault("standard input can be read once", "give the other as a file"))
+    texts = read_named_texts(files.outputs, stdin)
+    empty = next((name for name, text in texts.items() if not text.strip()), None)
+    if empty is not None:
+        raise InputError(Fault("there is nothing in it to judge", where=empty))
+    question, reference, context = (read_named_text(name, stdin) if name else "" for name in parts)
+    authors = dict(_parse_author_entry(entry, files.outputs) for entry in files.authors)
+    sample = Sample(outputs=texts, input=question, reference=reference, context=context, authors=authors)
+    return guard_sample(sample)
+
+
+def _parse_author_entry(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
+    output, equals, author = entry.partition("=")
+    if not equals or output not in outputs or not author:
+        what = f"{entry!r} does not name an output and its author"
+        hint = suggest_close_word(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
+        raise InputError(Fault(what, hint, where="--author"))
+    return output, author
+
+
+def _load_judge_weights(path: str | None) -> Mapping[str, Fraction]:
+    if not path:
+        return {}
+    return {name: parse_given_number(text, f"{path}: {name}") for name, text in read_text_mapping(Path(path)).items()}

@@ -1,0 +1,60 @@
+"""Which models can be asked, what each supports and costs, by a small test call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evenhand.judging.open_judge import probe_judge
+from evenhand.models.connections import Connections, ModelProbe
+from evenhand.models.limits import Limits
+from evenhand.models.model_names import list_configured_providers
+from evenhand.models.prices import Prices
+from evenhand.models.requests import EMBEDDED
+from evenhand.workflows.connections import load_prices
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedModels:
+    """What was found out, and the price list that it was held against."""
+
+    asked: tuple[str, ...]
+    probes: tuple[ModelProbe, ...]
+    prices: Prices
+
+    def to_json(self) -> Json:
+        """As plain data."""
+        return {
+            "prices_as_of": self.prices.as_of.isoformat(),
+            "models": [_model_probe_to_json(one) for one in self.probes],
+        }
+
+
+async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices: Path | None = None) -> ProbedModels:
+    """Ask models a small test question; without a name, providers that are set up what they offer."""
+    price_list = load_prices(prices)
+    asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
+    limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
+    async with Connections(os.environ, limits=limits, prices=price_list) as connections:
+        probes = await asyncio.gather(*(probe_judge(connections, name) for name in asked))
+    return ProbedModels(asked=asked, probes=tuple(probes), prices=price_list)
+
+
+def _model_probe_to_json(one: ModelProbe) -> Json:
+    return {
+        "name": one.name,
+        "reachable": one.reachable,
+        "why_not": one.why or None,
+        "model": one.model or None,
+        "offers": list(one.offers),
+        "structured": one.structured,
+        "logprobs": one.logprobs,
+        "seed": one.seed,
+        "seconds": one.seconds,
+        "price": None if one.price is None else {name: float(amount) for name, amount in asdict(one.price).items()},
+    }

@@ -1,0 +1,91 @@
+"""Rubrics that ship, rubrics in files: listed, shown, checked and started."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.errors import Fault, InputError, build_unwritable_error
+from evenhand.files.methods import (
+    apply_rubric_environment,
+    list_method_names,
+    list_rubric_names,
+    load_method,
+    load_method_file,
+    read_starter_rubric,
+)
+from evenhand.files.rubric_schema import build_rubric_schema
+from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
+from evenhand.model.method import Method
+from evenhand.model.rubric import Rubric
+from evenhand.scoring.rubric_advice import advise_on_rubric
+
+__all__ = [
+    "CheckedRubric",
+    "RubricLibrary",
+    "build_rubric_schema",
+    "check_rubric_file",
+    "find_rubric",
+    "list_rubrics",
+    "read_rubric_source",
+    "write_starter_rubric",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RubricLibrary:
+    """The rubrics that can be used as they are, and the methods that need criteria."""
+
+    rubrics: tuple[Rubric, ...]
+    methods: tuple[Method, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedRubric:
+    """A valid rubric or method; `warnings` are what a careful colleague would point out."""
+
+    method: str  # That the rubric follows; "" for a method itself.
+    warnings: tuple[Fault, ...] = ()
+
+
+def list_rubrics() -> RubricLibrary:
+    """All that ship."""
+    methods = [load_method(name) for name in list_method_names()]
+    return RubricLibrary(
+        rubrics=tuple(load_rubric(name) for name in list_rubric_names()),
+        methods=tuple(method for method in methods if not method.criteria),
+    )
+
+
+def find_rubric(name: str) -> Rubric | Method:
+    """A rubric by name or file, as the environment sets it; a method, where it has no criteria of its own."""
+    if name in list_method_names():
+        method = load_method(name)
+        if not method.criteria:
+            return method
+    return apply_rubric_environment(load_rubric(name), os.environ)
+
+
+def check_rubric_file(file: str) -> CheckedRubric:
+    """Read the rubric or the method in a file; an InputError with all faults where it is not valid."""
+    if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113 - a name may be too long for a path
+        load_method_file(Path(file))
+        return CheckedRubric(method="")
+    opened = open_rubric(file)
+    advice = InputError(*(entry.as_fault() for entry in advise_on_rubric(opened.rubric))).with_locations(opened.locate)
+    return CheckedRubric(method=opened.rubric.method.name, warnings=tuple(advice.faults))
+
+
+def write_starter_rubric(file: str) -> None:
+    """Write a commented rubric to begin with; a file that is there stays."""
+    path = Path(file)
+    if path.suffix not in (".yaml", ".yml"):
+        raise InputError(Fault("the starter is YAML", "name a file that ends in .yaml", where=file))
+    try:
+        with path.open("x", encoding="utf-8") as target:
+            target.write(read_starter_rubric().replace("rubric.yaml", path.name))
+    except FileExistsError:
+        raise InputError(Fault("there is such a file already", "name another file", where=file)) from None
+    except OSError as error:
+        raise build_unwritable_error(file, error) from None

@@ -1,0 +1,113 @@
+"""Housekeeping of stored runs: listed, shown, exported, imported and deleted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from evenhand.errors import Fault, InputError, StoreError, build_unwritable_error
+from evenhand.store.rows import Row
+from evenhand.store.run_attachments import CollectedRuns
+from evenhand.store.store import Store
+from evenhand.workflows.report import load_run_report
+from evenhand.workflows.stores import StoreLike, open_store, takes_store
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunListing:
+    """One run in a list of them."""
+
+    id: str
+    name: str
+    state: str
+    started: str
+    samples: int | None
+    variants: tuple[str, ...]
+    verdict: str | None
+    fingerprint: str
+
+
+@takes_store
+def list_runs(store: Store, name: str | None = None) -> list[RunListing]:
+    """All runs, or those of one eval, newest first."""
+    return [_list_run(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+
+
+def _list_run(row: Row, *, held: bool) -> RunListing:
+    """A row that says running and that no process works on was killed."""
+    summary = json.loads(row["summary"]) if row["summary"] else None
+    state = row["state"] if row["state"] != "running" or held else "killed"
+    return RunListing(
+        id=row["id"],
+        name=row["name"],
+        state=state,
+        started=row["started"],
+        samples=summary["run"]["samples"] if summary else None,
+        variants=tuple(one["name"] for one in summary["variants"]) if summary else (),
+        verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
+        fingerprint=row["fingerprint"],
+    )
+
+
+@takes_store
+def load_run_head(store: Store, run: str) -> Json:
+    """The head of a run's report, as it was when the run ended."""
+    return load_run_report(store, run)[0]
+
+
+@takes_store
+def load_run_setup(store: Store, run: str) -> Json:
+    """What a run was told: its eval file, rubrics, prompts, judges, variants."""
+    row = store.find_run(run)
+    return {"source": row["source"], **json.loads(row["setup"])}
+
+
+@takes_store
+def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> str:
+    """Write a run with all that belongs to it to a file, or to standard output; its id."""
+    id: str = store.find_run(run)["id"]
+    try:
+        with nullcontext(stdout) if output is None else Path(output).open("wb") as stream:
+            store.export_run(id, stream)
+    except OSError as problem:
+        raise build_unwritable_error(output or "standard output", problem) from None
+    return id
+
+
+def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> str:
+    """Take in a run that was exported to a file, or comes on standard input ("-"); its id."""
+    try:
+        with _open_exported_run(file, stdin) as stream, open_store(store, create=True) as opened:
+            return opened.import_run(stream)
+    except OSError as problem:
+        raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None
+    except StoreError as error:
+        name = "standard input" if file == "-" else file
+        named = (replace(fault, where=name) if fault.where == "the file" else fault for fault in error.faults)
+        raise StoreError(*named) from None
+
+
+def _open_exported_run(file: str, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb")
+
+
+def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) -> Iterator[str]:
+    """Remove runs with all that belongs to them; the id of each as soon as it is gone. `pinned` takes baselines too."""
+    with open_store(store) as opened:
+        for id in [opened.find_run(run)["id"] for run in runs]:
+            opened.delete_run(id, pinned=pinned)
+            yield id
+
+
+@takes_store
+def collect_unfinished_runs(store: Store, days: int) -> CollectedRuns:
+    """Remove runs that were never finished and have not moved for so many days, and give back their room."""
+    return store.collect_garbage(timedelta(days=days))

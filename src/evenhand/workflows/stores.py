@@ -1,0 +1,40 @@
+"""The store that a workflow reads or writes: one that is given, or the one that the environment names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from evenhand.store.database import NO_RUNS
+from evenhand.store.store import Store
+
+StoreLike = Store | str | Path | None  # A store, its folder or address; None is the one that the environment names.
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def open_store(store: StoreLike, *, create: bool = False, empty: str = NO_RUNS) -> Iterator[Store]:
+    """The store, closed afterwards unless it was given open; where there is none to read, the error says `empty`."""
+    if isinstance(store, Store):
+        yield store
+        return
+    with Store.open(store, os.environ, create=create, empty=empty) as opened:
+        yield opened
+
+
+def takes_store(
+    function: Callable[Concatenate[Store, Parameters], Result],
+) -> Callable[Concatenate[StoreLike, Parameters], Result]:
+    """The same function for callers that may have no store open."""
+
+    @wraps(function)
+    def call_with_store(store: StoreLike, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        with open_store(store) as opened:
+            return function(opened, *args, **kwargs)
+
+    return call_with_store
