@@ -33,5 +33,5 @@ def test_the_sums_on_the_page_are_those_of_its_table() -> None:
 
     assert [sum(row) for row in rows] == [66] * 8
     assert f"Of {decided} decided verdicts {right} agreed" in text
-    assert f"{wrong} contradicted them ({100 * wrong / decided:.1f} %), and in {open_} the experts" in text
-    assert f"Where both decided, {100 * wrong / (right + wrong):.1f} % were wrong" in text.replace("\n", " ")
+    assert f"{wrong} contradicted them ({wrong / decided:.1%}), and in {open_} the experts" in text
+    assert f"When both decided, {wrong / (right + wrong):.1%} were wrong" in text.replace("\n", " ")
