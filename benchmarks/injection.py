@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.guards.injection import read_text_views
-from evenhand.guards.injection_scores import list_scored_sentences
-from evenhand.guards.injection_sentences import Feature, list_sentence_features
+from evenhand.guards.injection_scores import Feature, list_scored_sentences, list_sentence_features
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"

@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.injection import INJECTION_RULES, MOST_SHOWN, find_injections
-from evenhand.guards.injection_rules import find_pattern_matches, index_patterns_by_word, load_rule_file, read_pattern
-from evenhand.guards.injection_scores import load_injection_weights
-from evenhand.guards.injection_sentences import (
-    InjectionSentence,
-    load_chinese_classes,
-    load_english_classes,
-    load_lexicon,
+from evenhand.guards.injection import (
+    INJECTION_RULES,
+    MOST_SHOWN,
+    find_injections,
+    find_pattern_matches,
+    read_pattern,
 )
+from evenhand.guards.injection_scores import InjectionSentence, load_injection_weights, load_lexicon
 from evenhand.guards.injection_text import normalise_text, restore_words
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -108,7 +107,7 @@ def test_an_ordinary_text_passes(text: str) -> None:
 @pytest.mark.parametrize("name", [*INJECTION_RULES, "chinese"])
 def test_each_pattern_meets_its_own_examples(name: str) -> None:
     """A pattern that another would cover must not rot unseen."""
-    file = load_rule_file(name)
+    file = _library_file(name)
 
     wrong = [
         f"{entry['starts_with'][:30]}: {text!r} {'passes' if must else 'matches'}"
@@ -124,7 +123,7 @@ def test_each_pattern_meets_its_own_examples(name: str) -> None:
 @pytest.mark.parametrize("rule", INJECTION_RULES)
 def test_each_rule_has_sentences_that_only_their_words_give_away(rule: str) -> None:
     """Whoever writes an injection words it in another way."""
-    file = load_rule_file(rule)
+    file = _library_file(rule)
 
     found = {text: {finding.rule for finding in find_injections(text)} for text in _examples(file, "matches")}
     flagged = [text for text in _examples(file, "passes") if find_injections(text)]
@@ -137,7 +136,7 @@ def test_each_class_of_words_meets_its_own_examples() -> None:
     """A word in the wrong class moves scores that nobody looks at."""
     wrong = [
         (name, text)
-        for name, group in load_lexicon()["classes"].items()
+        for name, group in _library_file("lexicon")["classes"].items()
         for key, must in (("matches", True), ("passes", False))
         for text in _examples(group, key)
         if (name in _classes_in(text)) != must
@@ -148,9 +147,9 @@ def test_each_class_of_words_meets_its_own_examples() -> None:
 
 def test_each_disguise_meets_its_own_examples() -> None:
     """Look-alikes are folded, split words restored, quoted attacks told from attacks; what is plain stays as it is."""
-    disguises = load_library_data("guards/injection/disguises.yaml")
+    disguises = _library_file("disguises")
     groups = [disguises["vocabulary"], disguises["run_together"], *disguises["lookalikes"].values()]
-    groups += [*load_rule_file("mentions").values(), load_lexicon()["irregular_verbs"]]
+    groups += [*_library_file("mentions").values(), _library_file("lexicon")["irregular_verbs"]]
 
     wrong = [
         text
@@ -161,6 +160,10 @@ def test_each_disguise_meets_its_own_examples() -> None:
     ]
 
     assert wrong == []
+
+
+def _library_file(name: str) -> Any:
+    return load_library_data(f"guards/injection/{name}.yaml")
 
 
 def _is_met(group: dict[str, Any], text: str) -> bool:
@@ -180,8 +183,8 @@ def _examples(entry: dict[str, list[str]], key: str) -> list[str]:
 
 
 def _is_matched(entry: dict[str, str], file: dict[str, object], text: str) -> bool:
-    patterns = index_patterns_by_word([read_pattern(entry, file)])
-    return any(find_pattern_matches(normalise_text(text), patterns))
+    pattern = read_pattern(entry, file)
+    return any(find_pattern_matches(normalise_text(text), dict.fromkeys(pattern.starts_with, (pattern,))))
 
 
 def _classes_in(text: str) -> set[str]:
@@ -211,7 +214,8 @@ def test_the_weights_are_told_in_words() -> None:
         name for feature in load_injection_weights() for name in ((feature,) if isinstance(feature, str) else feature)
     }
 
-    classes = {name for names in (*load_english_classes().values(), *load_chinese_classes().values()) for name in names}
+    lexicon = load_lexicon()
+    classes = {name for names in (*lexicon.english.values(), *lexicon.chinese.values()) for name in names}
     unknown = {name for name in named - classes if not re.match("word |first |length |always", name)}
 
     assert unknown <= MARKS_AND_SAYINGS

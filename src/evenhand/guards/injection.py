@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import codecs
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
+from typing import Any
 
+from evenhand.files.methods import load_library_data
 from evenhand.guards.injection_encodings import decode_hidden_text, reverse_text, rotate_letters
-from evenhand.guards.injection_rules import (
-    InjectionPattern,
-    Place,
-    find_pattern_matches,
-    index_patterns_by_word,
-    load_injection_patterns,
-    load_rule_evidence,
+from evenhand.guards.injection_scores import (
+    SentenceScores,
+    classify_word,
+    load_injection_weights,
+    load_signal_words,
 )
-from evenhand.guards.injection_scores import SentenceScores
-from evenhand.guards.injection_text import TextView, load_vocabulary, normalise_text, restore_words
+from evenhand.guards.injection_text import (
+    Place,
+    TextView,
+    find_all,
+    load_injection_words,
+    normalise_text,
+    restore_words,
+)
 from evenhand.model.sample import GuardFinding
 
+# Each has a file in library/guards/injection; a word tries its patterns in this order.
 INJECTION_RULES: Mapping[str, str] = {
     "override": "tells the reader to set aside its instructions",
     "role": "gives the reader another role, or forges a message of the system",
@@ -29,7 +37,6 @@ INJECTION_RULES: Mapping[str, str] = {
     "delimiter": "forges the end of the text or the start of another part",
 }
 MOST_SHOWN = 160  # Characters of a passage that a finding repeats.
-_SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.
 
 
 def find_injections(text: str) -> tuple[GuardFinding, ...]:
@@ -39,7 +46,13 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
         for view in read_text_views(text)
         for rule, place in _find_passages(view)
     ]
-    return tuple(_drop_overlaps(sorted(found, key=lambda finding: (finding.start, -finding.end))))
+    kept: list[GuardFinding] = []
+    reached: dict[str, int] = {}  # By rule: of findings that overlap, one is enough.
+    for finding in sorted(found, key=lambda finding: (finding.start, -finding.end)):
+        if finding.start >= reached.get(finding.rule, 0):
+            reached[finding.rule] = finding.end
+            kept.append(finding)
+    return tuple(kept)
 
 
 def read_text_views(text: str) -> Iterator[TextView]:
@@ -47,52 +60,43 @@ def read_text_views(text: str) -> Iterator[TextView]:
     plain = normalise_text(text)
     yield plain
     yield from restore_words(plain)
-    rotated, backwards = _list_disguised_signs()
-    if not rotated.isdisjoint(plain.known_words):
+    signs = load_injection_words()
+    if not signs.rotated.isdisjoint(plain.known_words):
         yield rotate_letters(plain)
-    if not backwards.isdisjoint(plain.known_words):
+    if not signs.backwards.isdisjoint(plain.known_words):
         yield reverse_text(plain)
     for hidden in decode_hidden_text(text):
         yield hidden.trace_through(normalise_text(hidden.text))
 
 
-@cache
-def _list_disguised_signs() -> tuple[frozenset[str], frozenset[str]]:
-    """The longer words of the vocabulary in ROT13, and written backwards."""
-    signs = [word for word in load_vocabulary() if len(word) >= _SHORTEST_SIGN]
-    return frozenset(codecs.encode(word, "rot13") for word in signs), frozenset(word[::-1] for word in signs)
-
-
-@cache
-def _index_patterns() -> Mapping[str, tuple[InjectionPattern, ...]]:
-    return index_patterns_by_word(load_injection_patterns())
-
-
 def _find_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     """What patterns match, unless the sentence explains; then the sentences that score enough where none matches."""
+    rules = load_injection_rules()
+    matched = list(find_pattern_matches(view, rules.patterns))
+    if not matched and view.text.isascii() and view.known_words.isdisjoint(load_signal_words()):
+        return
     scores = SentenceScores(view)
-    evidence = load_rule_evidence()
-    matched = [
-        (rule, place)
-        for rule, place in find_pattern_matches(view, _index_patterns())
-        if scores.score_passage(*place) + evidence[rule] > 0
-    ]
+    matched = [(rule, place) for rule, place in matched if scores.score_passage(*place) + rules.evidence[rule] > 0]
     yield from matched
-    covered = _merge_places(place for _, place in matched)
-    for rule, place in scores.find_injected_sentences():
-        if not covered or not _overlaps(covered, *place):
-            yield rule, place
+    ordered = sorted(place for _, place in matched)
+    # Each place with the furthest end up to it, so that one look finds an overlap.
+    reached = accumulate((end for _, end in ordered), max)
+    covered = [(start, furthest) for (start, _), furthest in zip(ordered, reached, strict=True)]
+    for words, (start, end) in scores.find_injected_sentences():
+        before = bisect_left(covered, (end, 0))
+        if before == 0 or covered[before - 1][1] <= start:
+            yield _choose_rule(words), (start, end)
 
 
-def _merge_places(places: Iterable[Place]) -> list[Place]:
-    """The places in order, each with the furthest end up to it, so that one look finds an overlap."""
-    ordered = sorted(places)
-    return list(zip((start for start, _ in ordered), accumulate((end for _, end in ordered), max), strict=True))
-
-
-def _overlaps(covered: list[Place], start: int, end: int) -> bool:
-    before = bisect_left(covered, (end, 0))
-    return before > 0 and covered[before - 1][1] > start
+def _choose_rule(words: Iterable[str]) -> str:
+    """The rule whose classes weigh most among the words."""
+    weights = load_injection_weights()
+    present = {name for word in words for name in classify_word(word)}
+    sums = {
+        rule: sum(max(0.0, weights.get(name, 0.0)) for name in names & present)
+        for rule, names in load_injection_rules().classes.items()
+    }
+    return max(sums, key=lambda rule: (sums[rule], rule == "hijack"))
 
 
 def _make_finding(text: str, rule: str, disguise: str, start: int, end: int) -> GuardFinding:
@@ -103,10 +107,128 @@ def _make_finding(text: str, rule: str, disguise: str, start: int, end: int) -> 
     return GuardFinding(guard="injection", rule=rule, says=says, text=shown, start=start, end=start + len(passage))
 
 
-def _drop_overlaps(findings: Iterable[GuardFinding]) -> Iterator[GuardFinding]:
-    """One finding for each passage and rule, where several overlap."""
-    reached: dict[str, int] = {}
-    for finding in findings:
-        if finding.start >= reached.get(finding.rule, 0):
-            reached[finding.rule] = finding.end
-            yield finding
+# The patterns of the rules, read from library/guards/injection when first used.
+
+_PATTERN_FIELDS = ("starts_with", "followed_by", "preceded_by", "not_preceded_by", "text_has")
+_BEHIND = 60  # Characters before the word that a pattern may look at.
+_AROUND = 300  # Characters on either side of a quotation that may say what it is about.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionPattern:
+    """A wording of one rule. In its expressions a space is any separators, `~30` up to 30 characters."""
+
+    rule: str
+    starts_with: tuple[str, ...]  # The words that a passage can start with.
+    followed_by: str
+    preceded_by: str  # What must stand just before the word.
+    not_preceded_by: str
+    text_has: frozenset[str]  # One of these must be in the text, where the words alone are too common.
+
+    def match_at(self, text: str, start: int, end: int) -> Place | None:
+        """The passage that the word between `start` and `end` belongs to, if it is one."""
+        found = _compile_pattern(self.followed_by).match(text, end)
+        if found is None:
+            return None
+        back = max(0, start - _BEHIND)
+        line = text.rfind("\n", back, start) + 1 or back  # What stands on another line takes nothing back.
+        if self.not_preceded_by and _compile_pattern(rf"(?:{self.not_preceded_by})\Z").search(text, line, start):
+            return None
+        if not self.preceded_by:
+            return start, found.end()
+        lead = _compile_pattern(rf"(?:{self.preceded_by})\Z").search(text, back, start)
+        return (lead.start(), found.end()) if lead else None
+
+
+PatternsByWord = Mapping[str, tuple[InjectionPattern, ...]]  # The patterns that each word can start.
+
+
+def find_pattern_matches(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str, Place]]:
+    """The rules whose patterns match, and where in the view; quoted examples of attacks are left out."""
+    for word, candidates, start in _find_starts(view, patterns):
+        for pattern in candidates:
+            place = pattern.match_at(view.text, start, start + len(word))
+            if place and not _is_quoted_example(view.text, place[0]):
+                yield pattern.rule, place
+
+
+def _find_starts(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str, tuple[InjectionPattern, ...], int]]:
+    """Where a word stands that a pattern can start with, and the patterns that can start there."""
+    possible = {
+        word: tuple(one for one in patterns[word] if not one.text_has or not one.text_has.isdisjoint(view.known_words))
+        for word in view.known_words & patterns.keys()
+    }
+    at = 0  # The space before the next word, or one before that: what lies between was passed and starts no pattern.
+    for word in view.words:
+        if possible.get(word):
+            at = view.spaced.index(f" {word} ", at)
+            yield word, possible[word], at
+        at += len(word) + 1
+    if not view.text.isascii():
+        for sign in (word for word in patterns if not word.isascii()):
+            for at in find_all(sign, view.text):
+                yield sign, patterns[sign], at
+
+
+def _is_quoted_example(text: str, start: int) -> bool:
+    """Whether the passage opens a quotation that the text calls an example of an attack: spoken about, not spoken."""
+    before = text[max(0, start - 90) : start]
+    if before[-1:] not in ("'", '"', "`"):
+        return False
+    introduction, topic = _load_mention_patterns()
+    return bool(introduction.search(before)) and bool(topic.search(text, max(0, start - _AROUND), start + _AROUND))
+
+
+@cache
+def _load_mention_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    file = load_library_data("guards/injection/mentions.yaml")
+    return re.compile(file["introduction"]["pattern"]), re.compile(file["topic"]["pattern"])
+
+
+@cache
+def _compile_pattern(pattern: str) -> re.Pattern[str]:
+    # Compiled at first use: most texts need few of the patterns, and starting up must stay quick.
+    gaps = re.sub(r"~(\d+)", r"[^.!?;]{0,\1}?(?<![a-z0-9])", pattern.replace(" ", r"(?:[\W_]{1,4})"))
+    return re.compile(gaps, re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionRules:
+    """All patterns, what a match of each rule adds to the score of its sentence, and the classes of words by which
+    a sentence without a match is put under a rule.
+    """
+
+    patterns: PatternsByWord
+    evidence: Mapping[str, float]
+    classes: Mapping[str, frozenset[str]]
+
+
+@cache
+def load_injection_rules() -> InjectionRules:
+    """The rules that ship, read once."""
+    files = {name: load_library_data(f"guards/injection/{name}.yaml") for name in (*INJECTION_RULES, "chinese")}
+    patterns: dict[str, tuple[InjectionPattern, ...]] = {}
+    for pattern in (read_pattern(entry, file) for file in files.values() for entry in file["patterns"]):
+        for word in pattern.starts_with:
+            patterns[word] = (*patterns.get(word, ()), pattern)
+    return InjectionRules(
+        patterns=patterns,
+        evidence={rule: float(files[rule]["evidence"]) for rule in INJECTION_RULES},
+        classes={rule: frozenset(files[rule]["classes"].split()) for rule in INJECTION_RULES},
+    )
+
+
+def read_pattern(entry: Mapping[str, str], file: Mapping[str, Any]) -> InjectionPattern:
+    """A pattern from its entry in a file, with the fragments of that file put in."""
+    text = {field: entry.get(field, "") for field in _PATTERN_FIELDS}
+    for field in _PATTERN_FIELDS:
+        while named := re.search(r"\{([a-z_]+)\}", text[field]):
+            text[field] = text[field].replace(named[0], str(file["fragments"][named[1]]))
+    return InjectionPattern(
+        rule=entry.get("rule") or file["rule"],
+        starts_with=tuple(text["starts_with"].split()),
+        followed_by=text["followed_by"],
+        preceded_by=text["preceded_by"],
+        not_preceded_by=text["not_preceded_by"],
+        text_has=frozenset(text["text_has"].split()),
+    )

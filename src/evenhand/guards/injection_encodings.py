@@ -21,7 +21,12 @@ _READABLE = 0.9  # Share of letters, digits, spaces and punctuation in what was 
 
 def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
     """What the encoded parts of the text say, each with its place; nothing for an ordinary text."""
-    for view in chain(_decode_escapes(text), _decode_runs(text)):
+    views: list[TextView] = []
+    if _ESCAPE_MARKS.search(text):
+        views += _decode_escapes(text)
+    if max(map(len, text.split()), default=0) >= _LONG or _HEX_PAIRS.search(text):
+        views += _decode_runs(text)
+    for view in views:
         yield view
         if depth > 1:
             yield from map(view.trace_through, decode_hidden_text(view.text, depth - 1))
@@ -39,7 +44,7 @@ def reverse_text(view: TextView) -> TextView:
 
 def _decode_escapes(text: str) -> Iterator[TextView]:
     """The whole text with its character escapes undone, since letters and escapes may be mixed."""
-    escapes = [match.span() for match in _ESCAPES.finditer(text)] if _ESCAPE_MARKS.search(text) else []
+    escapes = [match.span() for match in _ESCAPES.finditer(text)]
     if sum(end - start for start, end in escapes) < 3 * _LEAST:
         return
     undone = [_decode_escape(text[start:end]) for start, end in escapes]
@@ -70,8 +75,6 @@ def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
 
 def _decode_runs(text: str) -> Iterator[TextView]:
     """What each long run of code letters or code numbers says, where it says something readable."""
-    if max(map(len, text.split()), default=0) < _LONG and _HEX_PAIRS.search(text) is None:
-        return
     for match in _LONG_RUN.finditer(text):
         yield from _view_decoded(_decode_base64(match[0]), match, "in base64")
         yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import inf
 
-from evenhand.files.methods import LIBRARY
-from evenhand.guards.injection_rules import Place, load_rule_classes
-from evenhand.guards.injection_sentences import (
-    Feature,
-    InjectionSentence,
-    classify_word,
-    list_sentence_features,
-    load_english_classes,
-    split_sentences,
-)
-from evenhand.guards.injection_text import TextView, find_all
+from evenhand.files.methods import LIBRARY, load_library_data
+from evenhand.guards.injection_text import Place, TextView, find_all
+
+Feature = str | tuple[str, str]
+WordClasses = Mapping[str, tuple[str, ...]]
 
 # What the words alone score, in one sentence and in two: below, the rest has hardly ever made up for it.
 _WORTH_SCORING, _PAIR_WORTH_SCORING = -3.0, -2.2
@@ -31,17 +27,20 @@ class SentenceScores:
 
     def __init__(self, view: TextView) -> None:
         self._view = view
+        self._sentences = split_sentences(view.text)
+        self._starts = [sentence.start for sentence in self._sentences]
         self._scores: dict[tuple[int, bool], float] = {}
-        self._word_scores: dict[int, float] = {}
 
-    def find_injected_sentences(self) -> Iterator[tuple[str, Place]]:
-        """The sentences, alone or two in a row, that score enough, with the rule that they break."""
+    def find_injected_sentences(self) -> Iterator[tuple[set[str], Place]]:
+        """The sentences, alone or two in a row, that score enough: their words and their place."""
         done = 0
         for number, paired in self._list_worth_scoring():
             first, last = self._sentences[number], self._sentences[number + paired]
             if first.start >= done and self._score(number, paired) > 0:
                 done = last.end
-                yield _choose_rule({*first.words, *last.words}), self._trim(first.start, last.end)
+                passage = self._view.text[first.start : last.end]
+                start = last.end - len(passage.lstrip())
+                yield {*first.words, *last.words}, (start, first.start + len(passage.rstrip()))
 
     def score_passage(self, start: int, end: int) -> float:
         """The best score of a sentence, or of two in a row, that has a part of this passage."""
@@ -50,47 +49,26 @@ class SentenceScores:
         tried = [(number, paired) for number in range(max(0, first - 1), last) for paired in (False, True)]
         return max((self._score(*one) for one in tried if one[0] >= first or one[1]), default=-inf)
 
-    @cached_property
-    def _sentences(self) -> list[InjectionSentence]:
-        return split_sentences(self._view.text)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [sentence.start for sentence in self._sentences]
-
     def _list_worth_scoring(self) -> Iterator[tuple[int, bool]]:
         """The sentences, and pairs of them, that a first look at their words does not rule out."""
-        signalling = self._list_signalling()
+        view, numbers = self._view, set(range(len(self._sentences)))
+        if view.text.isascii():
+            signals = view.known_words & load_signal_words()
+            places = [at for word in signals for at in find_all(f" {word} ", view.spaced)]
+            numbers = {max(0, bisect_right(self._starts, at) - 1) for at in places}
         always = load_injection_weights()["always"]
-        for number in sorted(signalling):
-            alone = always + self._score_words(number)
-            if alone > _WORTH_SCORING:
+        sums = {number: sum(map(_score_word, set(self._sentences[number].words))) for number in sorted(numbers)}
+        for number, alone in sums.items():
+            if always + alone > _WORTH_SCORING:
                 yield number, False
-            if number + 1 in signalling and alone + self._score_words(number + 1) > _PAIR_WORTH_SCORING:
+            if number + 1 in sums and always + alone + sums[number + 1] > _PAIR_WORTH_SCORING:
                 yield number, True
-
-    def _list_signalling(self) -> set[int]:
-        """The sentences that have a signal word."""
-        view = self._view
-        if not view.text.isascii():
-            return set(range(len(self._sentences)))
-        found = [at for word in view.known_words & _list_signal_words() for at in find_all(f" {word} ", view.spaced)]
-        return {max(0, bisect_right(self._starts, at) - 1) for at in found} if found else set()
-
-    def _score_words(self, number: int) -> float:
-        if number not in self._word_scores:
-            self._word_scores[number] = sum(map(_score_word, set(self._sentences[number].words)))
-        return self._word_scores[number]
 
     def _score(self, number: int, paired: bool) -> float:
         if (number, paired) not in self._scores:
             sentence = _join_if_short(self._sentences, number) if paired else self._sentences[number]
             self._scores[number, paired] = score_injection_sentence(sentence) if sentence else -inf
         return self._scores[number, paired]
-
-    def _trim(self, start: int, end: int) -> Place:
-        passage = self._view.text[start:end]
-        return start + len(passage) - len(passage.lstrip()), start + len(passage.rstrip())
 
 
 def score_injection_sentence(sentence: InjectionSentence) -> float:
@@ -116,12 +94,12 @@ def load_injection_weights() -> Mapping[Feature, float]:
     return {(pairs[name][0], pairs[name][2]) if pairs[name][1] else name: value for name, value in written.items()}
 
 
-def _join_if_short(sentences: list[InjectionSentence], number: int) -> InjectionSentence | None:
-    """A sentence and the next as one, if there is a next and both are not too long."""
-    if number + 1 >= len(sentences):
-        return None
-    both = sentences[number].join(sentences[number + 1])
-    return both if len(both.words) <= _MOST_WORDS else None
+@cache
+def load_signal_words() -> frozenset[str]:
+    """The words in Latin letters that alone score enough to look at the sentence."""
+    weighted = [name for name in load_injection_weights() if isinstance(name, str) and name.startswith("word ")]
+    latin = {word for word in (name.removeprefix("word ") for name in weighted) if word.isascii() and word.isalnum()}
+    return frozenset(word for word in latin | load_lexicon().english.keys() if _score_word(word) > _SIGNAL)
 
 
 @lru_cache(maxsize=8192)
@@ -131,20 +109,173 @@ def _score_word(word: str) -> float:
     return weights.get(f"word {word}", 0.0) + sum(weights.get(name, 0.0) for name in classify_word(word))
 
 
+def _join_if_short(sentences: list[InjectionSentence], number: int) -> InjectionSentence | None:
+    """A sentence and the next as one, if there is a next and both are not too long."""
+    if number + 1 >= len(sentences):
+        return None
+    first, following = sentences[number], sentences[number + 1]
+    both = InjectionSentence(first.text, first.start, following.end)
+    return both if len(both.words) <= _MOST_WORDS else None
+
+
+# Sentences as classes of words.
+
+_REACH = 4  # Words after a word that count as near it.
+_LONGEST = 400  # Characters: a longer sentence is cut, so that no text makes a sentence that says everything.
+_LENGTHS = (7, 14, 24, 40)  # Words: each is one feature longer.
+_HIGH = 0.85  # Of the most that there is: a mark that a hijack asks for.
+_STOP = r"[.!?;]+[\"')\]]*(?:\s+|$)|\n\s{0,9}\n\s*"
+_BREAK = re.compile(_STOP)
+_HAN_BREAK = re.compile(rf"{_STOP}|(?<=[\u4e00-\u9fff\d\"')\]])[.!?;]+(?=[\u4e00-\u9fff\"'(\[])")
+_NUMBER = r"\d+(?:\.\d+)?(?: ?(?:/|out of|of) ?\d+)?%?"
+_TOKEN = rf"a ?\+(?!\w)|[a-z]+|{_NUMBER}|[\"`\[{{<=#|!?(\n:$_]"
+_LATIN_TOKEN = re.compile(_TOKEN)
+_PUNCTUATION = {
+    ":": "colon", '"': "quote", "`": "code", "[": "bracket", "{": "brace", "<": "angle", "=": "equals", "#": "hash",
+    "\n": "line", "|": "bar", "!": "cry", "?": "question", "(": "paren", "$": "dollar", "_": "underscore",
+}  # fmt: skip
+
+
+@dataclass(eq=False)
+class InjectionSentence:
+    """Where it stands in the text, its words, and the classes of each; worked out on demand, as few are worth it."""
+
+    text: str  # The whole text.
+    start: int
+    end: int
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Words, numbers and the punctuation that says something."""
+        tokens = _LATIN_TOKEN if self.text.isascii() else _compile_mixed_token()
+        return tuple(tokens.findall(self.text, self.start, self.end))
+
+    @cached_property
+    def classes(self) -> tuple[tuple[str, ...], ...]:
+        """The classes of each word."""
+        return tuple(_classify_words(self.words))
+
+
+def split_sentences(text: str) -> list[InjectionSentence]:
+    """The sentences of a normalised text."""
+    stops = _BREAK if text.isascii() else _HAN_BREAK
+    sentences = []
+    start = 0
+    for end in [*[stop.end() for stop in stops.finditer(text)], len(text)]:
+        while end - start > _LONGEST:
+            space = text.rfind(" ", start + _LONGEST // 2, start + _LONGEST)
+            middle = space if space > 0 else start + _LONGEST
+            sentences.append(InjectionSentence(text, start, middle))
+            start = middle
+        if start < end:
+            sentences.append(InjectionSentence(text, start, end))
+        start = end
+    return sentences
+
+
+def list_sentence_features(sentence: InjectionSentence) -> set[Feature]:
+    """Classes, pairs of classes near each other, single words, how it opens and how long it is."""
+    found: set[Feature] = set()
+    classes = sentence.classes
+    for place, here in enumerate(classes):
+        if here:
+            near = [name for there in classes[place + 1 : place + 1 + _REACH] for name in there]
+            for name in here:
+                found.add(name)
+                found.update([(name, other) for other in near])
+    plain = [place for place, word in enumerate(sentence.words) if word not in _PUNCTUATION]
+    found.update([f"word {sentence.words[place]}" for place in plain])
+    if plain:
+        found.update([f"first {name}" for name in classes[plain[0]] or ("other word",)])
+    found.add(f"length {sum(len(plain) > length for length in _LENGTHS)}")
+    return found
+
+
+@lru_cache(maxsize=8192)
+def classify_word(word: str) -> tuple[str, ...]:
+    """What a word is, alone."""
+    lexicon = load_lexicon()
+    if word in lexicon.english:
+        return lexicon.english[word]
+    if word in _PUNCTUATION:
+        return (_PUNCTUATION[word],)
+    if word[0].isdecimal():
+        return (_classify_number(word),)
+    return ("top",) if word[-1] == "+" else lexicon.chinese.get(word, ())
+
+
+def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    phrases = load_lexicon().phrases
+    for place, word in enumerate(words):
+        if word in phrases:
+            more = [name for rest, name in phrases[word] if words[place + 1 : place + 1 + len(rest)] == rest]
+            yield (*classify_word(word), *more)
+        else:
+            yield classify_word(word)
+
+
+def _classify_number(word: str) -> str:
+    """What a number says as a mark."""
+    given, *most = re.findall(r"\d+(?:\.\d+)?", word)
+    if most:
+        share = float(given) / (float(most[0]) or 1)
+        return "full mark" if share == 1 else "high mark" if _HIGH <= share < 1 else "fraction"
+    if word[-1] == "%":
+        return "full mark" if given == "100" else "number"
+    if given in ("10", "100", "5", "20", "50"):
+        return "ten"
+    return "high" if re.fullmatch(r"8[5-9]|9\d?|1\.0|30|40|58|60|150", given) else "number"
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionLexicon:
+    """The classes of each word, and of phrases: by the first word, the other words and the class."""
+
+    english: WordClasses
+    chinese: WordClasses
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], str], ...]]
+
+
 @cache
-def _list_signal_words() -> frozenset[str]:
-    """The English words that alone score enough to look at the sentence."""
-    weighted = (name for name in load_injection_weights() if isinstance(name, str))
-    words = {name.removeprefix("word ") for name in weighted if name.startswith("word ")}
-    return frozenset(word for word in words | load_english_classes().keys() if _score_word(word) > _SIGNAL)
+def load_lexicon() -> InjectionLexicon:
+    """The classes that ship, read once."""
+    data = load_library_data("guards/injection/lexicon.yaml")
+    groups, irregular = data["classes"], data["irregular_verbs"]["forms"]
+    english: dict[str, tuple[str, ...]] = {}
+    chinese: dict[str, tuple[str, ...]] = {}
+    phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
+    forms = [(name, group["words"]) for name, group in groups.items() if "words" in group]
+    forms += [
+        form for name, group in groups.items() for form in _inflect_verbs(name, group.get("verbs", ""), irregular)
+    ]
+    for name, words in forms:
+        for word in words.split():
+            english[word] = tuple(dict.fromkeys((*english.get(word, ()), name)))
+    for name, group in groups.items():
+        for word in group.get("chinese", "").split():
+            if not re.fullmatch("[a-z]+", word):  # Those stand among the English words.
+                chinese[word] = (*chinese.get(word, ()), name)
+        for phrase in filter(None, group.get("phrases", "").split(", ")):
+            first, *rest = phrase.replace("'", " ").split()
+            phrases[first] = (*phrases.get(first, ()), (tuple(rest), name))
+    return InjectionLexicon(english, chinese, phrases)
 
 
-def _choose_rule(words: Iterable[str]) -> str:
-    """The rule whose classes weigh most among the words."""
-    weights = load_injection_weights()
-    present = {name for word in words for name in classify_word(word)}
-    sums = {
-        rule: sum(max(0.0, weights.get(name, 0.0)) for name in names & present)
-        for rule, names in load_rule_classes().items()
-    }
-    return max(sums, key=lambda rule: (sums[rule], rule == "hijack"))
+def _inflect_verbs(name: str, verbs: str, irregular: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The verbs of a class and their other forms, each under the class of that form."""
+    yield name, verbs
+    for verb in verbs.split():
+        stem = verb.removesuffix("e")
+        past = stem[:-1] + "ied" if verb.endswith(("fy", "ply")) else stem + "ed"
+        third = verb[:-1] + "ies" if verb.endswith(("fy", "ply", "py")) else verb + "s"
+        yield f"{name}-s", f"{third} {verb}es" if verb.endswith(("s", "sh", "ch", "x")) else third
+        yield f"{name}-ing", stem + "ing"
+        yield f"{name}-ed", past
+        for form in irregular.get(verb, "").split():
+            yield f"{name}-ing" if form.endswith("ing") else f"{name}-ed", form
+
+
+@cache
+def _compile_mixed_token() -> re.Pattern[str]:
+    longest_first = sorted(load_lexicon().chinese, key=len, reverse=True)
+    return re.compile("|".join([*map(re.escape, longest_first), _TOKEN, "[\u4e00-\u9fff]"]))

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, pairwise
-from typing import Any
 
 from evenhand.files.methods import load_library_data
 
+Place = tuple[int, int]  # Where a passage begins and ends.
 Trace = tuple[Sequence[int], Sequence[int]]  # Where each character begins and ends in the text as it was given.
 
 
+@dataclass(eq=False)
 class TextView:
     """A text to search, and the way back from each of its characters to the text as it was given."""
 
-    def __init__(self, text: str, trace: Callable[[], Trace], disguise: str = "") -> None:
-        self.text = text
-        self.disguise = disguise  # How the text was hidden, in a few words; empty where it was not.
-        self._trace = trace
+    text: str
+    find_trace: Callable[[], Trace]
+    disguise: str = ""  # How the text was hidden, in a few words; empty where it was not.
 
-    def locate(self, start: int, end: int) -> tuple[int, int]:
+    def locate(self, start: int, end: int) -> Place:
         """The place in the given text of a passage of this one."""
         starts, ends = self.trace
         return min(starts[start], starts[end - 1]), max(ends[start], ends[end - 1])
 
     def trace_through(self, inner: TextView) -> TextView:
         """A view of this view's text, led back to the text as it was given."""
-        return TextView(inner.text, lambda: self._join_traces(inner.trace), self.disguise)
+
+        def join_traces() -> Trace:
+            (starts, ends), (inner_starts, inner_ends) = self.trace, inner.trace
+            return [starts[start] for start in inner_starts], [ends[end - 1] for end in inner_ends]
+
+        return TextView(inner.text, join_traces, self.disguise)
 
     @cached_property
     def spaced(self) -> str:
@@ -49,11 +56,7 @@ class TextView:
     @cached_property
     def trace(self) -> Trace:
         """Worked out on demand: most texts have no finding."""
-        return self._trace()
-
-    def _join_traces(self, inner: Trace) -> Trace:
-        starts, ends = self.trace
-        return [starts[start] for start in inner[0]], [ends[end - 1] for end in inner[1]]
+        return self.find_trace()
 
 
 def normalise_text(text: str) -> TextView:
@@ -66,26 +69,51 @@ def normalise_text(text: str) -> TextView:
 
 def restore_words(view: TextView) -> Iterator[TextView]:
     """The view with split or disguised words made whole; nothing where the text has none."""
-    known = view.known_words
-    if (
-        len(known & _LONE_LETTERS) >= 3
-        or max(map(len, known), default=0) >= 20
-        or not known.isdisjoint(_list_joined_words())
-    ):
+    known, signs = view.known_words, load_injection_words()
+    if len(known & _LONE_LETTERS) >= 3 or max(map(len, known), default=0) >= 20 or not known.isdisjoint(signs.joined):
         yield from _respace_words(view)
-    if any(word.translate(_LEET) in load_vocabulary() for word in known if not word.isalpha() and not word.isdigit()):
+    if any(word.translate(_LEET) in signs.words for word in known if not word.isalpha() and not word.isdigit()):
         letters = _WITH_DIGITS.sub(lambda word: word[0].translate(_LEET), view.text)
         yield TextView(letters, lambda: view.trace, "in digits for letters")
-    if _has_split_word(known) and not _list_splittable().isdisjoint(map("".join, pairwise(view.words))):
+    # Whether both halves of some word are there: cheaper than to look at all neighbours.
+    has_halves = any(not signs.halves[first].isdisjoint(known) for first in signs.halves.keys() & known)
+    if has_halves and not signs.splittable.isdisjoint(map("".join, pairwise(view.words))):
         yield _rejoin_words(view)
     if not view.text.isascii() and _HAN_SPACED.search(view.text):
         yield _cut_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InjectionWords:
+    """The words that most injections are made of, and the forms in which they are hidden."""
+
+    words: frozenset[str]
+    splittable: frozenset[str]
+    halves: Mapping[str, frozenset[str]]  # The first parts of words, and how each can go on.
+    joined: frozenset[str]  # Two words without the space between them.
+    rotated: frozenset[str]  # In ROT13.
+    backwards: frozenset[str]
+
+
 @cache
-def load_vocabulary() -> frozenset[str]:
-    """The words that most injections are made of."""
-    return frozenset(_load_disguises()["vocabulary"]["words"].split())
+def load_injection_words() -> InjectionWords:
+    """The words that ship, read once."""
+    disguises = load_library_data("guards/injection/disguises.yaml")
+    words = disguises["vocabulary"]["words"].split()
+    splittable = frozenset(word for word in words if len(word) >= 5)
+    halves: dict[str, set[str]] = {}
+    for word in splittable:
+        for cut in range(1, len(word)):
+            halves.setdefault(word[:cut], set()).add(word[cut:])
+    long = [word for word in words if len(word) >= _SHORTEST_SIGN]
+    return InjectionWords(
+        words=frozenset(words),
+        splittable=splittable,
+        halves={first: frozenset(seconds) for first, seconds in halves.items()},
+        joined=frozenset(one + two for one in disguises["run_together"]["words"].split() for two in splittable),
+        rotated=frozenset(codecs.encode(word, "rot13") for word in long),
+        backwards=frozenset(word[::-1] for word in long),
+    )
 
 
 def find_all(sign: str, text: str) -> Iterator[int]:
@@ -104,7 +132,7 @@ def _respace_words(view: TextView) -> Iterator[TextView]:
     for run in _LETTERS_APART.finditer(view.text):
         found = [place for place in range(*run.span()) if view.text[place].isalnum()]
         spelt = "".join(view.text[place] for place in found).translate(_LEET)
-        words = list(_compile_vocabulary().finditer(spelt))
+        words = list(_compile_words().finditer(spelt))
         if len(run[0]) == len(spelt) > sum(len(word[0]) for word in words):
             continue  # A long word of its own, or a part of one.
         pieces += [view.text[done : run.start()], *(f" {word[0]}" for word in words), " "]
@@ -119,25 +147,18 @@ def _respace_words(view: TextView) -> Iterator[TextView]:
         yield TextView(text, lambda: _trace_places(view, places), "in single letters")
 
 
-def _has_split_word(known: frozenset[str]) -> bool:
-    """Whether both halves of some word are there: cheaper than to look at all neighbours."""
-    halves = _list_halves()
-    return any(not halves[first].isdisjoint(known) for first in halves.keys() & known)
-
-
 def _rejoin_words(view: TextView) -> TextView:
     """The view without what stands between two halves of a word."""
-    return _cut_gaps(
-        view,
-        [
-            (first.end(), second.start())
-            for first, second in pairwise(_WORD.finditer(view.text))
-            if second.start() - first.end() <= 2 and first[0] + second[0] in _list_splittable()
-        ],
-    )
+    splittable = load_injection_words().splittable
+    gaps = [
+        (first.end(), second.start())
+        for first, second in pairwise(_WORD.finditer(view.text))
+        if second.start() - first.end() <= 2 and first[0] + second[0] in splittable
+    ]
+    return _cut_gaps(view, gaps)
 
 
-def _cut_gaps(view: TextView, gaps: Sequence[tuple[int, int]]) -> TextView:
+def _cut_gaps(view: TextView, gaps: Sequence[Place]) -> TextView:
     edges = [0, *(edge for gap in gaps for edge in gap), len(view.text)]
     kept = list(zip(edges[::2], edges[1::2], strict=True))
     text = "".join(view.text[start:end] for start, end in kept)
@@ -181,44 +202,18 @@ def _fold_character(character: str) -> str:
 def _load_lookalikes() -> Mapping[str, str]:
     # Letters in squares, in circles and as flags follow each other in Unicode.
     table = {chr(first + n): chr(ord("a") + n) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for n in range(26)}
-    for group in _load_disguises()["lookalikes"].values():
+    for group in load_library_data("guards/injection/disguises.yaml")["lookalikes"].values():
         letters, read_as = group["letters"], group["read_as"]
         table |= zip(letters, read_as if len(letters) == len(read_as) else [read_as] * len(letters), strict=True)
     return table
 
 
 @cache
-def _load_disguises() -> Any:
-    return load_library_data("guards/injection/disguises.yaml")
+def _compile_words() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(load_injection_words().words, key=len, reverse=True)))
 
 
-@cache
-def _list_splittable() -> frozenset[str]:
-    return frozenset(word for word in load_vocabulary() if len(word) >= 5)
-
-
-@cache
-def _list_halves() -> Mapping[str, frozenset[str]]:
-    """The first parts of words, and how each can go on."""
-    halves: dict[str, set[str]] = {}
-    for word in _list_splittable():
-        for cut in range(1, len(word)):
-            halves.setdefault(word[:cut], set()).add(word[cut:])
-    return {first: frozenset(seconds) for first, seconds in halves.items()}
-
-
-@cache
-def _list_joined_words() -> frozenset[str]:
-    """Two words without the space between them."""
-    first = _load_disguises()["run_together"]["words"].split()
-    return frozenset(one + two for one in first for two in _list_splittable())
-
-
-@cache
-def _compile_vocabulary() -> re.Pattern[str]:
-    return re.compile("|".join(sorted(load_vocabulary(), key=len, reverse=True)))
-
-
+_SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.
 _FOLDED = _FoldedCharacters()
 _TO_SPACES = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789@$" else 32 for code in range(256))
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")

@@ -1,44 +1,38 @@
-"""Patterns as data: read from library/guards when a guard is first used, compiled one by one when they are needed."""
+"""Patterns as data: read from library/guards when a guard first needs them, compiled one by one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 _NAME = re.compile(r"\{([a-z_]+)\}")
 
 
-class PatternTable(dict[str, re.Pattern[str]]):
+@dataclass(frozen=True, slots=True)
+class PatternTable:
     """Patterns by name. Each is compiled at its first lookup: all of them at once would take most of a second."""
 
-    def __init__(self, wordings: Mapping[str, str]) -> None:
-        super().__init__()
-        self._wordings = wordings
+    entries: Mapping[str, Mapping[str, Any]]
+    words: Mapping[str, str]  # What {name} stands for in the patterns.
+    _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
 
-    def __missing__(self, name: str) -> re.Pattern[str]:
-        pattern = self[name] = re.compile(self._wordings[name])
-        return pattern
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(fill_in_words(self.entries[name]["pattern"], self.words))
+        return self._compiled[name]
 
 
 def read_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
     """Named words as patterns; a class may name those above it."""
     words: dict[str, str] = {}
     for name, entry in entries.items():
-        words[name] = join_list(entry["list"], words) if "list" in entry else join_lines(entry["pattern"], words)
+        listed = entry["list"].replace(", ", "|") if "list" in entry else entry["pattern"]
+        words[name] = fill_in_words(listed, words)
     return words
 
 
-def join_lines(pattern: str, words: Mapping[str, str]) -> str:
+def fill_in_words(pattern: str, words: Mapping[str, str]) -> str:
     """A pattern on one line, with each {name} replaced by the words of that name."""
     return _NAME.sub(lambda found: words[found[1]], pattern.replace("\n", ""))
-
-
-def join_list(items: str, words: Mapping[str, str]) -> str:
-    """A list with commas as the alternatives of a pattern."""
-    return join_lines(items.replace(", ", "|"), words)
-
-
-def read_pattern_table(entries: Mapping[str, Any], words: Mapping[str, str]) -> PatternTable:
-    """The patterns of a section by their names."""
-    return PatternTable({name: join_lines(entry["pattern"], words) for name, entry in entries.items()})

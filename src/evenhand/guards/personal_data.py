@@ -29,6 +29,7 @@ PERSONAL_DATA_RULES: Mapping[str, str] = MappingProxyType(
 )
 TextMask = Callable[[str], str]
 HIDDEN = "•"
+_POSSIBLE = re.compile(r"@|[0-9]{2}|[0-9][0-9 .\-/()]{5,}[0-9]")  # What any of the rules needs.
 _SHORTEST_PART = 6  # Characters: less of a value gives nobody away.
 # Under these keys of data stand names by which one thing is told from another.
 _NAME_KEYS = frozenset(
@@ -38,8 +39,10 @@ _NAME_KEYS = frozenset(
 
 def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[GuardFinding, ...]:
     """The personal data in a text, in order of start; the text of each finding is its mask."""
-    patterns = patterns or load_personal_patterns()
     shown, places = fold_characters(text)
+    if not _POSSIBLE.search(shown):
+        return ()
+    patterns = patterns or load_personal_patterns()
     found: list[GuardFinding] = []
     for rule, match in _MATCHERS:
         spans = list(match(shown, patterns))

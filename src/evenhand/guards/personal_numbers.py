@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, read_pattern_table, read_word_classes
+from evenhand.guards.patterns import PatternTable, read_word_classes
 
 Span = tuple[int, int]
 
@@ -41,9 +41,9 @@ def load_personal_patterns() -> PersonalPatterns:
         for length in issuer["lengths"].split():
             first_digits.setdefault(int(length), []).append(issuer["first"])
     return PersonalPatterns(
-        before=read_pattern_table(data["before"], words),
-        after=read_pattern_table(data["after"], words),
-        forms=read_pattern_table(data["forms"], words),
+        before=PatternTable(data["before"], words),
+        after=PatternTable(data["after"], words),
+        forms=PatternTable(data["forms"], words),
         issuers={length: re.compile("|".join(first)) for length, first in first_digits.items()},
         iban_lengths={
             country: int(length) for length, entry in data["ibans"].items() for country in entry["countries"].split()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from typing import Any
 
-from evenhand.guards.patterns import PatternTable
-from evenhand.guards.safety_patterns import HarmfulAct, SafetyPatterns, load_safety_patterns
+from evenhand.files.methods import load_library_data
+from evenhand.guards.patterns import PatternTable, fill_in_words, read_word_classes
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
@@ -31,13 +34,13 @@ _SET_IN = re.compile(r"\b[a-z][\w'’]* in (?:the )?([A-Z][\w'’-]*)")
 def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> tuple[GuardFinding, ...]:
     """Every passage that asks for harm or explains how to do it, in order of its start."""
     patterns = patterns or load_safety_patterns()
-    triggers = patterns.triggers
+    triggers = patterns.acts_by_trigger.keys()
     folded = _fold_case(text)
     words = folded.translate(_PUNCTUATION)
     chinese = not folded.isascii() and _CHINESE.search(folded) is not None
     found: dict[tuple[str, int], GuardFinding] = {}  # By rule and act: windows that overlap may both hold the act.
     for start, end in _split_sentences(text):
-        present = triggers.intersection(words[start:end].split())
+        present = triggers & words[start:end].split()
         if not present and not chinese:
             continue
         for rule, place in _match_sentence(text[start:end], folded[start:end], present, patterns):
@@ -56,21 +59,19 @@ def _fold_case(text: str) -> str:
 
 def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence, or of each window of a sentence that is too long."""
+    ends = [
+        match.end()
+        for match in _SENTENCE_END.finditer(text)
+        if not (match[0][0] == "." and _ITEM_NUMBER.search(text[max(0, match.start() - 6) : match.start()]))
+    ]
     start = 0
-    for end in _sentence_ends(text):
+    for end in (*ends, len(text)):
         while end - start > _WINDOW:
             yield start, start + _WINDOW
             start += _WINDOW - _OVERLAP
         if start < end:
             yield start, end
         start = end
-
-
-def _sentence_ends(text: str) -> Iterator[int]:
-    for match in _SENTENCE_END.finditer(text):
-        if not (match[0][0] == "." and _ITEM_NUMBER.search(text[max(0, match.start() - 6) : match.start()])):
-            yield match.end()
-    yield len(text)
 
 
 def _match_sentence(
@@ -157,3 +158,138 @@ def _cut_passage(rule: str, text: str, sentence: tuple[int, int], place: int) ->
     shown = text[start:end]
     start, end = start + len(shown) - len(shown.lstrip()), end - len(shown) + len(shown.rstrip())
     return GuardFinding(guard="safety", rule=rule, says=SAFETY_RULES[rule], text=text[start:end], start=start, end=end)
+
+
+# Harmful acts, and the words around an act that ask for it or excuse it: read from library/guards.
+
+# In a Chinese sentence: between what asks and the act, and between the act and what explains it.
+_CHINESE_GAP = r"[^。！？\n]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # Compared by identity, which is quick.
+class HarmfulAct:
+    """What a sentence must say; the triggers are looked up first, so that the pattern is seldom tried."""
+
+    rule: str
+    find_wording: Callable[[], str]
+    triggers: Set[str] = frozenset()
+    when: Set[str] = frozenset()  # asked, wanted, ordered: harmful only then; harmful anywhere where there is none.
+    after: str = ""  # A pattern of what must stand before it.
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The wording, put together and compiled when it is first needed."""
+        return re.compile(self.find_wording())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SafetyPatterns:
+    """All acts, and the patterns of what stands around them."""
+
+    acts: Mapping[str, HarmfulAct]
+    chinese_acts: Mapping[str, HarmfulAct]
+    context: PatternTable
+    real_names: Set[str]
+
+    @cached_property
+    def acts_by_trigger(self) -> Mapping[str, list[HarmfulAct]]:
+        """The acts to try on a sentence with a word; a sentence without any of the words is harmless."""
+        acts: dict[str, list[HarmfulAct]] = {}
+        for act in self.acts.values():
+            for trigger in act.triggers:
+                acts.setdefault(trigger, []).append(act)
+        return acts
+
+
+@cache
+def load_safety_patterns() -> SafetyPatterns:
+    """The patterns that ship, read once."""
+    data = load_library_data("guards/safety.yaml")
+    words = read_word_classes(data["words"])
+    asked = {"pattern": join_asking_frames(entry["pattern"] for entry in data["asked"].values())}
+    context = PatternTable({**data["context"], "asked": asked}, words)
+    return SafetyPatterns(
+        acts={
+            name: read_harmful_act(rule, entry, words)
+            for rule, entries in data["acts"].items()
+            for name, entry in entries.items()
+        },
+        chinese_acts={
+            name: HarmfulAct(rule=rule, find_wording=partial(_word_chinese_act, entry, context))
+            for rule, entries in data["chinese"].items()
+            for name, entry in entries.items()
+        },
+        context=context,
+        real_names=frozenset(words["real"].split("|")),
+    )
+
+
+def join_asking_frames(frames: Iterable[str]) -> str:
+    """A pattern of any of the frames, ending where the act begins."""
+    return rf"\b(?:{'|'.join(frames)}) ?[\"']?$"
+
+
+def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, str]) -> HarmfulAct:
+    """An act as its entry writes it down: by verbs and objects, verbs and things, things alone or a wording."""
+    verbs, things = (fill_in_words(entry.get(key, "").replace(", ", "|"), words) for key in ("verbs", "things"))
+    return HarmfulAct(
+        rule=rule,
+        find_wording=lambda: fill_in_words(entry.get("wording") or _word_act(entry, verbs, things), words),
+        triggers=frozenset(entry.get("triggers", "").split()) or _derive_triggers(verbs, things, words),
+        when=frozenset(entry["when"].split(", ")) if "when" in entry else frozenset(),
+        after=fill_in_words(entry.get("after", ""), words),
+    )
+
+
+def _word_act(entry: Mapping[str, Any], verbs: str, things: str) -> str:
+    """The pattern of an act that is written down without one; names in braces are still to be filled in."""
+    plurals = "|".join(f"{thing}(?:e?s)?" for thing in things.split("|"))
+    if not things:
+        return rf"{_either_form(verbs)} (?:{entry['objects']})"
+    if not verbs:
+        made = rf"(?:for|of|on) (?:an? |the |making )?(?:\w+ )?(?:{plurals})"
+        return rf"\b(?:{{recipe}})s? {made}\b(?! (?:{{peaceful}}))"
+    harmless = "|".join(["{harmless}", *filter(None, [entry.get("unless", "").replace(", ", "|")])])
+    gap = rf"(?:(?!(?:{harmless})\b)[\w'$%-]+,? ){{0,5}}?"
+    return rf"{_either_form(verbs)} {gap}(?:{plurals})\b(?!'s|['-]?[ -]?(?:{{peaceful}}))"
+
+
+def _word_chinese_act(entry: Mapping[str, Any], context: PatternTable) -> str:
+    act = entry["wording"]
+    if "when" in entry:
+        asks, way = (context[name].pattern for name in ("zh_asks", "zh_way"))
+        act = rf"{asks}{_CHINESE_GAP}{{0,10}}?(?:{act})|(?:{act}){_CHINESE_GAP}{{0,4}}?{way}"
+    return fill_in_words(act, context.words)
+
+
+def _either_form(verbs: str) -> str:
+    """A pattern of every verb and its form in -ing, which is not tried where no word begins."""
+    forms = sorted({form for verb in verbs.split("|") for form in (verb, _gerund(verb))})
+    initials = "".join(sorted({form[0] for form in forms}))
+    return rf"\b(?=[{initials}])(?:{'|'.join(forms)})"
+
+
+def _gerund(verb: str) -> str:
+    """The form in -ing: robbing, breaking into."""
+    first, blank, rest = verb.partition(" ")
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]|commit", first):
+        first += first[-1]
+    elif first.endswith("c"):
+        first += "k"
+    elif first.endswith("e") and not first.endswith(("ee", "oe")):
+        first = first[:-1]
+    return f"{first}ing{blank}{rest}"
+
+
+def _derive_triggers(verbs: str, things: str, words: Mapping[str, str]) -> Set[str]:
+    """The first word of each thing, as one or as many; without things, the most telling word of each verb."""
+    if things:
+        firsts = {re.split("[ -]", thing)[0] for thing in things.split("|")}
+        return frozenset(word + ending for word in firsts for ending in ("", "s", "es"))
+    everyday = frozenset(words["everyday"].split("|"))
+    telling: set[str] = set()  # The longest word of a verb that is no everyday one, in the two forms of the verb.
+    for verb in verbs.split("|"):
+        parts = verb.split()
+        at = max(range(len(parts)), key=lambda place: 0 if parts[place] in everyday else len(parts[place]))
+        telling |= {re.split("[ -]", form)[at] for form in (verb, _gerund(verb))}
+    return telling
