@@ -38,9 +38,9 @@ class JudgeAnswerCounts:
 class AuditedRun:
     """What an audit rests on, beside the columns of the run.
 
-    `answer_counts` counts each judge's answers. `models` names the model behind each judge, `makers` the model that made
-    each variant, where they are known. `holistic` holds scores that a reviewer gave for the whole. `comparisons` are those
-    of the run's decision, as plain data.
+    `answer_counts` counts what each judge answered, `makers` names the model that made each variant, where it is known.
+    `holistic` holds scores that a reviewer gave for the whole. `comparisons` are those of the run's decision, as plain
+    data.
     """
 
     table: RunTable
