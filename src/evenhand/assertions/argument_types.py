@@ -11,11 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions.json_values import node_to_plain, read_schema_file
 from evenhand.assertions.patterns import compile_safe_pattern
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, RubricError
 from evenhand.files.fields import describe_node, is_null_node, read_node_number
-from evenhand.files.tree import ScalarNode, SequenceNode, TreeNode
+from evenhand.files.parsing import read_tree_file
+from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.scale import to_exact_fraction
 from evenhand.wording import format_fraction
 
@@ -23,6 +23,8 @@ AssertionArgument = str | bool | int | Fraction | tuple[str, ...]
 ArgumentSchema = dict[str, Any]
 
 _FUNCTION_NAME = re.compile(r"python:[^\s:]+:[^\s:]+")
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,400}")
+_PLAIN_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _FRACTION_SCHEMA: ArgumentSchema = {"type": "string", "pattern": "^[0-9]+/[0-9]+$"}
 _TEXT_SCHEMA: ArgumentSchema = {"type": ["string", "number", "boolean"], "minLength": 1}
 
@@ -78,8 +80,32 @@ def _read_command_argument(node: TreeNode, folder: Path) -> object:
 
 def _read_schema_argument(node: TreeNode, folder: Path) -> object:
     if isinstance(node, ScalarNode) and not is_null_node(node) and node.text.lower() not in ("true", "false"):
-        return read_schema_file(folder / node.text)
-    return node_to_plain(node)
+        return _read_schema_file(folder / node.text)
+    return _node_to_plain(node)
+
+
+def _node_to_plain(node: TreeNode) -> object:
+    """What a node says: words without quotation marks are numbers, true, false and null where they look like it."""
+    if isinstance(node, MappingNode):
+        return {key.text: _node_to_plain(value) for key, value in node.items}
+    if isinstance(node, SequenceNode):
+        return [_node_to_plain(item) for item in node.items]
+    if is_null_node(node):
+        return None
+    if node.quoted or not (node.text.lower() in ("true", "false") or _PLAIN_NUMBER.fullmatch(node.text)):
+        return node.text
+    if node.text.lower() in ("true", "false"):
+        return node.text.lower() == "true"
+    return int(node.text) if _WHOLE_NUMBER.fullmatch(node.text) else float(node.text)
+
+
+def _read_schema_file(path: Path) -> object:
+    """The data of a YAML or JSON file."""
+    try:
+        return _node_to_plain(read_tree_file(path))
+    except RubricError as error:
+        first = error.faults[0]
+        raise InputError(f"cannot be taken from {first.where}: {first.what}") from None
 
 
 def _check_text_argument(value: object) -> str:
@@ -89,15 +115,17 @@ def _check_text_argument(value: object) -> str:
 
 
 def _check_nonempty_argument(value: object) -> str:
-    if not _check_text_argument(value):
+    text = _check_text_argument(value)
+    if not text:
         raise make_argument_error("cannot be empty", "every text contains nothing")
-    return _check_text_argument(value)
+    return text
 
 
 def _check_visible_argument(value: object) -> str:
-    if not _check_text_argument(value).strip():
+    text = _check_text_argument(value)
+    if not text.strip():
         raise make_argument_error("cannot be empty", "white space at the ends of an output does not count")
-    return _check_text_argument(value)
+    return text
 
 
 def _check_texts_argument(value: object) -> tuple[str, ...]:
@@ -107,8 +135,9 @@ def _check_texts_argument(value: object) -> tuple[str, ...]:
 
 
 def _check_pattern_argument(value: object) -> str:
-    compile_safe_pattern(_check_nonempty_argument(value))
-    return _check_nonempty_argument(value)
+    pattern = _check_nonempty_argument(value)
+    compile_safe_pattern(pattern)
+    return pattern
 
 
 def _check_flag_argument(value: object) -> bool:
@@ -144,9 +173,10 @@ def _check_count_argument(value: object) -> int:
 
 
 def _check_order_argument(value: object) -> int:
-    if not 1 <= _check_count_argument(value) <= 10:
-        raise make_argument_error(f"must be a whole number from 1 to 10, got {_check_count_argument(value)}")
-    return _check_count_argument(value)
+    number = _check_count_argument(value)
+    if not 1 <= number <= 10:
+        raise make_argument_error(f"must be a whole number from 1 to 10, got {number}")
+    return number
 
 
 def _check_function_argument(value: object) -> str:

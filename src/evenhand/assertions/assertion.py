@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -41,8 +41,10 @@ class Assertion:
         """Its name, or a few words for it."""
         if self.name:
             return self.name
-        main = "" if self.kind == "json_schema" else self._short()
-        return f"{'not ' if self.negated else ''}{self.kind}{main}"
+        given = dict(self.arguments)
+        main = given.get(ASSERTION_KINDS[self.kind].parameters[0].name, given.get("command"))
+        shown = "" if main is None or self.kind == "json_schema" else f" {_format_argument(main, '')}"
+        return f"{'not ' if self.negated else ''}{self.kind}{shown}"
 
     @property
     def looks_for(self) -> str:
@@ -53,11 +55,6 @@ class Assertion:
         }
         case = ", in any case" if given.get("ignore_case") else ""
         return f"{'not: ' if self.negated else ''}{ASSERTION_KINDS[self.kind].looks_for.format(**words)}{case}"
-
-    def _short(self) -> str:
-        given = dict(self.arguments)
-        value = given.get(ASSERTION_KINDS[self.kind].main.name, given.get("command"))
-        return f" {_format_argument(value, '')}" if value is not None else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +114,7 @@ def _refuse_assertion_weight(weight: Fraction) -> None:
 def _complete_arguments(
     kind: AssertionKind, arguments: tuple[tuple[str, AssertionArgument], ...]
 ) -> tuple[tuple[str, AssertionArgument], ...]:
-    """Every argument as its sort keeps it, defaults filled in, in the order of the kind's parameters."""
+    """Every argument as its type keeps it, defaults filled in, in the order of the kind's parameters."""
     given = dict(arguments)
     known = {parameter.name for parameter in kind.parameters}
     faults = [
@@ -129,15 +126,15 @@ def _complete_arguments(
         faults.append(Fault(f"{kind.name} needs either {' or '.join(kind.one_of)}"))
     kept: dict[str, AssertionArgument] = {}
     for parameter in kind.parameters:
-        value = given.get(parameter.name, parameter.default)
+        name, value = parameter.name, given.get(parameter.name, parameter.default)
         if value is None and parameter.required:
-            faults.append(Fault(f"{kind.name} needs {parameter.name}: {parameter.means}"))
+            faults.append(Fault(f"{kind.name} needs {name}: {parameter.means}"))
         if value is None:
             continue
         try:
-            kept[parameter.name] = parameter.sort.normalise(value)
+            kept[name] = parameter.sort.normalise(value) if name in given else value
         except InputError as error:
-            faults += [Fault(f"{parameter.name} {one.what}", one.hint, (parameter.name,)) for one in error.faults]
+            faults += [Fault(f"{name} {one.what}", one.hint, (name,)) for one in error.faults]
     if faults:
         raise InputError(*faults)
     return tuple(kept.items())
@@ -158,9 +155,13 @@ AnyAssertion = Assertion | AssertionSet
 
 def list_outside_assertions(assertions: Iterable[AnyAssertion]) -> tuple[Assertion, ...]:
     """The checks that need something from outside this room: a model, a function, a command. Each once, in order."""
-    return tuple(
-        dict.fromkeys(leaf for leaf in _walk_assertion_leaves(assertions) if ASSERTION_KINDS[leaf.kind].rule is None)
-    )
+    found: list[Assertion] = []
+    for one in assertions:
+        if isinstance(one, AssertionSet):
+            found += list_outside_assertions(one.parts)
+        elif ASSERTION_KINDS[one.kind].rule is None:
+            found.append(one)
+    return tuple(dict.fromkeys(found))
 
 
 def assertion_to_definition(assertion: AnyAssertion) -> dict[str, object]:
@@ -168,19 +169,8 @@ def assertion_to_definition(assertion: AnyAssertion) -> dict[str, object]:
     counts = {"weight": str(assertion.weight), "not": assertion.negated}
     if isinstance(assertion, AssertionSet):
         return {assertion.passes: [assertion_to_definition(part) for part in assertion.parts], **counts}
-    plain = {name: _argument_to_plain(value) for name, value in assertion.arguments}
+    plain: dict[str, object] = {}
+    for name, value in assertion.arguments:
+        exact = str(value) if isinstance(value, Fraction) else value
+        plain[name] = list(exact) if isinstance(exact, tuple) else exact
     return {"kind": assertion.kind, "arguments": plain, **counts}
-
-
-def _walk_assertion_leaves(assertions: Iterable[AnyAssertion]) -> Iterator[Assertion]:
-    for one in assertions:
-        if isinstance(one, AssertionSet):
-            yield from _walk_assertion_leaves(one.parts)
-        else:
-            yield one
-
-
-def _argument_to_plain(value: AssertionArgument) -> object:
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, Fraction) else value

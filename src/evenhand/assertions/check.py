@@ -66,26 +66,19 @@ def check_assertion(
     )
 
 
-def explain_missing_fact(leaf: Assertion, facts: AssertionFacts) -> str:
-    """What a check needs and the facts do not have; nothing where it can be answered."""
-    for need in ASSERTION_KINDS[leaf.kind].needs:
-        if need == "reference" and dict(leaf.arguments).get("to") is not None:
-            continue
-        if need in ("input", "reference", "context"):
-            if not getattr(facts, need).strip():
-                return f"the sample has no {need}"
-        elif getattr(facts.made, need) is None:
-            return f"no {need.removesuffix('_ms')} was recorded for this output"
-    return ""
-
-
 def score_assertion_layers(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
     """Passed weight over total weight, layer by layer. A layer without assertions is absent."""
-    return {
-        layer: _score_layer_share([one for one in checked if one.layer == layer])
-        for layer in ("fact", "behavior")
-        if any(one.layer == layer for one in checked)
-    }
+    scores: dict[str, Scored | Missing] = {}
+    for layer in ("fact", "behavior"):
+        own = [one for one in checked if one.layer == layer]
+        unanswered = [f"{one.name} ({one.why_not})" for one in own if one.passed is None]
+        if unanswered:
+            more = f" and {len(unanswered) - 3} more" if len(unanswered) > 3 else ""
+            scores[layer] = Missing("failed", f"not answered: {'; '.join(unanswered[:3])}{more}")
+        elif own:
+            passed = sum((one.weight for one in own if one.passed), Fraction(0))
+            scores[layer] = Scored(passed / sum((one.weight for one in own), Fraction(0)))
+    return scores
 
 
 CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(number_for_json)})
@@ -95,13 +88,24 @@ checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
 def _check_assertion_leaf(
     leaf: Assertion, facts: AssertionFacts, measured: Mapping[Assertion, AssertionMeasurement]
 ) -> AssertionFinding:
-    rule = ASSERTION_KINDS[leaf.kind].rule
-    if why := explain_missing_fact(leaf, facts):
-        return make_unanswered_finding(why)
-    if rule is None:
+    kind = ASSERTION_KINDS[leaf.kind]
+    for need in kind.needs:
+        if why := _explain_missing_fact(leaf, need, facts):
+            return make_unanswered_finding(why)
+    if kind.rule is None:
         return _check_measurement(leaf, measured.get(leaf))
-    defaults = {parameter.name: parameter.default for parameter in ASSERTION_KINDS[leaf.kind].parameters}
-    return rule(facts, **{**defaults, **dict(leaf.arguments)})
+    defaults = {parameter.name: parameter.default for parameter in kind.parameters}
+    return kind.rule(facts, **{**defaults, **dict(leaf.arguments)})
+
+
+def _explain_missing_fact(leaf: Assertion, need: str, facts: AssertionFacts) -> str:
+    """Why a check cannot be answered without what it needs; empty where the facts have it."""
+    if need == "reference" and dict(leaf.arguments).get("to") is not None:
+        return ""
+    if need in ("input", "reference", "context"):
+        return "" if getattr(facts, need).strip() else f"the sample has no {need}"
+    recorded = getattr(facts.made, need) is not None
+    return "" if recorded else f"no {need.removesuffix('_ms')} was recorded for this output"
 
 
 def _check_measurement(leaf: Assertion, measured: AssertionMeasurement | None) -> AssertionFinding:
@@ -129,13 +133,3 @@ def _join_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion
         why = "; ".join(f"{part.name} ({part.why_not})" for part in parts if part.passed is None)
         return AssertionFinding(passed=None, found=found, why_not=why)
     return AssertionFinding(passed=not decisive, found=found)
-
-
-def _score_layer_share(checked: Sequence[CheckedAssertion]) -> Scored | Missing:
-    open_ = [one for one in checked if one.passed is None]
-    if open_:
-        more = f" and {len(open_) - 3} more" if len(open_) > 3 else ""
-        why = "; ".join(f"{one.name} ({one.why_not})" for one in open_[:3])
-        return Missing("failed", f"not answered: {why}{more}")
-    passed = sum((one.weight for one in checked if one.passed), Fraction(0))
-    return Scored(passed / sum((one.weight for one in checked), Fraction(0)))

@@ -1,4 +1,4 @@
-"""What an assertion looks at, and what it finds, with the place in the output."""
+"""What an assertion looks at, what comes from outside for it, and what it finds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from evenhand.errors import InputError
 from evenhand.model.sample import VariantOutput
-from evenhand.wording import quote_text
 
 TextSpan = tuple[int, int]
 
@@ -50,13 +49,3 @@ class AssertionMeasurement:
 def make_unanswered_finding(why: str) -> AssertionFinding:
     """Neither passed nor failed."""
     return AssertionFinding(passed=None, why_not=why)
-
-
-def describe_output_passage(output: str, span: TextSpan) -> str:
-    """A passage of the output and its place."""
-    return f"{quote_text(output[span[0] : span[1]])} at {describe_output_place(output, span[0])}"
-
-
-def describe_output_place(output: str, start: int) -> str:
-    """A place in the output as editors count it."""
-    return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"

@@ -1,44 +1,9 @@
-"""JSON values for schema checks: file nodes as plain data, and numbers exactly as they are written."""
+"""JSON values for schema checks: numbers exactly as they are written, and when two values are equal."""
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from pathlib import Path
-
-from evenhand.errors import InputError, RubricError
-from evenhand.files.fields import is_null_node
-from evenhand.files.parsing import read_tree_file
-from evenhand.files.tree import MappingNode, SequenceNode, TreeNode
-
-_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,400}")
-_PLAIN_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-
-
-def node_to_plain(node: TreeNode) -> object:
-    """What a node says: words without quotation marks are numbers, true, false and null where they look like it."""
-    if isinstance(node, MappingNode):
-        return {key.text: node_to_plain(value) for key, value in node.items}
-    if isinstance(node, SequenceNode):
-        return [node_to_plain(item) for item in node.items]
-    if is_null_node(node):
-        return None
-    if node.quoted or not (node.text.lower() in ("true", "false") or _PLAIN_NUMBER.fullmatch(node.text)):
-        return node.text
-    if node.text.lower() in ("true", "false"):
-        return node.text.lower() == "true"
-    return int(node.text) if _WHOLE_NUMBER.fullmatch(node.text) else float(node.text)
-
-
-def read_schema_file(path: Path) -> object:
-    """The data of a YAML or JSON file."""
-    try:
-        return node_to_plain(read_tree_file(path))
-    except RubricError as error:
-        first = error.faults[0]
-        raise InputError(f"cannot be taken from {first.where}: {first.what}") from None
-
 
 LONGEST_WHOLE = 400  # Digits; beyond them Python's int is slow to read, or refuses to be.
 

@@ -38,10 +38,10 @@ from evenhand.assertions.output_rules import (
     check_levenshtein_max,
     check_not_contains,
     check_not_equals,
+    check_regex,
     check_rouge_n_min,
     check_starts_with,
 )
-from evenhand.assertions.patterns import check_regex
 from evenhand.assertions.trace_rules import (
     check_cost_max,
     check_latency_max,
@@ -88,16 +88,6 @@ class AssertionKind:
     rule: Callable[..., AssertionFinding] | None = None  # None: what it needs is measured outside this room.
     needs: tuple[str, ...] = ()
     one_of: tuple[str, ...] = ()  # Parameters of which exactly one is given.
-
-    @property
-    def main(self) -> AssertionParameter:
-        """What the short form gives."""
-        return self.parameters[0]
-
-    @property
-    def options(self) -> tuple[AssertionParameter, ...]:
-        """All the others."""
-        return self.parameters[1:]
 
 
 _CASE = AssertionParameter(name="ignore_case", sort=FLAG, means="whether A and a are the same letter", default=False)
@@ -284,11 +274,11 @@ def build_assertions_schema() -> ArgumentSchema:
 
 
 def _build_assertion_schema(word: str, kind: AssertionKind) -> ArgumentSchema:
-    options = {option.name: {**option.sort.schema, "description": option.means} for option in kind.options}
-    main = {**kind.main.sort.schema, "description": kind.main.means}
+    parameters = {one.name: {**one.sort.schema, "description": one.means} for one in kind.parameters}
     inside = _build_object_schema(
-        {kind.main.name: main, **options, **_SHARED_FIELDS_SCHEMA}, [kind.main.name] if kind.main.required else []
+        {**parameters, **_SHARED_FIELDS_SCHEMA}, [one.name for one in kind.parameters if one.required]
     )
+    main, options = parameters[kind.parameters[0].name], dict(list(parameters.items())[1:])
     if kind.one_of:
         inside["oneOf"] = [{"required": [name]} for name in kind.one_of]
     argument = main if kind.name == "json_schema" else {"anyOf": [main, inside]}

@@ -1,4 +1,4 @@
-"""Rules on the text of an output: contains, equals, starts and ends with, ROUGE, BLEU, edit distance, JSON."""
+"""Rules on the text of an output: contains, equals, starts and ends with, regex, ROUGE, BLEU, edit distance, JSON."""
 
 from __future__ import annotations
 
@@ -11,16 +11,9 @@ from typing import Never
 
 import regex
 
-from evenhand.assertions.facts import (
-    AssertionFacts,
-    AssertionFinding,
-    TextSpan,
-    describe_output_passage,
-    describe_output_place,
-    make_unanswered_finding,
-)
+from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, make_unanswered_finding
 from evenhand.assertions.json_values import read_json_integer, read_json_number
-from evenhand.assertions.patterns import CheckLimitExceeded
+from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_with_limit
 from evenhand.wording import format_fraction, list_quoted_texts, quote_text, shorten_to_line
 
 
@@ -102,6 +95,22 @@ def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> A
     )
 
 
+def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> AssertionFinding:
+    """The pattern matches somewhere in the output."""
+    output = facts.made.text
+    try:
+        match = search_with_limit(compile_safe_pattern(pattern, ignore_case), output)
+    except CheckLimitExceeded as problem:
+        return make_unanswered_finding(f"the pattern {problem}")
+    if match is None:
+        return AssertionFinding(passed=False, found="no match")
+    if match.start() == match.end():
+        return AssertionFinding(
+            passed=True, found=f"a match of nothing at {describe_output_place(output, match.start())}"
+        )
+    return AssertionFinding(passed=True, found=describe_output_passage(output, match.span()), span=match.span())
+
+
 def find_output_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
     """Where a text stands first. Without case, by Unicode's full folding, so that STRASSE is found in Straße."""
     if not ignore_case:
@@ -116,6 +125,16 @@ def find_output_text(output: str, text: str, ignore_case: bool) -> TextSpan | No
         return start, end
     origin = [index for index, letter in enumerate(output) for _ in letter.casefold()]
     return origin[start], origin[end - 1] + 1
+
+
+def describe_output_passage(output: str, span: TextSpan) -> str:
+    """A passage of the output and its place."""
+    return f"{quote_text(output[span[0] : span[1]])} at {describe_output_place(output, span[0])}"
+
+
+def describe_output_place(output: str, start: int) -> str:
+    """A place in the output as editors count it."""
+    return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
 
 
 def choose_compared_text(facts: AssertionFacts, to: str | None) -> str:

@@ -108,13 +108,13 @@ class _AssertionReader:
 
     def _read_leaf(self, node: TreeNode, word: str, path: FaultPath) -> Assertion | None:
         kind = ASSERTION_KINDS[KIND_ALIASES.get(word, word)]
-        options = [option.name for option in kind.options]
+        main, *options = (parameter.name for parameter in kind.parameters)
         outer = FieldReader(node, {word, *options, *SHARED_FIELDS}, self.faults, path)
         argument = outer.node(word)
         assert argument is not None
         inner = None
         if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
-            inner = FieldReader(argument, {kind.main.name, *options, *SHARED_FIELDS}, self.faults, (*path, word))
+            inner = FieldReader(argument, {main, *options, *SHARED_FIELDS}, self.faults, (*path, word))
         arguments, places = self._read_arguments(kind, word, outer, inner)
         counts = self._read_shared_fields(outer, inner)
         if arguments is None or counts is None:
@@ -130,13 +130,17 @@ class _AssertionReader:
         """What is said to an assertion, as yet unchecked, and where each was said."""
         arguments: dict[str, Any] = {}
         places: dict[str, FaultPath] = {}
+        place: FaultPath
         good = True
         for parameter in kind.parameters:
             name = parameter.name
-            if inner is None and parameter is kind.main:
-                node, place = self._find_argument(word, word, outer, None)
-            else:
-                node, place = self._find_argument(name, word, outer, inner)
+            key = word if inner is None and parameter is kind.parameters[0] else name
+            holds, place = outer, (key,)
+            if inner is not None and key in inner:
+                if key in outer:
+                    outer.fault(f"{name} is given twice", f"keep it beside {word} or in it", name)
+                holds, place = inner, (word, key)
+            node = holds.node(key)
             if node is None:
                 continue
             places[name] = place
@@ -147,16 +151,6 @@ class _AssertionReader:
                 for fault in error.faults:
                     self._add_fault((*outer.path, *place), f"{name} {fault.what}", fault.hint)
         return arguments if good else None, places
-
-    def _find_argument(
-        self, name: str, word: str, outer: FieldReader, inner: FieldReader | None
-    ) -> tuple[TreeNode | None, FaultPath]:
-        """What stands beside the kind or in its mapping."""
-        if inner is not None and name in inner:
-            if name in outer:
-                outer.fault(f"{name} is given twice", f"keep it beside {word} or in it", name)
-            return inner.node(name), (word, name)
-        return outer.node(name), (name,)
 
     def _read_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
         outer = FieldReader(node, {SET_KIND, *SHARED_FIELDS}, self.faults, path)
