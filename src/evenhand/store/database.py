@@ -53,29 +53,31 @@ def locate_store(given: str | Path | None, environ: Mapping[str, str]) -> StoreL
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
     if isinstance(given, str) and "://" in given:
-        return _locate_by_url(given)
-    return _locate_sqlite_file(Path(given) if Path(given).suffix == ".sqlite" else Path(given) / STORE_FILE)
+        url = _parse_store_url(given)
+        if url.drivername != "sqlite":
+            shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+            return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
+        file = Path(str(url.database))
+    else:
+        file = Path(given) if Path(given).suffix == ".sqlite" else Path(given) / STORE_FILE
+    return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
 
 
 def create_store_engine(place: StoreLocation) -> Engine:
-    """The way to a store; `reading` and `writing` make transactions of it."""
+    """The engine of a store. A transaction that only reads sees one state of the store from beginning to end."""
     if place.file is not None:
-        engine = create_engine(place.url, hide_parameters=True, connect_args={"timeout": LOCK_TIMEOUT})
+        waiting = {"timeout": LOCK_TIMEOUT}
+        # Parameters by name, as in PostgreSQL: rows go to the driver as the dictionaries that they are.
+        engine = create_engine(place.url, hide_parameters=True, paramstyle="named", connect_args=waiting)
         event.listen(engine, "connect", _prepare_sqlite_connection)
         event.listen(engine, "begin", _begin_sqlite_transaction)
         return engine
     try:
-        return create_engine(place.url, hide_parameters=True, connect_args={"connect_timeout": 10})
+        waiting = {"connect_timeout": 10}
+        return create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
     except ImportError:
         hint = "pip install 'evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
-
-
-def engine_for_reading(engine: Engine) -> Engine:
-    """The same engine, for transactions that see one state of the store from beginning to end."""
-    if engine.dialect.name == "sqlite":
-        return engine
-    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 def engine_for_writing(engine: Engine) -> Engine:
@@ -85,36 +87,23 @@ def engine_for_writing(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="READ COMMITTED")
 
 
-def _locate_by_url(text: str) -> StoreLocation:
+def _parse_store_url(text: str) -> URL:
+    """The address of a SQLite file or of a PostgreSQL database."""
     scheme = text.partition("://")[0]
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
         hint = "as in postgresql://user:password@host:5432/database"
         raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
-    if scheme == "sqlite" and url.database:
-        return _locate_sqlite_file(Path(url.database))
-    if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
+    if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
         hint = "a store is a folder or postgresql://user:password@host:5432/database"
         raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
-    shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
-    return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
-
-
-def _locate_sqlite_file(file: Path) -> StoreLocation:
-    return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
+    return url
 
 
 def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> None:
     connection.isolation_level = None  # Transactions begin where we say so, not where the driver guesses.
-    _switch_to_wal(connection)
-    for pragma in _SQLITE_PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _switch_to_wal(connection: SQLiteConnection) -> None:
-    """Switch to WAL; SQLite does not wait for others here, however patient it was told to be."""
-    give_up = monotonic() + LOCK_TIMEOUT
+    give_up = monotonic() + LOCK_TIMEOUT  # SQLite does not wait for others in this one case, whatever its timeout.
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         try:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -122,6 +111,8 @@ def _switch_to_wal(connection: SQLiteConnection) -> None:
             if error.sqlite_errorname != "SQLITE_BUSY" or monotonic() > give_up:
                 raise
             sleep(0.02)
+    for pragma in _SQLITE_PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite_transaction(connection: Connection) -> None:

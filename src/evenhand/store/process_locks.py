@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, update
 
 from evenhand.errors import Fault, StoreError
-from evenhand.store.queries import StoredKind, fetch_first_row
+from evenhand.store.queries import StoredKind
 from evenhand.store.rows import ALLOWED_VALUES, Row
 from evenhand.store.tables import CALLS, RESULTS
 
@@ -28,10 +28,11 @@ def hold_stored_row(
     connection: Connection, kind: StoredKind, id: str, holder: str, held: Callable[[Row], bool], where: str
 ) -> None:
     """Hold one of a kind and set it running; refused while another process works on it."""
-    row = fetch_first_row(connection, select(kind.table).where(kind.table.c.id == id).with_for_update())
+    query = select(kind.table).where(kind.table.c.id == id).with_for_update()
+    row = connection.execute(query).mappings().first()
     if row is None:
         raise StoreError(Fault(f"no {kind.word} {id!r}", where=where))
-    if row["holder"] != holder and held(row):
+    if row["holder"] != holder and held(dict(row)):
         hint = f"wait for it, or stop it ({row['holder']})"
         raise StoreError(Fault(f"another process is at work on {kind.word} {id}", hint, where=where))
     values = {"holder": holder, "state": "running", "ended": None}

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Select, Table, bindparam, func, literal, select, tuple_
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word
-from evenhand.store.rows import PreparedStatement, Row, storable_text
+from evenhand.store.rows import Row, storable_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
@@ -134,32 +133,6 @@ def select_calls(run: str, position: int | None = None) -> Select[Any]:
     return query if position is None else query.where(CALLS.c.position == position)
 
 
-def select_call_facts(run: str) -> Select[Any]:
-    """The calls of a run without their replies, in no order: to be counted."""
-    names = (
-        "judge",
-        "variant",
-        "attempts",
-        "seconds",
-        "input_tokens",
-        "output_tokens",
-        "cost",
-        "failed",
-        "cached_from",
-    )
-    return select(*(CALLS.c[name] for name in names)).where(CALLS.c.run == run)
-
-
-def select_calls_by_key(run: str, keys: Sequence[str]) -> Select[Any]:
-    """Some calls of a run."""
-    return select(CALLS).where(CALLS.c.run == run, CALLS.c.key.in_(keys))
-
-
-def select_sample_ids(run: str, positions: Sequence[int]) -> Select[Any]:
-    """The ids of some samples."""
-    return select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, SAMPLES.c.position.in_(positions))
-
-
 def select_made_outputs(run: str) -> Select[Any]:
     """What live variants made in a run."""
     return select(MADE).where(MADE.c.run == run).order_by(MADE.c.position, MADE.c.variant, MADE.c.repeat, MADE.c.key)
@@ -197,51 +170,40 @@ class ReplyLookup:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._connection: PoolProxiedConnection | None = None
-        self._anywhere = PreparedStatement(_select_newest_reply(None), engine.dialect)
-        self._in_run = PreparedStatement(_select_newest_reply("run"), engine.dialect)
+        usable = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
+        query = select(CALLS).where(CALLS.c.key == bindparam("wanted"), usable)
+        query = query.order_by(CALLS.c.at.desc(), CALLS.c.run.desc()).limit(1)
+        # Compiled once: that takes ten times as long as a lookup.
+        self._in_all_runs = query.compile(dialect=engine.dialect)
+        self._in_one_run = query.where(CALLS.c.run == bindparam("of_run")).compile(dialect=engine.dialect)
 
     def find_newest(self, key: str, run: str | None) -> Row | None:
         """The newest reply as it came; of all runs or of one."""
-        statement = self._anywhere if run is None else self._in_run
-        values = {"wanted": key} if run is None else {"wanted": key, "of_run": run}
+        statement = self._in_all_runs if run is None else self._in_one_run
         with self._lock:
             try:
-                cursor = self._open_connection().cursor()
-                cursor.execute(statement.text, statement.parameters(values))
+                if self._connection is None:
+                    self._connection = self._engine.raw_connection()
+                    if self._engine.dialect.name == "postgresql":
+                        self._connection.detach()  # It differs from the pool's: every query sees the newest state.
+                        self._connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
+                cursor = self._connection.cursor()
+                cursor.execute(str(statement), {**statement.params, "wanted": key, "of_run": run})
                 row = cursor.fetchone()
                 cursor.close()
             except self._engine.dialect.loaded_dbapi.Error as error:
-                self._close_connection()  # The next question gets a new connection.
+                self.close()  # The next question gets a new connection.
                 raise DBAPIError(None, None, error) from error
         return None if row is None else dict(zip(CALLS.columns.keys(), row, strict=True))
 
     def close(self) -> None:
         """Let go of the connection."""
         with self._lock:
-            self._close_connection()
-
-    def _close_connection(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
-
-    def _open_connection(self) -> DBAPIConnection:
-        if self._connection is None:
-            self._connection = self._engine.raw_connection()
-            if self._engine.dialect.name == "postgresql":
-                self._connection.detach()  # It differs from the pool's: every question sees the newest state.
-                self._connection.dbapi_connection.autocommit = True  # type: ignore[union-attr]
-        return self._connection
-
-
-def _select_newest_reply(run: str | None) -> Select[Any]:
-    usable = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
-    query = select(CALLS).where(CALLS.c.key == bindparam("wanted"), usable)
-    if run is not None:
-        query = query.where(CALLS.c.run == bindparam("of_run"))
-    return query.order_by(CALLS.c.at.desc(), CALLS.c.run.desc()).limit(1)
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
 
 class FinishedKeys(Mapping[ResultPlace, str]):

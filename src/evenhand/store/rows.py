@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ClauseElement, Connection, Dialect, Table, bindparam, update
+from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import Fault, StoreError, suggest_known_word
-from evenhand.store.tables import CALLS, MADE, RESULTS, SAMPLES
 
 Row = dict[str, Any]
 StoreRows = Iterable[Mapping[str, object]]
@@ -92,59 +91,19 @@ def repair_row_texts(row: Row) -> Row:
     return {name: storable_text(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
-def write_row_batch(connection: Connection, batch: RowBatch) -> None:
-    """Write all rows of a batch in the transaction that is open."""
-    for table, rows in ((SAMPLES, batch.samples), (RESULTS, batch.results), (CALLS, batch.calls), (MADE, batch.made)):
-        if rows:
-            upsert_rows(connection, table, rows)
-    if batch.drop:
-        _execute_for_rows(
-            connection, _drop_reply_statement(connection.dialect), [_drop_reply_values(row) for row in batch.drop]
-        )
-
-
 def upsert_rows(connection: Connection, table: Table, rows: StoreRows) -> None:
     """Write rows over those with the same key."""
-    _execute_for_rows(connection, _upsert_statement(table, connection.dialect), fit_store_rows(table, rows))
-
-
-def _execute_for_rows(connection: Connection, statement: PreparedStatement, rows: list[Row]) -> None:
+    statement, fitted = _upsert_statement(table, connection.dialect), fit_store_rows(table, rows)
     try:
-        connection.exec_driver_sql(statement.text, [statement.parameters(row) for row in rows])
-    except UnicodeEncodeError:  # Rare, and dear to look for in every text: half a character somewhere.
-        connection.exec_driver_sql(statement.text, [statement.parameters(repair_row_texts(row)) for row in rows])
+        connection.exec_driver_sql(statement, fitted)
+    except UnicodeEncodeError:  # Half a character somewhere: rare, and slow to look for in every text.
+        connection.exec_driver_sql(statement, [repair_row_texts(row) for row in fitted])
 
 
 @cache
-def _upsert_statement(table: Table, dialect: Dialect) -> PreparedStatement:
+def _upsert_statement(table: Table, dialect: Dialect) -> str:
+    """The statement in the SQL of one database. Building it takes ten times as long as running it."""
     insert = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(table)
     key = [column.name for column in table.primary_key]
     values = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
-    return PreparedStatement(insert.on_conflict_do_update(index_elements=key, set_=values), dialect)
-
-
-@cache
-def _drop_reply_statement(dialect: Dialect) -> PreparedStatement:
-    chosen = (CALLS.c.run == bindparam("of_run")) & (CALLS.c.key == bindparam("of_key"))
-    statement: ClauseElement = update(CALLS).where(chosen).values(reply=bindparam("new"), kept=bindparam("new_kept"))
-    return PreparedStatement(statement, dialect)
-
-
-def _drop_reply_values(row: Mapping[str, Any]) -> Row:
-    return {"of_run": row["run"], "of_key": row["key"], "new": row["reply"], "new_kept": row["kept"]}
-
-
-class PreparedStatement:
-    """One statement in the words of one database. Building a statement takes ten times as long as running it."""
-
-    def __init__(self, statement: ClauseElement, dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=dialect)
-        self.text = str(compiled)
-        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
-        self._order: list[str] | None = getattr(compiled, "positiontup", None)
-
-    def parameters(self, row: Mapping[str, Any]) -> Any:
-        """The values of a row as the driver takes them: in order, or by name."""
-        if self._fixed:
-            row = {**self._fixed, **row}
-        return row if self._order is None else tuple([row[name] for name in self._order])
+    return str(insert.on_conflict_do_update(index_elements=key, set_=values).compile(dialect=dialect))

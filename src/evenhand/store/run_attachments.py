@@ -1,4 +1,4 @@
-"""Baselines, columns and labels kept beside a run, and the deletion of runs with all that belongs to them."""
+"""Baselines and labels kept beside a run, and the deletion of runs with all that belongs to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evenhand.errors import Fault, StoreError
 from evenhand.store.process_locks import is_run_row_held, run_last_written
 from evenhand.store.queries import fetch_first_row, find_baseline_row, find_run_row, stream_rows
 from evenhand.store.rows import fit_store_rows, upsert_rows
-from evenhand.store.tables import BASELINES, COLUMNS, LABELS, METADATA, RUNS
+from evenhand.store.tables import BASELINES, LABELS, METADATA, RUNS
 
 _BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 
@@ -48,22 +48,6 @@ def baseline_names_of_run(connection: Connection, run: str) -> list[str]:
     """The names that a run is pinned under."""
     query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
     return list(connection.execute(query).scalars())
-
-
-def read_columns_blob(connection: Connection, run: str) -> bytes | None:
-    """The columns of a run, where they have been worked out."""
-    found = connection.execute(select(COLUMNS.c.content).where(COLUMNS.c.run == run)).scalar()
-    return None if found is None else bytes(found)
-
-
-def write_columns_blob(connection: Connection, run: str, content: bytes) -> None:
-    """Keep the columns of a run in place of those before."""
-    upsert_rows(connection, COLUMNS, [{"run": run, "content": content}])
-
-
-def drop_columns_blob(connection: Connection, run: str) -> None:
-    """Forget the columns of a run whose results are about to change."""
-    connection.execute(delete(COLUMNS).where(COLUMNS.c.run == run))
 
 
 def select_labels(run: str) -> Select[Any]:

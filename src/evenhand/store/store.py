@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from sqlalchemy import Connection, Engine, Select, func, insert, select
+from sqlalchemy import Connection, Engine, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
@@ -17,7 +17,6 @@ from evenhand.store.database import (
     NO_RUNS,
     StoreLocation,
     create_store_engine,
-    engine_for_reading,
     engine_for_writing,
     locate_store,
     prepare_schema,
@@ -34,31 +33,38 @@ from evenhand.store.queries import (
     find_run_row,
     list_baseline_rows,
     list_newest_first,
-    select_call_facts,
     select_calls,
-    select_calls_by_key,
     select_made_outputs,
     select_results,
-    select_sample_ids,
     select_samples,
     stream_rows,
 )
-from evenhand.store.rows import ALLOWED_VALUES, Row, RowBatch, fit_store_rows, write_row_batch
+from evenhand.store.rows import ALLOWED_VALUES, Row, RowBatch, fit_store_rows, repair_row_texts, upsert_rows
 from evenhand.store.run_attachments import (
     CollectedRuns,
     delete_abandoned_runs,
     delete_run_row,
-    drop_columns_blob,
-    read_columns_blob,
     remove_baseline_row,
     replace_label_rows,
     select_labels,
     set_baseline_row,
     vacuum_store,
-    write_columns_blob,
 )
 from evenhand.store.run_export import export_run_lines, import_run_file, write_exported_lines
-from evenhand.store.tables import RESULTS, RUNS
+from evenhand.store.tables import CALLS, COLUMNS, MADE, RESULTS, RUNS, SAMPLES
+
+# What is counted of a call: all but its reply and where it belongs.
+_CALL_FACTS = [
+    CALLS.c[name]
+    for name in (
+        "judge", "variant", "attempts", "seconds", "input_tokens", "output_tokens", "cost", "failed", "cached_from",
+    )
+]  # fmt: skip
+_DROP_REPLY = (
+    update(CALLS)
+    .where(CALLS.c.run == bindparam("of_run"), CALLS.c.key == bindparam("of_key"))
+    .values(reply=bindparam("new"), kept=bindparam("new_kept"))
+)
 
 
 def read_utc_clock() -> datetime:
@@ -72,8 +78,8 @@ class Store:
     def __init__(self, place: StoreLocation, engine: Engine, clock: Callable[[], datetime]) -> None:
         self._place = place
         self._clock = clock
+        self.shown = place.shown  # The store as messages name it: its file, or its address without the password.
         self._engine = engine
-        self._reading = engine_for_reading(engine)
         self._writing = engine_for_writing(engine)
         self._lookup = ReplyLookup(engine)
 
@@ -104,11 +110,6 @@ class Store:
                 engine.dispose()
                 raise
         return cls(at, engine, clock)
-
-    @property
-    def shown(self) -> str:
-        """The store as messages name it: its file, or its address without the password."""
-        return self._place.shown
 
     @property
     def contests(self) -> ContestStore:
@@ -142,7 +143,7 @@ class Store:
             hold_stored_row(
                 connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run, at), self.shown
             )
-            drop_columns_blob(connection, id)
+            connection.execute(delete(COLUMNS).where(COLUMNS.c.run == id))  # Its results are about to change.
 
     def release_run(self, id: str, state: str, ended: str, summary: str | None) -> None:
         """Let go of a run: stopped or finished, with its summary as JSON."""
@@ -156,8 +157,17 @@ class Store:
 
     def write_rows(self, batch: RowBatch) -> None:
         """Write the rows of a batch, all of them or none."""
+        tables = ((SAMPLES, batch.samples), (RESULTS, batch.results), (CALLS, batch.calls), (MADE, batch.made))
+        drops = [
+            {"of_run": row["run"], "of_key": row["key"], "new": row["reply"], "new_kept": row["kept"]}
+            for row in batch.drop
+        ]
         with self._write() as connection:
-            write_row_batch(connection, batch)
+            for table, rows in tables:
+                if rows:
+                    upsert_rows(connection, table, rows)
+            if drops:
+                connection.execute(_DROP_REPLY, [repair_row_texts(row) for row in drops])
 
     def list_runs(self, name: str | None = None) -> list[Row]:
         """All runs, or those of one eval, newest first."""
@@ -183,15 +193,18 @@ class Store:
 
     def call_facts(self, run: str) -> Iterator[Row]:
         """The calls of a run without their replies, to be counted."""
-        return self._stream_rows(select_call_facts(run))
+        return self._stream_rows(select(*_CALL_FACTS).where(CALLS.c.run == run))
 
     def calls_by_key(self, run: str, keys: Sequence[str]) -> dict[str, Row]:
         """Some calls of a run."""
-        return {row["key"]: row for row in self._stream_rows(select_calls_by_key(run, keys))}
+        query = select(CALLS).where(CALLS.c.run == run, CALLS.c.key.in_(keys))
+        return {row["key"]: row for row in self._stream_rows(query)}
 
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
         """The ids of some samples of a run."""
-        return {row["position"]: row["id"] for row in self._stream_rows(select_sample_ids(run, sorted(positions)))}
+        some = SAMPLES.c.position.in_(sorted(positions))
+        query = select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, some)
+        return {row["position"]: row["id"] for row in self._stream_rows(query)}
 
     def finished_keys(self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]) -> FinishedKeys:
         """The keys of the results that are there, by position, variant and repeat."""
@@ -232,14 +245,15 @@ class Store:
             replace_label_rows(connection, run, labels, self.shown)
 
     def load_columns(self, run: str) -> bytes | None:
-        """What `keep_columns` kept of a run; None where there is nothing, or the run was taken up since."""
+        """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""
         with self._read() as connection:
-            return read_columns_blob(connection, run)
+            found = connection.execute(select(COLUMNS.c.content).where(COLUMNS.c.run == run)).scalar()
+        return None if found is None else bytes(found)
 
     def save_columns(self, run: str, content: bytes) -> None:
         """Keep a run's results in short, to be read instead of its rows; whoever takes the run up drops them."""
         with self._write() as connection:
-            write_columns_blob(connection, run, content)
+            upsert_rows(connection, COLUMNS, [{"run": run, "content": content}])
 
     def list_baselines(self) -> list[Row]:
         """Every baseline as name, run and when it was set, by name."""
@@ -285,7 +299,7 @@ class Store:
 
     @contextmanager
     def _read(self) -> Iterator[Connection]:
-        with self._place.wrap_errors(), self._reading.connect() as connection:
+        with self._place.wrap_errors(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
