@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: install demo test check bench soak mutants lock format clean
+.PHONY: install demo quick test check bench soak mutants lock format clean
 
 install: $(STAMP)
 
@@ -19,6 +19,15 @@ $(STAMP): requirements/dev.txt requirements/model.txt pyproject.toml src/evenhan
 demo: $(STAMP)
 	@bash scripts/demo
 
+# The rooms that need no database, browser, server or model.
+QUICK := tests/model tests/scoring tests/properties tests/stats tests/loading tests/assertions tests/guards tests/compare \
+  tests/contest tests/judging/reading $(addprefix tests/judging/test_,as_asked.py attacks.py fence.py odds.py \
+  oracle_dialogues.py pairwise.py panels.py pointwise.py prompts.py quotes.py requests.py sampled.py)
+
+quick: $(STAMP)
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "not long" $(QUICK) \
+	  --ignore tests/contest/test_going_on.py --ignore tests/contest/test_playing.py
+
 test: $(STAMP)
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
@@ -32,7 +41,7 @@ bench: $(STAMP)
 
 soak: $(STAMP)
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --hypothesis-profile=soak tests/properties tests/contest
-	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py
+	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/judging/test_real_contest.py tests/judging/test_real_model.py
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest tests/runs/chaos
 	EVENHAND_SOAK=1 $(BIN)/python -m pytest --numprocesses 2 tests/stats tests/compare tests/calibrate tests/datasets
 

@@ -32,6 +32,12 @@ def shared() -> Path:
     return SHARED
 
 
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of these tests share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

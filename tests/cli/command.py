@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tests.runs.chaos.processes import run
+from tests.warm.processes import run
 
 # Ours, and those by which a build server changes what is printed.
 SETTINGS = ("LLM_COUNCIL_", "EVENHAND_", "OPENAI_", "ANTHROPIC_", "ORACLE_", "OLLAMA_", "GITHUB_")

@@ -13,6 +13,8 @@ from evenhand.stats.power import power_of, step_of
 from tests.compare.drawing import CONTINUOUS, HIDDEN, SHARES, half_a_deviation_worse, scores
 from tests.soak import at_least, at_most, often
 
+pytestmark = pytest.mark.long
+
 SIZES = (5, 8, 12, 20, 50, 200)
 
 

@@ -1,12 +1,20 @@
-"""The code in a page: files it shows, commands with their output, Python with its output."""
+"""The code in a page: files it shows, commands with their output, Python with its output.
+
+A process that imports all it needs takes most of a second, and the pages have hundreds: a warm parent forks them. So
+that every command is known to work in a process that begins with nothing, the first call of the command that a page is
+about starts one; so does all that is run `apart`.
+"""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+from tests.warm import processes, shim
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -45,10 +53,10 @@ def blocks(page: str) -> list[Block]:
     return found
 
 
-def run_page(page: str, folder: Path) -> Iterator[Ran]:
+def run_page(page: str, folder: Path, *, apart: bool = False) -> Iterator[Ran]:
     """Write the files of a page, run its commands and Python in order, and tell what came out."""
     steady = Steady()
-    for ran in _run_page(page, folder):
+    for ran in _run_page(page, folder, apart):
         yield replace(ran, printed=steady(ran.printed))
 
 
@@ -77,8 +85,9 @@ class Steady:
         return "2026-11-16T09:00:00.000000"[: len(found[0]) - len(zone)].replace("T", found[0][10]) + zone
 
 
-def _run_page(page: str, folder: Path) -> Iterator[Ran]:
+def _run_page(page: str, folder: Path, apart: bool) -> Iterator[Ran]:
     before: Ran | None = None
+    first = _first_call(page)
     for block in blocks(page):
         if before and block.language == "text":
             yield Ran(before.code, block.text, before.printed, block.start, block.end)
@@ -86,29 +95,45 @@ def _run_page(page: str, folder: Path) -> Iterator[Ran]:
         if block.file:
             (folder / block.file).write_text(block.text, "utf-8")
         elif block.language == "console":
-            yield from _run_console(block, folder)
+            yield from _run_console(block, folder, apart, first)
         elif block.language == "python":
-            before = _run_python(block, folder)
+            before = _run_python(block, folder, apart)
 
 
-def _run_console(block: Block, folder: Path) -> Iterator[Ran]:
+def _first_call(page: str) -> int:
+    """Where a page that is about a command first calls it; below zero where there is no such place."""
+    about = re.match(r"# `(evenhand [\w ]+)`", page)
+    call = about and re.search(rf"^\$ .*?\b{about[1]}", page, re.MULTILINE)
+    return call.start() if call else -1
+
+
+def _run_console(block: Block, folder: Path, apart: bool, first: int) -> Iterator[Ran]:
     code = 0
     for match in re.finditer(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
-        script = f"(exit {code}); {match[1]}"
-        done = subprocess.run(
-            ["bash", "-c", script], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
-        )
+        warm = not apart and block.start + match.start() != first
+        command = f'evenhand() {{ {_warm("evenhand")} "$@"; }}; ' if warm else ""
+        done = _run_shell(f"{command}(exit {code}); {match[1]}", folder)
         code = done.returncode
         start = block.start + match.start(2)
         yield Ran(match[1], match[2], done.stdout + done.stderr, start, block.start + match.end(2))
 
 
-def _run_python(block: Block, folder: Path) -> Ran:
-    done = subprocess.run(
-        [sys.executable, "-c", block.text], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
-    )
+def _run_python(block: Block, folder: Path, apart: bool) -> Ran:
+    python = sys.executable if apart else _warm("python")
+    done = _run_shell(f"{python} -c {shlex.quote(block.text)}", folder)
     assert done.returncode == 0, f"{block.text}\n{done.stderr}"
     return Ran(block.text, "", done.stdout, 0, 0)
+
+
+def _warm(program: str) -> str:
+    """The beginning of a command line that has the warm parent start this program."""
+    return shlex.join([sys.executable, "-I", "-S", shim.__file__, processes.address(), program])
+
+
+def _run_shell(script: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["bash", "-c", script], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+    )
 
 
 def _environment() -> dict[str, str]:

@@ -325,6 +325,7 @@ def test_a_passage_is_found_wherever_it_stands(before: str, after: str) -> None:
     assert {"override", "hijack"} <= {finding.rule for finding in found}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
     [

@@ -1,20 +1,29 @@
-"""The addresses of a small real model, started once for all tests that ask for it."""
+"""The addresses of a small real model, started once for all tests that ask for it, in whichever process."""
 
 from collections.abc import Iterator
 
 import pytest
 
+from tests.conftest import session_folder
 from tests.judging import llama
-from tests.judging.servers import Servers, started
+from tests.judging.servers import Servers, shared
+from tests.judging.terse import write_terse_prompts
+from tests.soak import SOAK
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[Servers]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     """A real model that answers in both wire formats; where it cannot be installed, its tests are skipped."""
     if llama.missing():
         pytest.skip(f"not installed here: {llama.missing()}; nothing is asked of a real model")
-    with started() as running:
+    with shared(session_folder(tmp_path_factory)) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def language(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """How a real model is asked: reading takes it longer than anything else, so in as few words as will do."""
+    return "en" if SOAK else str(write_terse_prompts(tmp_path_factory.mktemp("terse")))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
-"""Starts the small real model in a process of its own and waits until both of its doors answer."""
+"""Starts the small real model in a process of its own, once, and waits until both of its doors answer."""
 
+import fcntl
 import json
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -26,22 +28,42 @@ class Servers:
 
 
 @contextmanager
-def started() -> Iterator[Servers]:
-    """Both servers, for as long as the block lasts."""
+def shared(folder: Path) -> Iterator[Servers]:
+    """Both servers, one pair for all processes that name this folder, for as long as any of them is in the block."""
+    said, stdin = folder / "model-servers.json", folder / "model-servers.stdin"
+    process = None
+    with (folder / "model-servers.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            held = os.open(stdin, os.O_WRONLY | os.O_NONBLOCK)  # The server ends when nobody holds this any more.
+        except OSError:  # Nobody has started one, or it has ended.
+            process = _start(stdin)
+            held = os.open(stdin, os.O_WRONLY)
+            said.write_text(_first_line(process), "utf-8")
+    servers = Servers(**json.loads(said.read_text("utf-8")))
+    try:
+        _wait_for(servers.openai.removesuffix("/v1") + "/health")
+        yield servers
+    finally:
+        os.close(held)
+        if process:
+            process.communicate()
+
+
+def _start(stdin: Path) -> "subprocess.Popen[str]":
+    if not stdin.exists():
+        os.mkfifo(stdin)
     # Threads of OpenMP that wait by spinning would take the cores from the tests.
     environ = {**os.environ, "OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.judging.llama"],
+    command = shlex.join([sys.executable, "-m", "tests.judging.llama"])
+    return subprocess.Popen(
+        ["sh", "-c", f"exec {command} < {shlex.quote(str(stdin))}"],  # Here it would wait for a writer.
         cwd=ROOT,
         env=environ,
-        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,  # Ctrl-C is for the tests; the server ends after them.
-    ) as process:  # Leaving closes stdin, and with that the process ends.
-        servers = Servers(**json.loads(_first_line(process)))
-        _wait_for(servers.openai.removesuffix("/v1") + "/health")
-        yield servers
+    )
 
 
 def _first_line(process: subprocess.Popen[str]) -> str:

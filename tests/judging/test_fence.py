@@ -125,6 +125,7 @@ def test_untrusted_text_changes_nothing_outside_the_fence(name: str, texts: dict
     assert outside == expected
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_every_known_attack_stays_inside_in_every_position(name: str, shared: Path) -> None:
     """Strings that were written to be obeyed, in every place where a stranger's text can stand."""

@@ -38,7 +38,7 @@ def _handed_in() -> list[Submission]:
     ]
 
 
-def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Path) -> None:
+def test_a_contest_is_played_to_its_end_over_http(servers: Servers, language: str, tmp_path: Path) -> None:
     """Whatever the model writes: every submission has a status, every request an answer, and the log says it all."""
     terms = task(
         description="Name the capital of France and say where you know it from.",
@@ -50,7 +50,7 @@ def test_a_contest_is_played_to_its_end_over_http(servers: Servers, tmp_path: Pa
 
     async def go(store: Store) -> ContestResult:
         async with Connections(os.environ) as connections:
-            how = JudgeOptions(settings=ModelSettings(max_tokens=TOKENS, seed=1))
+            how = JudgeOptions(settings=ModelSettings(max_tokens=TOKENS, seed=1), language=language)
             contest = Contest(task=terms, submissions=_handed_in())
             return await run_contest(contest, connections=connections, store=store, how=how)
 

@@ -38,7 +38,7 @@ RANGES = load_rubric({"criteria": [{"id": "depth", "score_ranges": {0: "Says not
 FLAGGED = load_rubric(
     {
         "method": "council",
-        "criteria": [{"id": "accuracy", "weight": 1}],
+        "criteria": [{"id": "accuracy", "weight": 1, "anchors": {"6-10": "It is right.", "1-5": "It is not."}}],
         "red_flags": [{"id": "rude", "asks": "It is rude."}],
     }
 )
@@ -58,7 +58,6 @@ SETTINGS = ModelSettings(max_tokens=50, seed=1)
 ROOM = {"checklist": 120, "pairwise": 120, "score-ranges": 120, "gate": 80, "each": 50, "sampled": 50, "likely": 50,
         "horizontal": 50}  # fmt: skip
 CUT_OFF = 12
-EN = load_prompts("en")
 
 
 def _anchored() -> list[AnchoredSubmission]:
@@ -91,14 +90,16 @@ def _environ(servers: Servers) -> dict[str, str]:
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("name", DIALOGUES)
-def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, servers: Servers) -> None:
+def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, servers: Servers, language: str) -> None:
     """Whatever the model writes: a result, every call answered, every token counted."""
 
     async def run() -> tuple[Any, DialogueDriver]:
         async with Connections(_environ(servers)) as connections:
             driver = DialogueDriver(connections.open(_name(wire, servers)))
             manner = JudgeSetup(
-                judge="real", prompts=EN, settings=replace(SETTINGS, max_tokens=ROOM.get(name, CUT_OFF))
+                judge="real",
+                prompts=load_prompts(language),
+                settings=replace(SETTINGS, max_tokens=ROOM.get(name, CUT_OFF)),
             )
             return await driver.run(DIALOGUES[name](manner)), driver
 
@@ -112,10 +113,12 @@ def test_a_dialogue_runs_to_its_end_against_a_real_model(name: str, wire: str, s
     assert all(isinstance(one.score, (Scored, Missing)) for one in judgments)
 
 
-def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: Servers, tmp_path: Any) -> None:
+def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(
+    servers: Servers, language: str, tmp_path: Any
+) -> None:
     """The same scores, the same reasons, byte for byte, with no server and no key."""
     names = [_name(wire, servers) for wire in WIRES]
-    how = JudgeOptions(settings=SETTINGS)
+    how = JudgeOptions(settings=SETTINGS, language=language)
 
     async def ask(**where: Any) -> tuple[Any, int]:
         environ = _environ(servers) if "record" in where else {}
@@ -132,15 +135,14 @@ def test_a_panel_of_both_wire_formats_is_recorded_and_repeated_offline(servers: 
     assert [call.reply.text for call in again.calls] == [call.reply.text for call in live.calls]
 
 
-def test_a_preference_is_asked_in_both_orders_of_a_real_model(servers: Servers) -> None:
+def test_a_preference_is_asked_in_both_orders_of_a_real_model(servers: Servers, language: str) -> None:
     """From Python, with names, as a user would."""
 
     async def ask() -> Any:
         async with Connections(_environ(servers)) as connections:
             model: Model = connections.open(_name("openai", servers))
-            return await prefer(
-                FLAGGED, SAMPLE, judges=model, how=JudgeOptions(settings=SETTINGS), connections=connections
-            )
+            how = JudgeOptions(settings=SETTINGS, language=language)
+            return await prefer(FLAGGED, SAMPLE, judges=model, how=how, connections=connections)
 
     preferred = asyncio.run(ask())
 

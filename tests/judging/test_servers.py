@@ -7,6 +7,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -231,16 +232,17 @@ def test_a_prefill_is_gone_on_from_and_not_repeated(anthropic_url: str) -> None:
 
 KILLED = """
 import sys
-from tests.judging.servers import started
-with started() as servers:
+from pathlib import Path
+from tests.judging.servers import shared
+with shared(Path(sys.argv[1])) as servers:
     print(servers.openai, flush=True)
     sys.stdin.read()
 """
 
 
-def test_a_killed_run_leaves_no_server_behind(servers: Servers) -> None:
+def test_a_killed_run_leaves_no_server_behind(servers: Servers, tmp_path: Path) -> None:
     """A killed process cleans nothing up: the server must notice by itself, even in the middle of a reply."""
-    command = [sys.executable, "-c", KILLED]
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as run:

@@ -159,6 +159,7 @@ def test_a_contradiction_is_unreadable_everywhere() -> None:
     assert isinstance(inner.scores["accuracy"], Missing)
 
 
+@pytest.mark.long
 def test_the_line_is_found_in_a_large_file() -> None:
     """Beyond what a rubric may hold."""
     rows = ['{"id": "' + str(n) + '", "scores": {"accuracy": 9, "clarity": 8}}' for n in range(60_000)]

@@ -19,7 +19,7 @@ from evenhand.workflows.run import RunOptions
 from evenhand.workflows.run import run as run_eval
 from tests.runs.chaos.evals import REPEATS, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
-from tests.runs.chaos.processes import run
+from tests.warm.processes import run
 
 SAMPLES = 3
 BROKEN = "s2"  # The sample with which something goes wrong.

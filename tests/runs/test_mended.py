@@ -18,7 +18,7 @@ from evenhand.workflows.run import SAMPLES_CHANGED, RunOptions, RunResult
 from evenhand.workflows.run import run as run_eval
 from tests.runs.chaos.evals import REPEATS, Kept, sample, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
-from tests.runs.chaos.processes import run, started, wait_until
+from tests.warm.processes import run, started, wait_until
 
 BOT = """\
 def answer(sample):

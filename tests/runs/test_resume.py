@@ -13,7 +13,7 @@ import pytest
 from evenhand.judging.prompts import _SHIPPED
 from tests.runs.chaos.evals import REPEATS, RUBRIC, VARIANTS, Kept, sample, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Asked, Judges
-from tests.runs.chaos.processes import run, started, wait_until
+from tests.warm.processes import run, started, wait_until
 
 SAMPLES = 3
 Change = Callable[[Path, dict[str, Any]], None]

@@ -19,8 +19,8 @@ from evenhand.runs.execute import RunProgress
 from evenhand.runs.stopping import read_samples_in_order, shuffle_samples
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
-from tests.runs.chaos.processes import Done, run, started, wait_until
 from tests.runs.chaos.sittings import AHEAD
+from tests.warm.processes import Done, run, started, wait_until
 
 PLANNED = 60
 KILLS = 4

@@ -18,6 +18,8 @@ from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.ratings import Agreement
 from tests.soak import often
 
+pytestmark = pytest.mark.long
+
 Table = list[list[float]]
 Measure = Callable[..., Agreement | Undefined]
 

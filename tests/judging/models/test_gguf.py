@@ -193,12 +193,12 @@ def test_questions_about_one_output_read_it_once(file: Path) -> None:
     assert (again.seconds, again.usage.cached) == (0.0, again.usage.input)
 
 
-def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, tmp_path: Path) -> None:
+def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, language: str, tmp_path: Path) -> None:
     """The same judgments, byte for byte, from a record; whatever so small a model thinks."""
-    name, record = f"gguf:{file}", tmp_path / "replies.jsonl"
+    name, record, how = f"gguf:{file}", tmp_path / "replies.jsonl", JudgeOptions(language=language)
 
-    live = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model), record=record)
-    again = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model), replay=record)
+    live = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model, how=how), record=record)
+    again = _with(name, lambda model: judge(RUBRIC, SAMPLE, judges=model, how=how), replay=record)
 
     assert {call.request.dialogue for call in live.calls} == {"odds"}
     assert all(isinstance(one.score, (Scored, Missing)) for one in live.judgments)
@@ -207,10 +207,10 @@ def test_judging_by_odds_is_recorded_and_repeated_without_the_model(file: Path, 
     assert again.scores == live.scores
 
 
-def test_other_ways_of_asking_are_open_to_it(file: Path) -> None:
+def test_other_ways_of_asking_are_open_to_it(file: Path, language: str) -> None:
     """One request for each criterion, with a reason in prose: it is a model like all others."""
     rubric = load_rubric({"criteria": [{"id": "Paris", "expected_outcome": "Names Paris"}]})
-    how = JudgeOptions(each=True, settings=ModelSettings(max_tokens=8))
+    how = JudgeOptions(each=True, settings=ModelSettings(max_tokens=8), language=language)
 
     judged = _with(f"gguf:{file}", lambda model: judge(rubric, SAMPLE, judges=model, how=how))
 

@@ -29,6 +29,7 @@ READERS: list[Callable[[str], object]] = [
 SHORT = 1_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES)
 def test_time_grows_with_length_only(piece: str) -> None:
     """Four times the text may take four times as long, not sixteen times."""

@@ -20,7 +20,7 @@ from tests.judging.models.server import (
     then_closes,
     then_resets,
 )
-from tests.runs.chaos.processes import wait_until
+from tests.warm.processes import wait_until
 
 NAMES = ("first", "second")
 MARK = re.compile(r"\[([^]\s]+)\]")  # Outputs say whose they are: [sample/variant].

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tests.runs.chaos.evals import LIVE, REPEATS, Kept, timeless_head
 from tests.runs.chaos.judges import NAMES, Asked, Judges
-from tests.runs.chaos.processes import Done, run, started, wait_until
 from tests.soak import SOAK
+from tests.warm.processes import Done, run, started, wait_until
 
 SAMPLES = 60 if SOAK else 12
 KILLS = 50 if SOAK else 5

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tests.runs.chaos.evals import VARIANTS, write_eval
 from tests.runs.chaos.judges import Judges
-from tests.runs.chaos.processes import Done, run, started, wait_until
 from tests.runs.chaos.sittings import Sittings, by_every_judge, outputs, undisturbed
+from tests.warm.processes import Done, run, started, wait_until
 
 SAMPLES = 12
 WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH

@@ -10,8 +10,8 @@ from pathlib import Path
 from evenhand.cli.run import STOP_PATIENCE
 from tests.runs.chaos.evals import BOUGHT, REPEATS, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
-from tests.runs.chaos.processes import run, started, wait_until
 from tests.runs.chaos.sittings import Sittings, by_every_judge, outputs, undisturbed
+from tests.warm.processes import run, started, wait_until
 
 SAMPLES = 8
 GO_ON = "to go on: evenhand run eval.yaml --resume"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tests.runs.chaos.evals import VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import Judges
-from tests.runs.chaos.processes import run, started, wait_until
 from tests.runs.chaos.sittings import by_every_judge, outputs, undisturbed
+from tests.warm.processes import run, started, wait_until
 
 SAMPLES = 6
 

@@ -1,11 +1,15 @@
-"""Evenhand in processes of its own, to be watched, signalled and killed."""
+"""Evenhand in processes of its own, to be watched, signalled and killed; `server` starts them."""
 
 import atexit
 import json
 import os
+import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from tests.runs.chaos import warm
+from tests.warm import server
 
 PATIENCE = 60.0  # Seconds until a process that should have ended is taken to hang.
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
@@ -44,6 +48,7 @@ class Process:
         self._out = out
         self._err = err
         self._code: int | None = None
+        self._handle = os.pidfd_open(pid)  # Can be read once the process has ended.
 
     @property
     def said(self) -> str:
@@ -57,13 +62,17 @@ class Process:
 
     def over(self) -> bool:
         """Whether it has ended."""
-        if self._code is None:
-            self._code = _ask(pid=self.pid)
+        return self._over(within=0)
+
+    def _over(self, within: float) -> bool:
+        if self._code is None and select.select([self._handle], [], [], within)[0]:
+            self._code = ask({"pid": self.pid})
+            os.close(self._handle)
         return self._code is not None
 
     def done(self, within: float = PATIENCE) -> Done:
         """How it ended; it is an error if it has not after so many seconds."""
-        wait_until(self.over, within)
+        assert self._over(within), f"not over within {within:g} s"
         assert self._code is not None
         return Done(self._code, self._out.read_text("utf-8"), self.said)
 
@@ -83,16 +92,19 @@ def started(
     given, out, err = (kept.with_suffix(suffix) for suffix in (".in", ".out", ".err"))
     if stdin:
         given.write_text(stdin, "utf-8")
-    pid = _ask(
-        argv=argv,
-        folder=str(folder),
-        stdin=str(given) if stdin else "/dev/null",
-        out=str(out),
-        err=str(err),
-        environ={**{name: os.environ[name] for name in KEPT if name in os.environ}, **(environ or {})},
-        largest_file=largest_file,
-        obeys_permissions=obeys_permissions,
-    )
+    order = {
+        "argv": ["evenhand", *argv],
+        "folder": str(folder),
+        "environ": {**{name: os.environ[name] for name in KEPT if name in os.environ}, **(environ or {})},
+        "largest_file": largest_file,
+        "obeys_permissions": obeys_permissions,
+    }
+    with (
+        (given if stdin else Path("/dev/null")).open("rb") as read,
+        out.open("wb") as said,
+        err.open("wb") as complained,
+    ):
+        pid = ask(order, (read.fileno(), said.fileno(), complained.fileno()))
     process = Process(pid, out, err)
     try:
         yield process
@@ -115,33 +127,32 @@ def wait_until(reached: Callable[[], bool], within: float = PATIENCE) -> None:
         time.sleep(0.005)
 
 
-def _ask(**order: Any) -> Any:
-    parent = _parent()
-    assert parent.stdin is not None
-    assert parent.stdout is not None
-    parent.stdin.write(f"{json.dumps(order)}\n")
-    parent.stdin.flush()
-    return json.loads(parent.stdout.readline())
+def ask(order: dict[str, Any], streams: tuple[int, ...] = ()) -> Any:
+    """Give the parent of all processes an order, and take its reply."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as parent:
+        parent.connect(address())
+        socket.send_fds(parent, [json.dumps(order).encode()], streams)
+        return json.loads(parent.recv(server.ORDER_BYTES))
 
 
 @cache
-def _parent() -> "subprocess.Popen[str]":
-    """One for all tests of this process, and gone with it."""
+def address() -> str:
+    """Where the parent listens: one for all tests of this process, and gone with it."""
+    folder = tempfile.mkdtemp(prefix="evenhand-warm-")
+    path = f"{folder}/socket"
     parent = subprocess.Popen(
-        [sys.executable, warm.__file__],
+        [sys.executable, server.__file__, path],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # A process with threads cannot be forked safely.
         start_new_session=True,  # Ctrl-C is for the tests.
     )
-    atexit.register(_end, parent)
-    return parent
-
-
-def _end(parent: "subprocess.Popen[str]") -> None:
-    assert parent.stdin is not None
+    atexit.register(_end, parent, folder)
     assert parent.stdout is not None
-    parent.stdin.close()
-    parent.wait()
-    parent.stdout.close()
+    assert parent.stdout.readline() == b"ready\n"
+    return path
+
+
+def _end(parent: "subprocess.Popen[bytes]", folder: str) -> None:
+    parent.communicate()
+    shutil.rmtree(folder)

@@ -1,0 +1,28 @@
+"""The shipped prompts without their prose: a small model on a small machine reads nothing that its reply does not need.
+
+What is left are the places that are filled, the headings, and the first sentence. `make soak` asks in full.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+from evenhand.judging.prompts import NAMES
+from tests.conftest import ROOT
+
+SHIPPED = ROOT / "src" / "evenhand" / "library" / "prompts" / "en"
+_NEEDED = re.compile(r"version:|# |=== task|.*\{\{\w+\}\}")
+
+
+def write_terse_prompts(folder: Path) -> Path:
+    """A folder of prompts, to be named where a language is."""
+    for name in NAMES:
+        (folder / f"{name}.md").write_text(_shorten((SHIPPED / f"{name}.md").read_text("utf-8")), "utf-8")
+    shutil.copy(SHIPPED / "phrases.yaml", folder)
+    return folder
+
+
+def _shorten(text: str) -> str:
+    version, _, first, *rest = text.split("\n")
+    kept = [line for line in rest if not line or _NEEDED.match(line)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join([version, "", first, *kept]))
