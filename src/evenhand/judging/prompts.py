@@ -129,11 +129,6 @@ def label_material_pieces(
     return [(prompts.say(name), name, text) for name, text in given.items() if text.strip()]
 
 
-def list_material_texts(pieces: Sequence[MaterialPiece]) -> list[str]:
-    """The texts alone, without their labels."""
-    return [text for _, _, text in pieces]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOutline:
     """A prompt in its two halves, what it asks for, and the schema of the answer."""
@@ -160,7 +155,7 @@ def compose_judge_request(
     if settings.temperature is None:
         settings = replace(settings, temperature=0.0)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    fence = Fence(list_material_texts(pieces), salt)
+    fence = Fence([text for _, _, text in pieces], salt)
     material = "\n\n".join(f"{label}:\n{fence.around(tag, text)}" for label, tag, text in pieces)
     return Request(
         dialogue=dialogue,

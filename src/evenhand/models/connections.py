@@ -34,6 +34,7 @@ from evenhand.models.model_names import (
     ReplayFile,
     Secrets,
     parse_model_name,
+    parse_url_origin,
 )
 from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
@@ -155,7 +156,9 @@ class Connections:
             from evenhand.models.http_client import HttpClient  # Records and functions need no aiohttp.
 
             self._http = HttpClient(self._limits.largest_reply)
-        line = ServerLink(self._http, self._find_server(meant.origin), self._limits, self._clock, self._secrets)
+        line = ServerLink(
+            self._http, self._find_server(parse_url_origin(meant.base)), self._limits, self._clock, self._secrets
+        )
         return self._chain(RemoteModel(meant, line))
 
     def _open_function(self, name: str, call: Callable[[Request], object], source: str = "") -> ChainedModel:

@@ -14,8 +14,7 @@ from typing import Any
 
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import RecheckedSamples
-from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import RunRecorder, RunWork
+from evenhand.runs.run_record import RunWork
 from evenhand.runs.setup import RunSetup
 from evenhand.runs.worker import RunWorker, make_result_key
 from evenhand.store.rows import Row, to_stored_json
@@ -62,19 +61,14 @@ class RunProgress:
 
 
 async def execute_run(
-    setup: RunSetup,
-    worker: RunWorker,
-    memory: ReplyCache,
-    book: RunRecorder,
-    samples: RecheckedSamples,
-    course: RunProgress,
-    ending: StopOnceDecided | None = None,
+    worker: RunWorker, samples: RecheckedSamples, course: RunProgress, ending: StopOnceDecided | None
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `ending` gives a reason.
 
     `course.stop()` leaves early; nothing kept is lost.
     """
-    finished = await drop_unneeded_replies(setup, memory, book)  # What a sitting that was killed had no time to.
+    setup, memory, book = worker.setup, worker.memory, worker.book
+    finished = await drop_unneeded_replies(worker)  # What a sitting that was killed had no time to.
     pool = _TaskPool(asyncio.Semaphore(SAMPLES_AHEAD * setup.eval.limits.concurrency))
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
     try:
@@ -91,7 +85,7 @@ async def execute_run(
                         todo.append(repeat)
                 if todo:  # The sample is in the queue of the writer before its results are.
                     content = to_stored_json(sample.to_json())
-                    book.record_row(
+                    book.writer.put(
                         "samples", {"run": book.run, "position": position, "id": sample.id, "content": content}
                     )
                 for repeat in todo:
@@ -104,11 +98,16 @@ async def execute_run(
         await pool.cancel()
 
 
-async def drop_unneeded_replies(setup: RunSetup, memory: ReplyCache, book: RunRecorder) -> FinishedResults:
-    """Let go of the replies that no result waits for, where they are not to be kept; and say what is finished."""
-    finished = book.store.finished_keys(book.run)
-    if setup.eval.keep != "raw" and finished:
-        await memory.drop_finished_replies(lambda *piece: _has_all_results(setup, piece, finished), setup.eval.keep)
+async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
+    """Drop the replies that no result waits for, where they are not to be kept; return what is finished."""
+    eval, finished = worker.setup.eval, worker.book.store.finished_keys(worker.book.run)
+
+    def has_all_results(position: int, repeat: int) -> bool:
+        """Whether no variant needs another try; an empty key says that one does."""
+        return all(finished.get((position, name, repeat)) for name in eval.variants)
+
+    if eval.keep != "raw" and finished:
+        await worker.memory.drop_finished_replies(has_all_results, eval.keep)
     return finished
 
 
@@ -117,12 +116,6 @@ def _is_sample_finished(
 ) -> bool:
     works = (RunWork(position, repeat, name) for name in setup.eval.variants)
     return all(finished.get((position, work.variant, repeat)) == make_result_key(setup, sample, work) for work in works)
-
-
-def _has_all_results(setup: RunSetup, piece: tuple[int, int], finished: FinishedResults) -> bool:
-    """Whether no variant needs another try; an empty key says that one does."""
-    position, repeat = piece
-    return all(finished.get((position, name, repeat)) for name in setup.eval.variants)
 
 
 async def _score_and_count(

@@ -67,7 +67,7 @@ class ReplyCache:
             return await self._ask_and_record(key, judge, work, ask)
         if found["run"] != self.book.run:  # The run keeps its own copy, so that it stands when the other is deleted.
             copy = {**found, **self._work_columns(work), "cost": None, "cached_from": found["run"]}
-            await self.book.record_row("calls", copy)
+            await self.book.writer.put("calls", copy)
         return reply_from_json(json.loads(found["reply"]))
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
@@ -84,7 +84,7 @@ class ReplyCache:
                 {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
                 for row, reply in zip(some, masked, strict=True)
             ]
-            await asyncio.gather(*(self.book.record_row("drop", drop) for drop in drops))
+            await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
 
     async def _ask_and_record(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         loop = asyncio.get_running_loop()
@@ -97,14 +97,14 @@ class ReplyCache:
             reply = await ask()
             if self._has_forgotten:
                 self._rename_dropped_call(key)
-            await self.book.record_row("calls", self._call_row(key, judge, work, reply))
+            await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             if isinstance(error, BudgetError):
                 self.spent = error
             else:
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
-                await self.book.record_row("calls", failed)
+                await self.book.writer.put("calls", failed)
             answer.set_exception(error)
             raise
         except BaseException:
@@ -121,7 +121,7 @@ class ReplyCache:
         before = self.book.store.calls_by_key(self.book.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
-            self.book.record_row("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.writer.put("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         cost = None if reply.recorded else self.cost(judge, reply.usage)

@@ -112,6 +112,9 @@ def _result_content_json(
 ) -> Json:
     judged, variant = result.judged, result.work.variant
     orders = judged.orders if judged else {}
+    leaves = result.rubric.leaves if result.rubric else {}
+    # What counts for the result, the panel's score where there is a panel; None where there is none.
+    scores = {id: card.criteria.get(id) if card else None for id, leaf in leaves.items() if leaf.judged}
     return {
         "why": why,
         "cluster": result.cluster,
@@ -126,18 +129,11 @@ def _result_content_json(
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
-        "criteria": result_criteria_json(result.rubric, card),
+        "criteria": {id: fraction_text(one.value if isinstance(one, Scored) else None) for id, one in scores.items()},
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
     }
-
-
-def result_criteria_json(rubric: Rubric | None, card: Scorecard | None) -> dict[str, str | None]:
-    """The exact score of each criterion that counts for a result, the panel's where there is one; null where none."""
-    scores = card.criteria if card else {}
-    leaves = [id for id, leaf in rubric.leaves.items() if leaf.judged] if rubric else []
-    return {id: fraction_text(score.value if isinstance(score := scores.get(id), Scored) else None) for id in leaves}
 
 
 # With its exact score, from which another rubric can be scored.

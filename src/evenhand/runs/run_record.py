@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
@@ -117,10 +117,6 @@ class RunRecorder:
     writer: StoreWriter
     run: str
     now: Callable[[], str]
-
-    def record_row(self, kind: str, row: Row) -> Awaitable[None]:
-        """Write a row of a table; once awaited, it outlives the process."""
-        return self.writer.put(kind, row)
 
 
 @dataclass(slots=True)

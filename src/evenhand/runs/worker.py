@@ -27,6 +27,7 @@ from evenhand.evals.sample_assertions import (
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
+from evenhand.judging.driver import await_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
@@ -74,9 +75,7 @@ class RunWorker:
         works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         if rubric is not None and rubric.method.dialogue == "listwise" and len(works) > 1:
             return await self._score_side_by_side(rubric, sample, works)
-        if len(works) == 1:  # One alone needs no task of its own.
-            return [await self._score_variant(rubric, sample, works[0])]
-        return await asyncio.gather(*(self._score_variant(rubric, sample, work) for work in works))
+        return await await_in_order([self._score_variant(rubric, sample, work) for work in works])
 
     async def _score_variant(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> ResultOutcome:
         looked = await self._check_output(sample, work)
@@ -185,7 +184,7 @@ class RunWorker:
             judged=judged,
         )
         row = build_result_row(result, self.setup.eval.name, self.book)
-        await self.book.record_row("results", row)
+        await self.book.writer.put("results", row)
         if self.tell is not None:
             self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
@@ -219,7 +218,7 @@ class RunOutputs:
         else:
             made = read_output_json(json.loads(found["content"]))
         if found is None or found["run"] != self.book.run:
-            await self.book.record_row("made", self._made_output_row(key, work, made))
+            await self.book.writer.put("made", self._made_output_row(key, work, made))
         return made
 
     def _made_output_row(self, key: str, work: RunWork, made: VariantOutput) -> Row:

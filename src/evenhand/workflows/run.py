@@ -149,11 +149,11 @@ async def _execute_stored_run(
                     setup, book, memory, outputs, os.environ, tell=ending.note_result if ending else None
                 )
                 try:
-                    await execute_run(setup, worker, memory, book, samples, course, ending)
+                    await execute_run(worker, samples, course, ending)
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
-                await drop_unneeded_replies(setup, memory, book)
+                await drop_unneeded_replies(worker)
     return _finish_stored_run(store, row, *_explain_unfinished_run(course, samples, memory))
 
 

@@ -31,7 +31,6 @@ from evenhand.judging.prompts import (
     Prompts,
     compose_judge_request,
     label_material_pieces,
-    list_material_texts,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
@@ -80,7 +79,7 @@ def build_pointwise_questions(
         JudgeQuestion(
             compose_judge_request(name, part.outline, pieces, manner, settings=settings, repeat=repeat),
             partial(_read_pointwise_reply, part.groups, quoted, prompts, name, name == "individual" and not each),
-            list_material_texts(pieces),
+            [text for _, _, text in pieces],
         )
         for part in prepared
     ]
