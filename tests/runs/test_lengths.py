@@ -3,7 +3,7 @@
 import random
 from fractions import Fraction
 
-from evenhand.runs.run_head import MOST_LENGTH_POINTS, length_bias_json
+from evenhand.runs.summary import MOST_LENGTH_POINTS, length_bias_json
 from evenhand.runs.tally import VariantTally
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from evenhand.compare.decision import GateState
 from evenhand.compare.run_decision import check_run_gates, decide_run
-from evenhand.runs.run_head import build_run_head
 from evenhand.runs.run_record import EvalSnapshot
-from evenhand.runs.summary import RunSummary, summarise_results
+from evenhand.runs.summary import RunSummary, build_run_head, summarise_results
 
 
 def row(position: int, variant: str, composite: str | None, **content: Any) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_samples
-from evenhand.runs.execute import RunProgress
-from evenhand.runs.stopping import read_samples_in_order, shuffle_samples
+from evenhand.runs.execute import RunProgress, read_samples_in_order, shuffle_samples
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.sittings import AHEAD

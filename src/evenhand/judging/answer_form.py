@@ -56,7 +56,14 @@ def build_answer_groups(rubric: Rubric, more: tuple[str, ...] = ()) -> tuple[Ans
 
 def format_criteria_prompt(criteria: Iterable[Criterion], prompts: Prompts) -> str:
     """Criteria with their questions, scales and anchors."""
-    return "\n\n".join(_format_criterion_prompt(criterion, prompts) for criterion in criteria)
+    parts = []
+    for criterion in criteria:
+        lines = [f"- {criterion.id}: {criterion.asks} ({format_scale_prompt(criterion.scale, prompts)})"]
+        for anchor in criterion.anchors:
+            ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
+            lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def format_statements_prompt(rubric: Rubric, prompts: Prompts) -> str:
@@ -64,7 +71,8 @@ def format_statements_prompt(rubric: Rubric, prompts: Prompts) -> str:
     parts = []
     for key, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
         if statements:
-            parts.append("\n" + prompts.say(key) + "\n\n" + "\n".join(map(_format_statement_prompt, statements)) + "\n")
+            listed = "\n".join(f"- {one.id}: {one.asks}" for one in statements)
+            parts.append(f"\n{prompts.say(key)}\n\n{listed}\n")
     return "".join(parts)
 
 
@@ -86,12 +94,14 @@ def format_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> str:
 
 def build_form_schema(groups: Iterable[AnswerGroup]) -> AnswerSchema:
     """The JSON Schema of an answer about one output."""
-    return build_object_schema({group.key: build_group_schema(group) for group in groups})
-
-
-def build_group_schema(group: AnswerGroup) -> AnswerSchema:
-    """The schema of the answers of one group, each id required."""
-    return build_object_schema({wanted.id: build_answer_schema(wanted.scale, group.more) for wanted in group.wanted})
+    return build_object_schema(
+        {
+            group.key: build_object_schema(
+                {wanted.id: build_answer_schema(wanted.scale, group.more) for wanted in group.wanted}
+            )
+            for group in groups
+        }
+    )
 
 
 def build_answer_schema(scale: Scale, more: tuple[str, ...] = ()) -> AnswerSchema:
@@ -126,14 +136,6 @@ def _build_number_schema(scale: Scale) -> AnswerSchema:
     return {"type": kind, **dict(zip(("minimum", "maximum"), ends, strict=True))}
 
 
-def _format_criterion_prompt(criterion: Criterion, prompts: Prompts) -> str:
-    lines = [f"- {criterion.id}: {criterion.asks} ({format_scale_prompt(criterion.scale, prompts)})"]
-    for anchor in criterion.anchors:
-        ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
-        lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
-    return "\n".join(lines)
-
-
 def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
     """A scale in words."""
     ends = {"min": format_fraction(scale.min), "max": format_fraction(scale.max)}
@@ -142,25 +144,16 @@ def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
     return prompts.say("yes_no" if scale.yes_no else "integers" if scale.integers else "numbers", **ends)
 
 
-def _format_statement_prompt(statement: Statement) -> str:
-    return f"- {statement.id}: {statement.asks}"
-
-
 def format_blank_answers(group: AnswerGroup, prompts: Prompts, indent: str) -> str:
     """The blank answers of one group, one per line."""
     more = "".join(f', "{name}": "…"' for name in group.more)
     return ",\n".join(
         (
-            f"{indent}{quote_answer_id(wanted.id)}: "
+            f"{indent}{json.dumps(wanted.id, ensure_ascii=False)}: "
             f'{{"evidence": ["…"], "reason": "…"{more}, {_format_blank_score(wanted.scale, prompts)}}}'
         )
         for wanted in group.wanted
     )
-
-
-def quote_answer_id(id: str) -> str:
-    """An id as a JSON string, in letters a judge can read."""
-    return json.dumps(id, ensure_ascii=False)
 
 
 def _format_blank_score(scale: Scale, prompts: Prompts) -> str:
@@ -213,10 +206,9 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str) -> Prepare
     halves = _fill_rubric_prompt(
         rubric, prompts, name, list_judged_criteria(rubric), form, format_statements_prompt(rubric, prompts)
     )
-    return PreparedPrompt(
-        PromptOutline(halves=halves, ids=_list_answer_ids(groups), schema=schema, asked=_list_asked_criteria(rubric)),
-        groups,
-    )
+    asked = _list_asked_criteria(rubric)
+    ids = tuple(one.id for _, one in asked)
+    return PreparedPrompt(PromptOutline(halves=halves, ids=ids, schema=schema, asked=asked), groups)
 
 
 def _build_listwise_prompt(rubric: Rubric, prompts: Prompts, labels: tuple[str, ...]) -> PreparedPrompt:
@@ -227,9 +219,9 @@ def _build_listwise_prompt(rubric: Rubric, prompts: Prompts, labels: tuple[str, 
     halves = _fill_rubric_prompt(
         rubric, prompts, "listwise", list_judged_criteria(rubric), form, format_statements_prompt(rubric, prompts)
     )
-    outline = PromptOutline(
-        halves=halves, ids=_list_answer_ids(groups), schema=schema, labels=labels, asked=_list_asked_criteria(rubric)
-    )
+    asked = _list_asked_criteria(rubric)
+    ids = tuple(one.id for _, one in asked)
+    outline = PromptOutline(halves=halves, ids=ids, schema=schema, labels=labels, asked=asked)
     return PreparedPrompt(outline, groups)
 
 
@@ -250,10 +242,6 @@ def _list_asked_criteria(rubric: Rubric) -> tuple[tuple[str, Criterion], ...]:
         *(("red_flags", convert_statement_to_criterion(one)) for one in rubric.red_flags),
         *(("bonuses", convert_statement_to_criterion(one)) for one in rubric.bonuses),
     )
-
-
-def _list_answer_ids(groups: tuple[AnswerGroup, ...]) -> tuple[str, ...]:
-    return tuple(wanted.id for group in groups for wanted in group.wanted)
 
 
 def _fill_rubric_prompt(

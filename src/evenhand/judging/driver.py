@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.errors import ModelError
@@ -17,19 +18,19 @@ async def await_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     return [await waiting[0]] if len(waiting) == 1 else await asyncio.gather(*waiting)
 
 
+@dataclass(slots=True)
 class DialogueDriver:
     """Runs the dialogues of one judge and keeps every call; after its deadline nothing more is waited for."""
 
-    def __init__(self, model: Model, deadline: float | None = None) -> None:
-        self.model = model
-        self.calls: list[JudgeCall] = []
-        self._seconds = deadline
-        self._until: float | None = None
+    model: Model
+    deadline: float | None = None  # Seconds from the first request.
+    calls: list[JudgeCall] = field(default_factory=list)
+    _until: float | None = None
 
     async def run(self, dialogue: Dialogue[R]) -> R:
         """The result of a dialogue. A request that fails is answered with why, so that the dialogue decides."""
-        if self._seconds is not None and self._until is None:
-            self._until = asyncio.get_running_loop().time() + self._seconds
+        if self.deadline is not None and self._until is None:
+            self._until = asyncio.get_running_loop().time() + self.deadline
         requests = next(dialogue)
         while True:
             replies = await await_in_order(list(map(self._ask, requests)))
@@ -50,7 +51,7 @@ class DialogueDriver:
         except ModelError as error:
             reply = NoReply(why=str(error))
         except TimeoutError:
-            late = "" if self._seconds is None else f" of {self._seconds:g} s"
+            late = "" if self.deadline is None else f" of {self.deadline:g} s"
             reply = NoReply(why=f"missed its deadline{late}")
         self.calls.append(JudgeCall(self.model.name, request, reply))
         return reply

@@ -109,7 +109,9 @@ def verify_form_evidence(
                 faults[name] = prompts.say("missing")
                 continue
             answer = answers[name]
-            needed = needs_evidence and group.key == "criteria" and not _is_no_answer(wanted.scale.yes_no, answer)
+            score = answer.score
+            denied = wanted.scale.yes_no and isinstance(score, Scored) and score.value == 0
+            needed = needs_evidence and group.key == "criteria" and not denied  # What is absent cannot be quoted.
             item = verify_answer_evidence(answer, text, prompts, needed=needed)
             if isinstance(item, EvidencedAnswer):
                 items[name] = item
@@ -138,11 +140,6 @@ def verify_answer_evidence(
         return prompts.say("no_evidence")
     kept = Scored(score.value, score.band, answer.reason)
     return EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
-
-
-def _is_no_answer(yes_no: bool, answer: ReadAnswer) -> bool:
-    """What is absent cannot be quoted."""
-    return yes_no and isinstance(answer.score, Scored) and answer.score.value == 0
 
 
 _YES_NO_VALUES = {"yes": True, "no": False}
@@ -178,7 +175,9 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     if type(given) is not dict or len(given) != 2 + len(more) + len(last):
         return None
     reason, evidence, said = given.get("reason"), given.get("evidence"), given.get(last[0])
-    if not isinstance(evidence, list) or not _are_all_texts(reason, *evidence, *(given.get(name) for name in more)):
+    if not isinstance(evidence, list):
+        return None
+    if not all(isinstance(text, str) for text in (reason, *evidence, *(given.get(name) for name in more))):
         return None
     score = (
         Missing("abstained", str(reason or CANNOT_ASSESS))
@@ -198,10 +197,6 @@ def _read_exact_score(said: object, number: object, scale: Scale) -> CriterionSc
     return None if said is None or isinstance(said, str) else scale.read(said)
 
 
-def _are_all_texts(*values: object) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
 # Left out on both sides: quotation marks of any kind, and characters that nobody sees.
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _MARKS = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
@@ -210,11 +205,11 @@ LEAST_QUOTED_LETTERS = 3  # Letters or digits: a full stop occurs everywhere and
 _SPACE = re.compile(r"\s+")
 
 
+@dataclass
 class QuotedText:
     """A text in which quotations are looked up, white space and quotation marks aside."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    text: str
 
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""

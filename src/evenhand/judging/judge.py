@@ -165,23 +165,13 @@ def _build_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: Judge
     dialogues = {"odds" if judges_by_odds(model.name, how) else dialogue for model in models}
     repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
     manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
-    judges = [
-        {
-            "name": model.name,
-            "weight": to_exact_fraction(how.weights.get(model.name, 1)),
-            **_describe_judge_version(model),
-            **asdict(how.settings),
-            **manner,
-        }
-        for model in models
-    ]
+    judges = []
+    for model in models:
+        weight, version = to_exact_fraction(how.weights.get(model.name, 1)), read_model_version(model)
+        told = {"version": version} if version else {}
+        judges.append({"name": model.name, "weight": weight, **told, **asdict(how.settings), **manner})
     texts = {name: text for one in sorted(dialogues) for name, text in prompts.used(one).items()}
     return JudgingSetup(prompts=texts, judges=judges)
-
-
-def _describe_judge_version(model: Model) -> dict[str, str]:
-    version = read_model_version(model)
-    return {"version": version} if version else {}
 
 
 def _count_pairwise_standing(output: str, preferences: Sequence[Preference]) -> PairwiseStanding:

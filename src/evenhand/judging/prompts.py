@@ -54,7 +54,9 @@ class Prompts:
         """The two halves of a prompt, what stays the same and the task, with their places filled."""
         before, _, task = self.body(name).partition(_TASK)
         values |= {part: self.body(part) for part in SHARED}
-        return _fill_prompt_places(before, values).strip(), _fill_prompt_places(task, values).strip()
+        # In one pass: what is put in is never searched for places again.
+        halves = [_PLACE.sub(lambda found: values[found[1]], half).strip() for half in (before, task)]
+        return halves[0], halves[1]
 
     def body(self, name: str) -> str:
         """A text without the line of its version."""
@@ -68,7 +70,7 @@ class Prompts:
 def load_prompts(language: str) -> Prompts:
     """A shipped set by its language, or one from a folder with the same files."""
     if language in LANGUAGES:
-        return _load_shipped_prompts(language)
+        return _load_prompt_folder(_SHIPPED / language)
     folder = Path(language)
     if not folder.is_dir():
         hint = suggest_known_word(language, LANGUAGES) + ", or a folder of prompt texts"
@@ -77,16 +79,11 @@ def load_prompts(language: str) -> Prompts:
 
 
 @cache
-def _load_shipped_prompts(language: str) -> Prompts:
-    return _load_prompt_folder(_SHIPPED / language)
-
-
-@cache
 def _load_prompt_folder(folder: Path) -> Prompts:
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
     phrases = read_text_mapping(folder / "phrases.yaml")
     if folder.parent != _SHIPPED:
-        model = _load_shipped_prompts(LANGUAGES[0])
+        model = _load_prompt_folder(_SHIPPED / LANGUAGES[0])
         faults = [fault for name in NAMES for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
         faults += [Fault(f"phrase {name!r} is missing") for name in model.phrases if name not in phrases]
         if faults:
@@ -108,11 +105,6 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
     if not _VERSION.match(text):
         faults.append(Fault("it must begin with its version", "as in version: 1", where=where))
     return faults
-
-
-def _fill_prompt_places(text: str, values: Mapping[str, str]) -> str:
-    # In one pass: what is put in is never searched for places again.
-    return _PLACE.sub(lambda found: values[found[1]], text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,11 +129,6 @@ def label_material_pieces(
     return [(prompts.say(name), name, text) for name, text in given.items() if text.strip()]
 
 
-def list_material_texts(pieces: Sequence[MaterialPiece]) -> list[str]:
-    """The texts alone, without their labels."""
-    return [text for _, _, text in pieces]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptOutline:
     """A prompt in its two halves, what it asks for, and the schema of the answer."""
@@ -164,8 +151,11 @@ def compose_judge_request(
 ) -> Request:
     """A request: what stays the same as the system's words, then the task with the material in its fence."""
     system, task = outline.halves
+    settings = settings or manner.settings
+    if settings.temperature is None:
+        settings = replace(settings, temperature=0.0)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    fence = Fence(list_material_texts(pieces), salt)
+    fence = Fence([text for _, _, text in pieces], salt)
     material = "\n\n".join(f"{label}:\n{fence.around(tag, text)}" for label, tag, text in pieces)
     return Request(
         dialogue=dialogue,
@@ -177,14 +167,10 @@ def compose_judge_request(
         ids=outline.ids,
         labels=outline.labels,
         schema=outline.schema,
-        settings=_set_default_temperature(settings or manner.settings),
+        settings=settings,
         repeat=repeat,
         about=RequestSubject(outline.asked, {tag: text for _, tag, text in pieces}),
     )
-
-
-def _set_default_temperature(settings: ModelSettings) -> ModelSettings:
-    return settings if settings.temperature is not None else replace(settings, temperature=0.0)
 
 
 # What the halves of a prompt are filled with until a request is composed.
@@ -217,7 +203,14 @@ class Fence:
 
     def __init__(self, texts: Sequence[str], salt: str) -> None:
         self.texts = {text: neutralize_untrusted_text(text) for text in texts}
-        self.marker = _make_fence_marker(list(self.texts.values()), salt)
+        digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
+        for text in self.texts.values():
+            raw = text.encode("utf-8")
+            digest.update(len(raw).to_bytes(8, "big"))
+            digest.update(raw)
+        while any(digest.hexdigest() in text.lower() for text in self.texts.values()):
+            digest.update(b"again")
+        self.marker = digest.hexdigest()
 
     def around(self, name: str, text: str) -> str:
         """The text between its two tags."""
@@ -234,16 +227,3 @@ def neutralize_untrusted_text(text: str) -> str:
 def _break_prompt_markup(found: re.Match[str]) -> str:
     whole = found[0]
     return whole[0] + JOINER + whole[1:] if found["tag"] else whole + JOINER
-
-
-def _make_fence_marker(texts: Sequence[str], salt: str) -> str:
-    digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
-    for text in texts:
-        raw = text.encode("utf-8")
-        digest.update(len(raw).to_bytes(8, "big"))
-        digest.update(raw)
-    marker = digest.hexdigest()
-    while any(marker in text.lower() for text in texts):
-        digest.update(b"again")
-        marker = digest.hexdigest()
-    return marker

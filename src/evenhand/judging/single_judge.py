@@ -55,13 +55,10 @@ class JudgeOptions:
             raise JudgeError(*faults)
 
     def _faults(self) -> Iterator[str]:
-        whole = {"seed": self.seed, "samples": self.samples}
-        yield from (
-            f"{name} must be a whole number, got {value!r}"
-            for name, value in whole.items()
-            if not _is_whole_number(value)
-        )
-        if _is_whole_number(self.samples) and self.samples < 1:
+        counts: dict[str, object] = {"seed": self.seed, "samples": self.samples}
+        wrong = {name: one for name, one in counts.items() if not isinstance(one, int) or isinstance(one, bool)}
+        yield from (f"{name} must be a whole number, got {value!r}" for name, value in wrong.items())
+        if "samples" not in wrong and self.samples < 1:
             yield f"samples must be 1 or more, got {self.samples}"
         if self.each and (self.samples != 1 or self.logprobs):
             yield "one request per criterion cannot be combined with samples or logprobs"
@@ -79,10 +76,6 @@ class JudgeOptions:
         for judge, weight in self.weights.items():
             if not isinstance(weight, (int, float, Fraction)) or not weight > 0:
                 yield f"the weight of {judge} must be a number above 0, got {weight!r}"
-
-
-def _is_whole_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 FALLBACK_REPLIES = 5  # Replies per question where logprobs were wanted and the server gives none.

@@ -4,7 +4,7 @@ breaks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from evenhand.errors import BudgetError, JudgeError
@@ -45,7 +45,9 @@ class Spending:
 
 
 @dataclass(slots=True)
-class _ModelTally:
+class ModelTally:
+    """What the replies of one model have used."""
+
     price: Price | None
     replies: int = 0
     input: int = 0
@@ -75,21 +77,21 @@ class BudgetClaim:
     money: Decimal
 
 
+@dataclass(slots=True)
 class BudgetLedger:
     """Keeps the sums, and says no once the budget is used or about to be."""
 
-    def __init__(self, prices: Prices | None, budget: Budget | None) -> None:
-        self._prices = prices
-        self._budget = budget
-        self._tallies: dict[str, _ModelTally] = {}
-        self._replayed = 0
-        self._claimed_tokens = 0
-        self._claimed_money = Decimal(0)
+    prices: Prices | None
+    budget: Budget | None
+    _tallies: dict[str, ModelTally] = field(default_factory=dict)
+    _replayed: int = 0
+    _claimed_tokens: int = 0
+    _claimed_money: Decimal = Decimal(0)
 
     def admit(self, name: str) -> None:
         """Look its price up, and refuse a model for which the budget could not be kept."""
-        price = self._tally(name).price
-        if price is None and self._budget and self._budget.money is not None:
+        price = self.tally(name).price
+        if price is None and self.budget and self.budget.money is not None:
             raise JudgeError(
                 f"{name}: its price is not known, so a budget of money cannot be kept: "
                 "bound its tokens and not its money, or give a price file that names it"
@@ -97,13 +99,13 @@ class BudgetLedger:
 
     def claim(self, name: str, request: Request) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
-        tally = self._tally(name)
+        tally = self.tally(name)
         expected = estimate_input_tokens(request)
         usage = tally.estimate_usage(expected, request.settings.max_tokens, first=not self._claimed_tokens)
         money = (tally.price.cost(usage) if tally.price else None) or Decimal(0)
         claim = BudgetClaim(expected, (usage.input or 0) + (usage.output or 0), money)
-        if self._budget is not None:
-            self._refuse_beyond(self._budget, claim)
+        if self.budget is not None:
+            self._refuse_beyond(self.budget, claim)
         self._claimed_tokens += claim.tokens
         self._claimed_money += claim.money
         return claim
@@ -118,7 +120,7 @@ class BudgetLedger:
         if reply.recorded:
             self._replayed += 1
             return
-        tally = self._tally(name)
+        tally = self.tally(name)
         tally.replies += 1
         usage = reply.usage
         tally.input += usage.input or 0
@@ -140,7 +142,8 @@ class BudgetLedger:
     def spent(self) -> Spending:
         """The sums over all models."""
         tallies = self._tallies.values()
-        priced, unpriced = self._money(), sum(tally.unpriced for tally in tallies)
+        priced = sum((tally.cost for tally in tallies), Decimal(0))
+        unpriced = sum(tally.unpriced for tally in tallies)
         return Spending(
             requests=sum(tally.replies for tally in tallies),
             input=sum(tally.input for tally in tallies),
@@ -152,25 +155,18 @@ class BudgetLedger:
             replayed=self._replayed,
         )
 
-    def price(self, name: str) -> Price | None:
-        """The price of a model, where it is known."""
-        return self._tally(name).price
-
-    def _tally(self, name: str) -> _ModelTally:
+    def tally(self, name: str) -> ModelTally:
+        """The sums of a model, with its price where that is known."""
         found = self._tallies.get(name)
         if found is None:
-            prices = self._prices if self._prices is not None else Prices.shipped()
-            found = self._tallies[name] = _ModelTally(prices.of(name))
+            prices = self.prices if self.prices is not None else Prices.shipped()
+            found = self._tallies[name] = ModelTally(prices.of(name))
         return found
 
-    def _money(self) -> Decimal:
-        return sum((tally.cost for tally in self._tallies.values()), Decimal(0))
-
-    def _tokens(self) -> int:
-        return sum(tally.input + tally.output for tally in self._tallies.values())
-
     def _refuse_beyond(self, budget: Budget, claim: BudgetClaim) -> None:
-        money, tokens = budget.paid + self._money(), budget.used + self._tokens()
+        tallies = self._tallies.values()
+        money = budget.paid + sum((tally.cost for tally in tallies), Decimal(0))
+        tokens = budget.used + sum(tally.input + tally.output for tally in tallies)
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
             way = (
                 f", {format_exact_dollars(self._claimed_money)} expected for calls under way"

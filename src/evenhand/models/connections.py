@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -15,14 +16,14 @@ from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.models.budget import Budget, BudgetLedger, Spending
 from evenhand.models.function_model import FunctionModel, hash_function_source, load_model_function
 from evenhand.models.gguf_model import GgufModel
-from evenhand.models.limits import Clock, Limits, ServerState, create_server_state
+from evenhand.models.limits import Clock, ConcurrencyGate, Limits, RateLimiter, ServerState
 from evenhand.models.middleware import (
     ChainedModel,
     Middleware,
-    count_replies,
-    enforce_budget,
-    limit_concurrency,
-    record_replies,
+    ask_and_count,
+    ask_and_record,
+    ask_in_turn,
+    ask_within_budget,
 )
 from evenhand.models.model_names import (
     KEY_VARIABLES,
@@ -33,6 +34,7 @@ from evenhand.models.model_names import (
     ReplayFile,
     Secrets,
     parse_model_name,
+    parse_url_origin,
 )
 from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
@@ -134,7 +136,7 @@ class Connections:
 
     def price(self, name: str) -> Price | None:
         """The price of a model, where it is known."""
-        return self._purse.price(name)
+        return self._purse.tally(name).price
 
     def _open_anew(self, name: str) -> ChainedModel:
         if self._replay is not None:
@@ -154,12 +156,14 @@ class Connections:
             from evenhand.models.http_client import HttpClient  # Records and functions need no aiohttp.
 
             self._http = HttpClient(self._limits.largest_reply)
-        line = ServerLink(self._http, self._find_server(meant.origin), self._limits, self._clock, self._secrets)
+        line = ServerLink(
+            self._http, self._find_server(parse_url_origin(meant.base)), self._limits, self._clock, self._secrets
+        )
         return self._chain(RemoteModel(meant, line))
 
     def _open_function(self, name: str, call: Callable[[Request], object], source: str = "") -> ChainedModel:
         model = FunctionModel(name, call, self._limits, self._secrets, source)
-        return self._chain(model, limit_concurrency(self._find_server(name).gate))
+        return self._chain(model, partial(ask_in_turn, self._find_server(name).gate))
 
     def _chain(self, model: Model, *limits: Middleware) -> ChainedModel:
         """All that a request to a model passes. A RemoteModel limits itself: each of its retries waits for its turn."""
@@ -167,15 +171,22 @@ class Connections:
         return ChainedModel(
             model,
             [
-                *([record_replies(self._recorder, model.name)] if self._recorder is not None else ()),
-                (enforce_budget if bounded else count_replies)(self._purse, model.name),
+                *([partial(ask_and_record, self._recorder, model.name)] if self._recorder is not None else ()),
+                partial(ask_within_budget if bounded else ask_and_count, self._purse, model.name),
                 *limits,
             ],
         )
 
     def _find_server(self, origin: str) -> ServerState:
+        """The server at an origin, the same for all models on it."""
         if origin not in self._servers:
-            self._servers[origin] = create_server_state(self._limits, self._clock)
+            limits, clock = self._limits, self._clock
+            requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
+            self._servers[origin] = ServerState(
+                gate=ConcurrencyGate(limits.concurrency),
+                requests=RateLimiter(requests, clock) if requests else None,
+                tokens=RateLimiter(tokens, clock) if tokens else None,
+            )
             if self._is_shut:
                 self._servers[origin].gate.shut()
         return self._servers[origin]

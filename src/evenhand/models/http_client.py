@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import aiohttp
 
@@ -15,13 +16,13 @@ from evenhand.models.server_answers import HttpAnswer, HttpFailure
 _SMALL = 2**20  # aiohttp wants larger bodies as a file.
 
 
+@dataclass(slots=True)
 class HttpClient:
     """One session for all servers, opened at the first exchange; redirects are not followed, cookies not kept."""
 
-    def __init__(self, largest: int) -> None:
-        self._largest = largest
-        self._session: aiohttp.ClientSession | None = None
-        self._closed = False
+    largest: int  # Bytes that an answer may have.
+    _session: aiohttp.ClientSession | None = None
+    _closed: bool = False
 
     async def exchange(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float
@@ -30,9 +31,15 @@ class HttpClient:
         if self._closed:
             return HttpFailure("the connections are closed", "final")
         try:
+            if self._session is None:
+                self._session = aiohttp.ClientSession(
+                    connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                    cookie_jar=aiohttp.DummyCookieJar(),
+                    timeout=aiohttp.ClientTimeout(),
+                )
             async with (
                 asyncio.timeout(seconds),
-                (self._session or self._open()).request(
+                self._session.request(
                     method,
                     url,
                     data=body if body is None or len(body) < _SMALL else io.BytesIO(body),
@@ -50,23 +57,15 @@ class HttpClient:
         if self._session is not None:
             await self._session.close()
 
-    def _open(self) -> aiohttp.ClientSession:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(),
-        )
-        return self._session
-
     async def _answer(self, response: aiohttp.ClientResponse) -> HttpAnswer | HttpFailure:
         """The whole answer, counted as it is unpacked, so that a small file cannot fill the memory."""
         parts, size = [], 0
         while part := await response.content.readany():
             parts.append(part)
             size += len(part)
-            if size > self._largest:
+            if size > self.largest:
                 response.close()
-                return HttpFailure(f"the answer is larger than the {self._largest:,} bytes allowed", "final")
+                return HttpFailure(f"the answer is larger than the {self.largest:,} bytes allowed", "final")
         return HttpAnswer(response.status, response.headers, b"".join(parts))
 
 

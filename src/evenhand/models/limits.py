@@ -136,16 +136,6 @@ class ServerState:
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-def create_server_state(limits: Limits, clock: Clock) -> ServerState:
-    """A server under these limits."""
-    requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
-    return ServerState(
-        gate=ConcurrencyGate(limits.concurrency),
-        requests=RateLimiter(requests, clock) if requests else None,
-        tokens=RateLimiter(tokens, clock) if tokens else None,
-    )
-
-
 _FIRST, _LONGEST = 0.5, 30.0
 
 

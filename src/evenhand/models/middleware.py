@@ -1,4 +1,4 @@
-"""Middleware: what each request passes on its way to a model, as one list of functions."""
+"""Middleware: what each request passes on its way to a model, as one list of functions, the first arguments bound."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ class ChainedModel:
     """A model behind a list of middleware, of which the first sees a request first and its reply last."""
 
     def __init__(self, model: Model, middleware: Sequence[Middleware]) -> None:
-        self.model: Model = (
-            model.model if isinstance(model, ChainedModel) else model
-        )  # The one that answers in the end.
+        # The one that answers in the end.
+        self.model: Model = model.model if isinstance(model, ChainedModel) else model
         self.name = model.name
         self.origin: str = getattr(model, "origin", "")  # Where it is asked: a name may be served at several places.
         self.source: str = getattr(model, "source", "")  # A hash of its code, where it is a function in a file.
@@ -41,51 +40,35 @@ class ChainedModel:
         return read_model_version(self.model)
 
 
-def enforce_budget(ledger: BudgetLedger, name: str) -> Middleware:
+async def ask_within_budget(ledger: BudgetLedger, name: str, request: Request, call_next: CallNext) -> Reply:
     """Set aside what a call is expected to cost, refuse it where the budget does not reach, and count the reply."""
-
-    async def ask_within_budget(request: Request, call_next: CallNext) -> Reply:
-        claim = ledger.claim(name, request)
-        try:
-            reply = await call_next(request)
-            ledger.count_reply(name, reply, claim)
-        finally:
-            ledger.drop(claim)
-        return reply
-
-    return ask_within_budget
+    claim = ledger.claim(name, request)
+    try:
+        reply = await call_next(request)
+        ledger.count_reply(name, reply, claim)
+    finally:
+        ledger.drop(claim)
+    return reply
 
 
-def count_replies(ledger: BudgetLedger, name: str) -> Middleware:
+async def ask_and_count(ledger: BudgetLedger, name: str, request: Request, call_next: CallNext) -> Reply:
     """Count what replies cost, without a bound."""
-
-    async def ask_and_count(request: Request, call_next: CallNext) -> Reply:
-        reply = await call_next(request)
-        ledger.count_reply(name, reply)
-        return reply
-
-    return ask_and_count
+    reply = await call_next(request)
+    ledger.count_reply(name, reply)
+    return reply
 
 
-def record_replies(recorder: ReplyRecorder, name: str) -> Middleware:
+async def ask_and_record(recorder: ReplyRecorder, name: str, request: Request, call_next: CallNext) -> Reply:
     """Append every reply to a record."""
-
-    async def ask_and_record(request: Request, call_next: CallNext) -> Reply:
-        reply = await call_next(request)
-        recorder.add(name, request, reply)
-        return reply
-
-    return ask_and_record
+    reply = await call_next(request)
+    recorder.add(name, request, reply)
+    return reply
 
 
-def limit_concurrency(gate: ConcurrencyGate) -> Middleware:
+async def ask_in_turn(gate: ConcurrencyGate, request: Request, call_next: CallNext) -> Reply:
     """Let only so many requests through at once."""
-
-    async def ask_in_turn(request: Request, call_next: CallNext) -> Reply:
-        await gate.enter()
-        try:
-            return await call_next(request)
-        finally:
-            gate.leave()
-
-    return ask_in_turn
+    await gate.enter()
+    try:
+        return await call_next(request)
+    finally:
+        gate.leave()

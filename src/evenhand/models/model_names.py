@@ -38,11 +38,6 @@ class ModelAddress:
     variable: str
     key: str | None = field(default=None, repr=False)
 
-    @property
-    def origin(self) -> str:
-        """The server: scheme, host and port."""
-        return parse_url_origin(self.base)
-
 
 @dataclass(frozen=True, slots=True)
 class ReplayFile:
@@ -108,20 +103,20 @@ def parse_model_name(
 def is_oracle_judge_configured(environ: Mapping[str, str]) -> bool:
     """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
     variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
-    return any(_read_environment_variable(environ, variable) for variable in variables)
+    return any(environ.get(variable, "").strip() for variable in variables)
 
 
 def choose_oracle_judge(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
-    provider = _read_environment_variable(environ, "ORACLE_LLM_PROVIDER").lower() or "anthropic"
+    provider = environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
     if provider not in ("anthropic", "openai"):
         where, hint = "environment variable ORACLE_LLM_PROVIDER", "it is anthropic or openai"
         raise JudgeError(Fault(f"{provider[:40]!r} is not known", hint, where=where))
-    model = _read_environment_variable(environ, "ORACLE_LLM_MODEL") or (ORACLE_MODEL if provider == "anthropic" else "")
+    model = environ.get("ORACLE_LLM_MODEL", "").strip() or (ORACLE_MODEL if provider == "anthropic" else "")
     if not model:
         where, hint = "environment variable ORACLE_LLM_MODEL", "as in ORACLE_LLM_MODEL=gpt-4.1-mini"
         raise JudgeError(Fault("must name a model where ORACLE_LLM_PROVIDER is openai", hint, where=where))
-    base = _read_environment_variable(environ, "ORACLE_LLM_BASE_URL").rstrip("/")
+    base = environ.get("ORACLE_LLM_BASE_URL", "").strip().rstrip("/")
     if not base:
         return f"{provider}/{model}"
     plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
@@ -131,7 +126,7 @@ def choose_oracle_judge(environ: Mapping[str, str]) -> str:
 def list_configured_providers(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The providers that are set up: those with a key, and an ollama that was given an address."""
     variables = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "OLLAMA_HOST"}
-    return tuple(provider for provider in PROVIDERS if _read_environment_variable(environ, variables[provider]))
+    return tuple(provider for provider in PROVIDERS if environ.get(variables[provider], "").strip())
 
 
 def parse_url_origin(url: str) -> str:
@@ -182,12 +177,12 @@ def _resolve_compatible_model(
 
 
 def _read_base_url(environ: Mapping[str, str], variable: str, default: str) -> str:
-    return _check_base_url(_read_environment_variable(environ, variable) or default, f"environment variable {variable}")
+    return _check_base_url(environ.get(variable, "").strip() or default, f"environment variable {variable}")
 
 
 def _read_ollama_url(name: str, environ: Mapping[str, str]) -> str:
     """OLLAMA_HOST as ollama itself reads it: a port, a host, both, or a URL; 0.0.0.0 is this machine."""
-    host = _read_environment_variable(environ, "OLLAMA_HOST") or "localhost"
+    host = environ.get("OLLAMA_HOST", "").strip() or "localhost"
     scheme, _, rest = host.rpartition("://")
     rest = rest.rstrip("/").removesuffix("/v1")
     place, slash, path = rest.partition("/")
@@ -196,7 +191,7 @@ def _read_ollama_url(name: str, environ: Mapping[str, str]) -> str:
     if not re.search(r":\d+$", place) and not scheme:
         place += ":11434"
     place = re.sub(r"^0\.0\.0\.0(?=:|$)", "127.0.0.1", place)
-    where = "environment variable OLLAMA_HOST" if _read_environment_variable(environ, "OLLAMA_HOST") else name
+    where = "environment variable OLLAMA_HOST" if environ.get("OLLAMA_HOST", "").strip() else name
     return _check_base_url(f"{scheme or 'http'}://{place}{slash}{path}/v1", where)
 
 
@@ -223,14 +218,10 @@ def _add_api_version(base: str) -> str:
 
 
 def _read_api_key(environ: Mapping[str, str], variable: str) -> str | None:
-    key = _read_environment_variable(environ, variable)
+    key = environ.get(variable, "").strip()
     if key and not _KEY.fullmatch(key):
         raise JudgeError(Fault("it has characters that no key has", where=f"environment variable {variable}"))
     return key or None
-
-
-def _read_environment_variable(environ: Mapping[str, str], variable: str) -> str:
-    return environ.get(variable, "").strip()
 
 
 def _make_unknown_model_error(name: str, what: str) -> JudgeError:

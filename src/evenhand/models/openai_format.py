@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from evenhand.models.requests import Reply, Request, TokenLogprobs, TokenUsage
 from evenhand.models.server_answers import (
     AcceptedParameters,
@@ -58,11 +56,17 @@ def parse_reply_body(
         return "the model stopped with an error"
     message = read_json_object(choice["message"])
     refusal = read_json_text(message.get("refusal"))
+    usage = read_json_object(answer.get("usage"))
+    details = read_json_object(usage.get("prompt_tokens_details"))
     return Reply(
         text=refusal or read_json_text(message.get("content")),
         stop="refusal" if refusal else _STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
         model=read_json_text(answer.get("model")),
-        usage=_parse_openai_usage(read_json_object(answer.get("usage"))),
+        usage=TokenUsage(
+            input=read_token_count(usage.get("prompt_tokens")),
+            output=read_token_count(usage.get("completion_tokens")),
+            cached=read_token_count(details.get("cached_tokens")),
+        ),
         places=_parse_token_logprobs(choice["logprobs"]) if choice.get("logprobs") else (),
         request_id=request_id or read_json_text(answer.get("id")) or None,
         attempts=attempts,
@@ -74,15 +78,6 @@ def build_request_headers(key: str | None) -> dict[str, str]:
     """The headers of a request."""
     plain = {"Content-Type": "application/json", "Accept": "application/json"}
     return {**plain, "Authorization": f"Bearer {key}"} if key else plain
-
-
-def _parse_openai_usage(usage: Mapping[str, object]) -> TokenUsage:
-    details = read_json_object(usage.get("prompt_tokens_details"))
-    return TokenUsage(
-        input=read_token_count(usage.get("prompt_tokens")),
-        output=read_token_count(usage.get("completion_tokens")),
-        cached=read_token_count(details.get("cached_tokens")),
-    )
 
 
 def _parse_token_logprobs(logprobs: object) -> tuple[TokenLogprobs, ...]:

@@ -63,10 +63,14 @@ class Prices:
         except RubricError as error:
             raise JudgeError(*(replace(fault, hint="") for fault in error.faults)) from None
         faults: list[Fault] = []
-        prices = _parse_price_file(tree, faults)
-        if faults or prices is None:
+        fields = FieldReader(tree, ("as_of", "models"), faults)
+        as_of = _parse_price_date(fields)
+        read = {name: _parse_model_price(node, faults, at) for name, node, at in fields.pairs("models")}
+        if "models" not in fields and not faults:
+            fields.fault("prices need models", "as in models: {openai/gpt-4o: {input: 2.50, output: 10}}")
+        if faults or as_of is None:
             raise JudgeError(*faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
-        return prices
+        return cls(as_of=as_of, models={name: price for name, price in read.items() if price})
 
     @staticmethod
     @cache
@@ -89,17 +93,6 @@ def _price_name_fits(known: str, name: str) -> bool:
     if known.endswith("*"):
         return name.startswith(known[:-1])
     return name.startswith(known) and (len(name) == len(known) or bool(_DATED.fullmatch(name, len(known))))
-
-
-def _parse_price_file(tree: TreeNode, faults: list[Fault]) -> Prices | None:
-    fields = FieldReader(tree, ("as_of", "models"), faults)
-    as_of = _parse_price_date(fields)
-    models = {
-        name: price for name, node, path in fields.pairs("models") if (price := _parse_model_price(node, faults, path))
-    }
-    if "models" not in fields and not faults:
-        fields.fault("prices need models", "as in models: {openai/gpt-4o: {input: 2.50, output: 10}}")
-    return Prices(as_of=as_of, models=models) if as_of else None
 
 
 def _parse_price_date(fields: FieldReader) -> date | None:

@@ -64,7 +64,12 @@ class RemoteModel:
     def __init__(self, address: ModelAddress, line: ServerLink) -> None:
         self._wire = wire = anthropic_format if address.wire == "anthropic" else openai_format
         self.name = address.name
-        self.accepted = AcceptedParameters(formats=wire.FORMATS, limits=_choose_token_limit_names(address))
+        names: tuple[str, ...] = (
+            ("max_tokens", "max_completion_tokens") if address.wire == "openai" else ("max_tokens",)
+        )
+        if address.base == OPENAI_BASE:  # Its newer models know the longer name only.
+            names = names[::-1]
+        self.accepted = AcceptedParameters(formats=wire.FORMATS, limits=names)
         self._address = address
         self._line = line
         self.origin: str = address.base + wire.PATH  # The address that questions go to.
@@ -207,13 +212,6 @@ class RemoteModel:
         hint = suggest_known_word(model, offered)
         others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
         return f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
-
-
-def _choose_token_limit_names(address: ModelAddress) -> tuple[str, ...]:
-    if address.wire == "anthropic":
-        return ("max_tokens",)
-    names = ("max_tokens", "max_completion_tokens")
-    return names[::-1] if address.base == OPENAI_BASE else names  # Its newer models know the longer name only.
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:

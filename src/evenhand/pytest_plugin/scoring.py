@@ -216,7 +216,12 @@ class InMemoryRecorder:
         """Where to look for what is kept."""
         return self
 
-    def record_row(self, kind: str, row: Row) -> Awaitable[None]:
+    @property
+    def writer(self) -> InMemoryRecorder:
+        """What takes rows."""
+        return self
+
+    def put(self, kind: str, row: Row) -> Awaitable[None]:
         """Note a row."""
         self.rows[kind].append(row)
         done = asyncio.get_running_loop().create_future()

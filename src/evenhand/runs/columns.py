@@ -80,11 +80,6 @@ def load_run_table(store: Store, run: str) -> RunTable:
     return _build_run_table(row, frame, kept)
 
 
-def store_run_columns(store: Store, run: Row, columns: ColumnsBuilder) -> None:
-    """Keep the columns of a run that has just been summed up."""
-    store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
-
-
 def _build_run_table(row: Row, frame: EvalSnapshot, kept: PackedColumns) -> RunTable:
     values = kept.values
     return RunTable(
@@ -178,12 +173,15 @@ class ColumnsBuilder:
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
             packed.writestr("names", names)
             packed.writestr("samples", b"[" + ids + b"]")
-            for name, column in written.items():
-                _write_run_column(packed, name, column)
+            for name, places in written.items():
+                _write_run_column(packed, name, places)
             for name in tuple(self._places):
                 _write_run_column(packed, name, np.array(self._places.pop(name), dtype=np.int64))
             for number, key in enumerate(tuple(self._values)):
-                _write_run_column(packed, f"v{number}", _pad_run_column(self._values.pop(key), len(place)))
+                column = self._values.pop(key)
+                padded = np.full(len(place), nan)  # Results after the last that has such a number are missing too.
+                padded[: len(column)] = column
+                _write_run_column(packed, f"v{number}", padded)
         return stream.getvalue()
 
 
@@ -239,12 +237,6 @@ def _result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[
 def _parse_column_number(text: str | None) -> float | None:
     found = parse_stored_fraction(text)
     return None if found is None else found.numerator / found.denominator
-
-
-def _pad_run_column(column: array[float], rows: int) -> NDArray[np.float64]:
-    filled = np.full(rows, nan)
-    filled[: len(column)] = column
-    return filled
 
 
 def _hash_sample_parts(sample: Mapping[str, Any]) -> int:

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
 from typing import TypeVar
@@ -17,7 +17,7 @@ from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_definition import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.identity_cache import IdentityCache
-from evenhand.models.middleware import CallNext, ChainedModel, Middleware
+from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import Reply, Request, TokenUsage
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -30,34 +30,29 @@ REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run w
 _SCHEMA_DIGESTS: IdentityCache[str] = IdentityCache()
 
 
-def cache_replies(cache: ReplyCache, model: ChainedModel, work: RunWork) -> Middleware:
-    """Answer a request for a piece of work from the cache, and pass on only what was never asked."""
+@dataclass(slots=True)
+class ReplyCache:
+    """Replies by the full content of what was asked. A repeat is another question, and `fresh` asks all anew."""
 
-    async def ask_once(request: Request, call_next: CallNext) -> Reply:
+    book: RunRecorder
+    cost: ReplyCostFunction
+    turns: BudgetQueue
+    fresh: bool = False
+    spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
+    _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
+    _has_forgotten: bool = False
+
+    async def ask_once(self, model: ChainedModel, work: RunWork, request: Request, call_next: CallNext) -> Reply:
+        """Middleware, bound to a model and a piece of work: passes on only what was never asked."""
         key = reply_key(model, request, work.repeat)
         work.keys.append(key)
         try:
-            return await cache.find_or_ask(key, model.name, work, lambda: call_next(request))
+            return await self._find_or_ask(key, model.name, work, lambda: call_next(request))
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
 
-    return ask_once
-
-
-class ReplyCache:
-    """Replies by the full content of what was asked. A repeat is another question, and `fresh` asks all anew."""
-
-    def __init__(self, book: RunRecorder, cost: ReplyCostFunction, turns: BudgetQueue, *, fresh: bool = False) -> None:
-        self._book = book
-        self._cost = cost
-        self.turns = turns
-        self._fresh = fresh
-        self._under_way: dict[str, asyncio.Future[Reply]] = {}
-        self._has_forgotten = False
-        self.spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
-
-    async def find_or_ask(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+    async def _find_or_ask(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         """The reply of a model: a kept one, one that is on its way to somebody else, or a new one."""
         while (waiting := self._under_way.get(key)) is not None:
             try:
@@ -67,12 +62,13 @@ class ReplyCache:
                 if not waiting.cancelled() or (task is not None and task.cancelling()):
                     raise
                 # Whoever asked has given up; we have not.
-        kept = await self._load_cached_reply(key, work)
-        return kept if kept is not None else await self._ask_and_record(key, judge, work, ask)
-
-    async def wait_for_calls(self) -> None:
-        """Wait for calls that a piece left behind when another of its calls was cancelled: they are paid for."""
-        await self.turns.wait_until_idle()
+        found = self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
+        if found is None:
+            return await self._ask_and_record(key, judge, work, ask)
+        if found["run"] != self.book.run:  # The run keeps its own copy, so that it stands when the other is deleted.
+            copy = {**found, **self._work_columns(work), "cost": None, "cached_from": found["run"]}
+            await self.book.writer.put("calls", copy)
+        return reply_from_json(json.loads(found["reply"]))
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
@@ -80,7 +76,7 @@ class ReplyCache:
         Only where a sitting ends, or begins after one that was killed: until then an equal question needs its reply.
         """
         self._has_forgotten = True
-        raw = (row for row in self._book.store.calls(self._book.run) if row["kept"] == "raw" and row["reply"])
+        raw = (row for row in self.book.store.calls(self.book.run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
             masked = [_mask_reply(row["reply"]) if keep == "masked" else None for row in some]
@@ -88,34 +84,27 @@ class ReplyCache:
                 {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
                 for row, reply in zip(some, masked, strict=True)
             ]
-            await asyncio.gather(*(self._book.record_row("drop", drop) for drop in drops))
-
-    async def _load_cached_reply(self, key: str, work: RunWork) -> Reply | None:
-        found = self._book.store.find_cached_replies([key], run=self._book.run if self._fresh else None).get(key)
-        if found is None:
-            return None
-        if found["run"] != self._book.run:  # The run keeps its own copy, so that it stands when the other is deleted.
-            copy = {**found, **self._work_columns(work), "cost": None, "cached_from": found["run"]}
-            await self._book.record_row("calls", copy)
-        return reply_from_json(json.loads(found["reply"]))
+            await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
 
     async def _ask_and_record(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
-        answer.add_done_callback(_consume_reply_error)
+        # Look at an error, so that nobody is warned of one that whoever asked has been told.
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._under_way[key] = answer
         began = loop.time()
         try:
             reply = await ask()
-            self._rename_dropped_call(key)
-            await self._book.record_row("calls", self._call_row(key, judge, work, reply))
+            if self._has_forgotten:
+                self._rename_dropped_call(key)
+            await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
         except ModelError as error:
             if isinstance(error, BudgetError):
                 self.spent = error
             else:
                 row = self._call_row(key, judge, work, Reply(text="", seconds=loop.time() - began))
                 failed = {**row, "reply": None, "kept": "none", "failed": str(error)}
-                await self._book.record_row("calls", failed)
+                await self.book.writer.put("calls", failed)
             answer.set_exception(error)
             raise
         except BaseException:
@@ -129,13 +118,13 @@ class ReplyCache:
 
     def _rename_dropped_call(self, key: str) -> None:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""
-        before = self._book.store.calls_by_key(self._book.run, [key]).get(key) if self._has_forgotten else None
+        before = self.book.store.calls_by_key(self.book.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
-            self._book.record_row("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.writer.put("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
-        cost = None if reply.recorded else self._cost(judge, reply.usage)
+        cost = None if reply.recorded else self.cost(judge, reply.usage)
         return {
             **self._work_columns(work),
             "key": key,
@@ -154,11 +143,11 @@ class ReplyCache:
 
     def _work_columns(self, work: RunWork) -> Row:
         return {
-            "run": self._book.run,
+            "run": self.book.run,
             "position": work.position,
             "variant": work.variant,
             "repeat": work.repeat,
-            "at": self._book.now(),
+            "at": self.book.now(),
         }
 
 
@@ -176,22 +165,16 @@ def _mask_reply(reply: str) -> str:
     return to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
 
 
-def _consume_reply_error(answer: asyncio.Future[Reply]) -> None:
-    """Look at an error, so that nobody is warned of one that whoever asked has been told."""
-    if not answer.cancelled():
-        answer.exception()
-
-
 A = TypeVar("A")
 T = TypeVar("T")
 
 
+@dataclass(slots=True)
 class BudgetQueue:
     """A call sets aside the most it may cost, and many are under way at once: the money is spent when none is."""
 
-    def __init__(self) -> None:
-        self._under_way = 0
-        self._freed = asyncio.Event()
+    _under_way: int = 0
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
         """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""

@@ -43,16 +43,12 @@ class OutputResult:
     checked: tuple[CheckedAssertion, ...]
     judged: JudgedSample | None
 
-    @property
-    def card(self) -> Scorecard | None:
-        """The scorecard under the rubric, where judges were asked."""
-        cards = self.judged.scores.scorecards if self.judged else ()
-        return next((card for card in cards if card.id == self.work.variant), None)
-
 
 def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> Row:
     """The row of a result; scores are exact fractions."""
-    work, card = result.work, result.card
+    work = result.work
+    cards = result.judged.scores.scorecards if result.judged else ()
+    card = next((one for one in cards if one.id == work.variant), None)
     whole = _cached_composite(result, card) if result.made else None
     total = whole.card if whole else None
     state, why = _result_state(result, total)
@@ -81,9 +77,8 @@ class _CompositeResult:
     steps: object
 
 
-_COMPOSITE_RESULTS: IdentityCache[_CompositeResult] = IdentityCache(
-    512
-)  # Most outputs of a run come to one of the same few scores.
+# Most outputs of a run come to one of the same few scores.
+_COMPOSITE_RESULTS: IdentityCache[_CompositeResult] = IdentityCache(512)
 
 
 def _cached_composite(result: OutputResult, card: Scorecard | None) -> _CompositeResult:
@@ -116,6 +111,10 @@ def _result_content_json(
     result: OutputResult, card: Scorecard | None, whole: _CompositeResult | None, why: str
 ) -> Json:
     judged, variant = result.judged, result.work.variant
+    orders = judged.orders if judged else {}
+    leaves = result.rubric.leaves if result.rubric else {}
+    # What counts for the result, the panel's score where there is a panel; None where there is none.
+    scores = {id: card.criteria.get(id) if card else None for id, leaf in leaves.items() if leaf.judged}
     return {
         "why": why,
         "cluster": result.cluster,
@@ -130,33 +129,18 @@ def _result_content_json(
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
-        "criteria": result_criteria_json(result.rubric, card),
-        "seats": _judge_seats_json(judged, variant),
+        "criteria": {id: fraction_text(one.value if isinstance(one, Scored) else None) for id, one in scores.items()},
+        # At which place each judge that saw several outputs at once was shown this one: 1 is first.
+        "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
     }
 
 
-def result_criteria_json(rubric: Rubric | None, card: Scorecard | None) -> dict[str, str | None]:
-    """The exact score of each criterion that counts for a result, the panel's where there is one; null where none."""
-    scores = card.criteria if card else {}
-    leaves = [id for id, leaf in rubric.leaves.items() if leaf.judged] if rubric else []
-    return {id: fraction_text(score.value if isinstance(score := scores.get(id), Scored) else None) for id in leaves}
-
-
-def _judge_seats_json(judged: JudgedSample | None, variant: str) -> dict[str, int]:
-    """At which place each judge that saw several outputs at once was shown this one: 1 is first."""
-    orders = judged.orders if judged else {}
-    return {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order}
-
-
-def _exact_score_text(one: Judgment) -> str | None:
-    return fraction_text(one.score.value) if isinstance(one.score, Scored) else None
-
-
 # With its exact score, from which another rubric can be scored.
-write_exact_judgment = Codec(
-    shapes={Judgment: replace(JUDGMENT_SHAPE, derived={"exact": DerivedField(_exact_score_text)})}
-).writer(Judgment)
+_EXACT_SCORE = DerivedField(lambda one: fraction_text(one.score.value) if isinstance(one.score, Scored) else None)
+write_exact_judgment = Codec(shapes={Judgment: replace(JUDGMENT_SHAPE, derived={"exact": _EXACT_SCORE})}).writer(
+    Judgment
+)
 
 
 LayerScores = Mapping[str, CriterionScore]
@@ -190,9 +174,8 @@ def scale_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction |
         score = card.criteria.get(criterion.id)
         if isinstance(score, Scored):
             low, high = criterion.scale.min, criterion.scale.max
-            layers[criterion.id] = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * (
-                score.value - low
-            ) / (high - low)
+            share = (score.value - low) / (high - low)
+            layers[criterion.id] = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * share
         elif score is not None:
             layers[criterion.id] = None
     return layers

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
@@ -21,7 +21,6 @@ from evenhand.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from evenhand.evals.eval_definition import Eval
-    from evenhand.model.criterion import Criterion
     from evenhand.model.rubric import Rubric
 
 
@@ -97,17 +96,16 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
         "about": rubric.about,
         "tags": [tag] if tag else [],
         "score_scale": [float(span.min), float(span.max)],
-        "criteria": [_criterion_snapshot_json(leaf) for leaf in rubric.leaves.values()],
-    }
-
-
-def _criterion_snapshot_json(leaf: Criterion) -> Json:
-    return {
-        "id": leaf.id,
-        "asks": leaf.asks,
-        "weight": float(leaf.weight),
-        "scale": str(leaf.scale),
-        "ends": [float(leaf.scale.min), float(leaf.scale.max)],
+        "criteria": [
+            {
+                "id": leaf.id,
+                "asks": leaf.asks,
+                "weight": float(leaf.weight),
+                "scale": str(leaf.scale),
+                "ends": [float(leaf.scale.min), float(leaf.scale.max)],
+            }
+            for leaf in rubric.leaves.values()
+        ],
     }
 
 
@@ -119,10 +117,6 @@ class RunRecorder:
     writer: StoreWriter
     run: str
     now: Callable[[], str]
-
-    def record_row(self, kind: str, row: Row) -> Awaitable[None]:
-        """Write a row of a table; once awaited, it outlives the process."""
-        return self.writer.put(kind, row)
 
 
 @dataclass(slots=True)

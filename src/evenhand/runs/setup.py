@@ -16,7 +16,6 @@ from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Var
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_fingerprint
 from evenhand.judging.open_judge import open_judge
-from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.middleware import ChainedModel
 from evenhand.runs.results import build_composite_rubric
@@ -47,32 +46,22 @@ class RunSetup:
     @property
     def fingerprint(self) -> str:
         """What must be equal for the scores of two runs to be comparable."""
-        return digest_run_parts(sorted(self.fingerprints.items()), self._describe_rules())[:16]
+        assertions = [assertion_to_definition(one) for one in self.eval.assertions]
+        return digest_run_parts(sorted(self.fingerprints.items()), [assertions, self.eval.how.refuse])[:16]
 
     def describe_setup(self) -> Json:
         """What a run keeps of it, as it was."""
         eval = self.eval
+        judges = next(iter(self.asked.values())).judges if self.asked else []
         return {
             "frame": snapshot_eval(eval, self.fingerprints).to_json(),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
-            "judges": list(self.describe_judges()),
-            "prompts": self.prompt_texts(),
+            "judges": to_fingerprint_data(judges),
+            "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
             "how": to_fingerprint_data(eval.how),
         }
-
-    def describe_judges(self) -> tuple[object, ...]:
-        """Who is asked, with settings."""
-        return tuple(to_fingerprint_data(next(iter(self.asked.values())).judges)) if self.asked else ()  # type: ignore[arg-type]
-
-    def prompt_texts(self) -> dict[str, str]:
-        """The prompt texts as they were."""
-        return {name: text for asked in self.asked.values() for name, text in asked.prompts.items()}
-
-    def _describe_rules(self) -> list[object]:
-        eval = self.eval
-        return [[assertion_to_definition(one) for one in eval.assertions], eval.how.refuse]
 
 
 def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[str] = ()) -> RunSetup:
@@ -80,10 +69,16 @@ def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[
 
     `questions` are the kinds of assertions in its samples that judges have to answer.
     """
-    rubrics = _rubrics_to_ask(eval, questions)
+    own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
+    kinds = dict.fromkeys((*own, *questions))
+    rubrics = {**eval.rubrics, **{f"assertion:{kind}": assertion_rubric(kind) for kind in kinds}}
     judges = _open_run_judges(eval, connections) if rubrics else ()
     asked = {tag: collect_judge_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
-    marks = {tag: _fingerprint_run_rubric(eval.rubrics.get(tag), rubrics[tag], asked[tag]) for tag in rubrics}
+    marks = {}
+    for tag, rubric in rubrics.items():
+        marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
+        if tag in eval.rubrics:
+            marks[tag] += compute_fingerprint(build_composite_rubric(rubric))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
     code = [judge.source for judge in judges]
     shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), code)
@@ -116,14 +111,3 @@ def digest_run_parts(*parts: object) -> str:
 def variant_program_folder(variant: Variant) -> str:
     """Where the program behind a variant is: in another folder, one name may mean another program."""
     return str(variant.folder.resolve()) if isinstance(variant, CommandVariant | FunctionVariant) else ""
-
-
-def _rubrics_to_ask(eval: Eval, questions: Iterable[str]) -> dict[str, Rubric]:
-    own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
-    kinds = dict.fromkeys((*own, *questions))
-    return {**eval.rubrics, **{f"assertion:{kind}": assertion_rubric(kind) for kind in kinds}}
-
-
-def _fingerprint_run_rubric(own: Rubric | None, rubric: Rubric, asked: JudgingSetup) -> str:
-    mark = compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges)
-    return mark if own is None else f"{mark}{compute_fingerprint(build_composite_rubric(own))}"

@@ -1,4 +1,6 @@
-"""A run in numbers: per variant and judge, with everything that failed."""
+"""A run in numbers: the head of its report per variant and judge, with everything that failed and length against
+score.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,23 @@ from itertools import combinations
 from math import isnan
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InputError
 from evenhand.runs.columns import ColumnsBuilder
+from evenhand.runs.run_record import EvalSnapshot
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
+from evenhand.stats.regression import length_bias
 from evenhand.wording import format_fraction
 
 Json = dict[str, Any]
-_SummaryRow = Mapping[str, Any]
+Floats = NDArray[np.float64]
 ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
+MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
 
 @dataclass(slots=True)
@@ -31,9 +40,8 @@ class RunSummary:
     tallies: dict[str, VariantTally]
     samples: int = 0
     calls: dict[str, JudgeCallTally] = field(default_factory=dict)  # By judge.
-    asked_about: dict[str, JudgeCallTally] = field(
-        default_factory=dict
-    )  # By variant; "" where several were shown at once.
+    # By variant; "" where several were shown at once.
+    asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -93,6 +101,32 @@ def summarise_results(
     return summary
 
 
+def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, str]) -> Json:
+    """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
+    from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
+
+    ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    variants = []
+    for name in summary.tallies:
+        one = summarise_variant_json(name, summary, frame.scale)
+        one["criteria"] = {id: {**found, "scale": ends.get(id)} for id, found in one["criteria"].items()}
+        role = "control" if name == frame.control else "treatment"
+        variants.append({**one, "role": role, "about": frame.variants[name]})
+    asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
+    judges = [summarise_judge_json(name, summary.calls[name], name == EMBEDDED) for name in asked]
+    return {
+        "eval": {name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
+        "unfinished": sum(tally.unfinished for tally in summary.tallies.values()),
+        "variants": variants,
+        "judges": judges,
+        "agreement": judge_agreement_json(summary.tallies),
+        "lengths": length_bias_json(summary.tallies),
+        "failures": _failures_json(summary, ids),
+        "flags": _guard_flags_json(summary, ids),
+        "cost": _run_cost_json(variants, judges),
+    }
+
+
 def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float] | None) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
@@ -107,7 +141,7 @@ def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float
         "layers": {layer: _mean_interval_json(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
         "criteria": {
             id: {
-                "mean": _rounded_mean(mean),
+                "mean": None if mean.exact is None else float(format_fraction(mean.exact, 4)),
                 "exact": str(mean.exact) if mean.n else None,
                 "n": mean.n,
                 "missing": mean.missing,
@@ -115,15 +149,12 @@ def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float
             for id, mean in tally.criteria.items()
         },
         "verdicts": dict(tally.verdicts),
-        "assertions": {
-            word: sum(counts[word] for counts in tally.assertions.values())
-            for word in ("passed", "failed", "unanswered")
-        },
+        "assertions": {word: sum(counts[word] for counts in tally.assertions.values()) for word in ASSERTION_ANSWERS},
         "assertion_rates": [
             {
                 "name": one,
                 "layer": tally.assertion_layers[one],
-                **{w: counts[w] for w in ("passed", "failed", "unanswered")},
+                **{word: counts[word] for word in ASSERTION_ANSWERS},
             }
             for one, counts in tally.assertions.items()
         ],
@@ -181,7 +212,10 @@ def _mean_interval_json(mean: ExactMean, clusters: Sequence[int], scale: Sequenc
     """A mean with its interval; repeats of a sample count as one."""
     if mean.exact is None:
         return None
-    values, clusters = _present_values(mean, clusters)
+    values: Sequence[float] = mean.values
+    if mean.n < len(values):  # Packed: a run may have a hundred thousand.
+        clusters = array("q", (one for value, one in zip(values, clusters, strict=True) if not isnan(value)))
+        values = array("d", (value for value in values if not isnan(value)))
     several = any(cluster != clusters[0] for cluster in clusters)
     interval = mean_interval(values, clusters=clusters) if several else None
     return {
@@ -197,24 +231,8 @@ def _mean_interval_json(mean: ExactMean, clusters: Sequence[int], scale: Sequenc
     }
 
 
-def _present_values(mean: ExactMean, clusters: Sequence[int]) -> tuple[Sequence[float], Sequence[int]]:
-    """The values that there are and their clusters, packed: a run may have a hundred thousand."""
-    if mean.n == len(mean.values):
-        return mean.values, clusters
-    values = array("d", (value for value in mean.values if not isnan(value)))
-    return values, array("q", (one for value, one in zip(mean.values, clusters, strict=True) if not isnan(value)))
-
-
 def _judge_calls_cost(calls: JudgeCallTally) -> float | None:
     return None if calls.unpriced or not calls.calls else float(calls.cost)
-
-
-def _exact_mean_text(mean: ExactMean) -> str | None:
-    return None if mean.exact is None else str(mean.exact)
-
-
-def _rounded_mean(mean: ExactMean) -> float | None:
-    return None if mean.exact is None else float(format_fraction(mean.exact, 4))
 
 
 def _composite_histogram(values: Iterable[float]) -> Json:
@@ -230,3 +248,80 @@ def _latency_quantiles(values: Sequence[float]) -> Json | None:
         return None
     ordered = sorted(values)
     return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}
+
+
+def _failures_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
+    return [
+        {"kind": kind, "variant": name, "why": why, "count": count, "first": ids.get(tally.first[(kind, why)], "")}
+        for name, tally in summary.tallies.items()
+        for (kind, why), count in tally.failures.most_common()
+    ]
+
+
+def _guard_flags_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
+    return [
+        {
+            "guard": guard,
+            "rule": rule,
+            "says": says,
+            "variant": name,
+            "count": count,
+            "first": ids.get(tally.first[(guard, rule, says)], ""),
+        }
+        for name, tally in summary.tallies.items()
+        for (guard, rule, says), count in tally.flags.most_common()
+    ]
+
+
+def _run_cost_json(variants: list[Json], judges: list[Json]) -> Json:
+    outputs = [one["cost"]["outputs"] for one in variants if one["cost"]["outputs"] is not None]
+    unpriced = sum(one["unpriced"] for one in judges)
+    judged = sum(one["cost"] or 0.0 for one in judges)
+    return {
+        "outputs": sum(outputs) if outputs else None,
+        "judges": None if unpriced or not judges else judged,
+        "total": None if unpriced or not (judges or outputs) else judged + sum(outputs),
+        "unpriced": unpriced,
+    }
+
+
+def length_bias_json(tallies: Mapping[str, VariantTally]) -> list[Json]:
+    """Per variant the lengths and composites of its scored outputs, thinned, with the line through all of them."""
+    found = []
+    for name, tally in tallies.items():
+        if not tally.composite.n:
+            continue
+        lengths, scores = np.array(tally.lengths), np.array(tally.composite.values)
+        there = ~np.isnan(lengths) & ~np.isnan(scores)
+        order = np.lexsort((scores[there], lengths[there]))  # The place of a sample among others changes nothing.
+        lengths, scores, clusters = (one[there][order] for one in (lengths, scores, np.array(tally.clusters)))
+        # Evenly spaced from the shortest to the longest, so that both ends are kept.
+        kept = np.linspace(0, len(lengths) - 1, min(len(lengths), MOST_LENGTH_POINTS)).round().astype(np.int64)
+        shown = zip(lengths[kept], scores[kept], strict=True)
+        points = [[int(length), round(float(score), 3)] for length, score in shown]
+        line = _length_bias_line(lengths, scores, clusters)
+        found.append({"variant": name, "n": len(lengths), "points": points, **line})
+    return found
+
+
+def _length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Json:
+    """The line by its two ends, its slope per 100 characters with an interval, the correlation; None where none."""
+    try:
+        found = length_bias(scores, lengths, clusters=clusters.tolist())
+    except InputError as error:
+        return {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": str(error)}
+    middle, across = float(scores.mean()), float(lengths.mean())
+    ends = (float(lengths[0]), float(lengths[-1]))
+    return {
+        "line": [[int(end), round(middle + found.slope * (end - across) / 100, 4)] for end in ends],
+        "slope": _round_length_bias(found.slope),
+        "low": _round_length_bias(found.low),
+        "high": _round_length_bias(found.high),
+        "level": found.level,
+        "correlation": round(found.correlation, 4),
+        "why_not": "",
+    }
+
+
+def _round_length_bias(value: float) -> float:
+    return float(f"{value:.4g}")

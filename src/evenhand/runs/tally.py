@@ -113,9 +113,14 @@ class VariantTally:
         self.score.add(parse_stored_fraction(row["score"]), cluster)
         self.composite.add(parse_stored_fraction(row["composite"]), cluster)
         self._add_to_means(self.layers, {name: parse_stored_fraction(text) for name, text in content["layers"].items()})
-        self._add_to_means(self.judges, _scores_by_judge(content["scorecard"]))
+        reviews = (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ()
+        scores = {one["judge"]: None if one["score"] is None else Fraction(str(one["score"])) for one in reviews}
+        self._add_to_means(self.judges, scores)
         self._add_card(row, content)
-        self._add_assertions(content["assertions"])
+        for one in content["assertions"]:
+            word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
+            self.assertions.setdefault(one["name"], Counter())[word] += 1
+            self.assertion_layers[one["name"]] = one["layer"]
         self._add_output(content["output"])
         self._add_failures(row, content)
 
@@ -145,12 +150,6 @@ class VariantTally:
             else:
                 mean.skip()
 
-    def _add_assertions(self, checked: list[Mapping[str, Any]]) -> None:
-        for one in checked:
-            word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
-            self.assertions.setdefault(one["name"], Counter())[word] += 1
-            self.assertion_layers[one["name"]] = one["layer"]
-
     def _add_output(self, output: Mapping[str, Any] | None) -> None:
         self.lengths.append(nan if output is None else len(output["text"]))
         if output is None:
@@ -178,12 +177,6 @@ class VariantTally:
 def parse_stored_fraction(text: str | None) -> Fraction | None:
     """The number that the store keeps as a fraction."""
     return None if text is None else Fraction(text)
-
-
-def _scores_by_judge(card: Mapping[str, Any] | None) -> dict[str, Fraction | None]:
-    """The score that each reviewer's answers came to."""
-    reviews = (card["reviews"] or ()) if card else ()
-    return {one["judge"]: None if one["score"] is None else Fraction(str(one["score"])) for one in reviews}
 
 
 def list_result_failures(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

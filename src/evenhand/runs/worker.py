@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Literal
 
-from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
+from evenhand.assertions.assertion import Assertion, list_outside_assertions
 from evenhand.assertions.check import CheckedAssertion, check_assertion
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
@@ -26,6 +27,7 @@ from evenhand.evals.sample_assertions import (
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
+from evenhand.judging.driver import await_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
@@ -33,7 +35,7 @@ from evenhand.model.sample import GuardFinding, Sample, VariantOutput
 from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Model
-from evenhand.runs.reply_cache import BudgetQueue, ReplyCache, cache_replies
+from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup, digest_run_parts, variant_program_folder
@@ -53,43 +55,27 @@ class CheckedOutput:
     checked: tuple[CheckedAssertion, ...]
 
 
-def _ignore_result_row(_row: Row) -> None:
-    """Nobody wants to know."""
-
-
+@dataclass
 class RunWorker:
     """Carries out the pieces of a run; `tell` is told every result as it is kept."""
 
-    def __init__(
-        self,
-        setup: RunSetup,
-        book: RunRecorder,
-        memory: ReplyCache,
-        outputs: RunOutputs,
-        environ: Mapping[str, str],
-        *,
-        tell: Callable[[Row], None] = _ignore_result_row,
-    ) -> None:
-        self._setup = setup
-        self._eval = setup.eval
-        self._book = book
-        self._memory = memory
-        self._outputs = outputs
-        self._tell = tell
-        self._hide = _build_secret_hider(setup.eval.variants.values(), environ)
+    setup: RunSetup
+    book: RunRecorder
+    memory: ReplyCache
+    outputs: RunOutputs
+    environ: Mapping[str, str]
+    tell: Callable[[Row], None] | None = None
 
     async def score_sample(self, sample: EvalSample, position: int, repeat: int) -> list[ResultOutcome]:
         """Results for all variants, and what became of each.
 
         Where the budget has run out on the way, none is kept that lacks something: it is asked another time.
         """
-        rubric = self._eval.rubric_for(sample.tags)
-        works = [RunWork(position, repeat, name) for name in self._eval.variants]
+        rubric = self.setup.eval.rubric_for(sample.tags)
+        works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         if rubric is not None and rubric.method.dialogue == "listwise" and len(works) > 1:
             return await self._score_side_by_side(rubric, sample, works)
-        if len(works) == 1:  # One alone needs no task of its own.
-            return [await self._score_variant(rubric, sample, works[0])]
-        return await asyncio.gather(*(self._score_variant(rubric, sample, work) for work in works))
+        return await await_in_order([self._score_variant(rubric, sample, work) for work in works])
 
     async def _score_variant(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> ResultOutcome:
         looked = await self._check_output(sample, work)
@@ -114,37 +100,32 @@ class RunWorker:
 
     async def _check_output(self, sample: EvalSample, work: RunWork) -> CheckedOutput | str:
         """The output and what rules find in it, or why there is none."""
-        live = self._eval.variants[work.variant].live
+        live = self.setup.eval.variants[work.variant].live
         try:
-            made = await self._outputs.get_output(sample, work)
+            made = await self.outputs.get_output(sample, work)
         except (OutputError, BudgetError) as error:
             work.unanswered += live  # A recorded output that is not there will not be there another time.
-            self._memory.spent = error if isinstance(error, BudgetError) else self._memory.spent
+            self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
             return str(error)
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
-        assertions = (*self._eval.assertions, *read_sample_assertions(sample, self._eval.folder))
-        measured = await self._measure_assertions(assertions, facts, work)
-        checked = tuple(check_assertion(one, facts, measured) for one in assertions)
-        return CheckedOutput(made, guard_text(made.text, self._eval.guards), checked)
-
-    async def _measure_assertions(
-        self, assertions: Sequence[AnyAssertion], facts: AssertionFacts, work: RunWork
-    ) -> dict[Assertion, AssertionMeasurement]:
+        assertions = (*self.setup.eval.assertions, *read_sample_assertions(sample, self.setup.eval.folder))
         leaves = list_outside_assertions(assertions)
-        if not leaves:
-            return {}
         values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
-        return dict(zip(leaves, values, strict=True))
+        measured = dict(zip(leaves, values, strict=True))
+        checked = tuple(check_assertion(one, facts, measured) for one in assertions)
+        return CheckedOutput(made, guard_text(made.text, self.setup.eval.guards), checked)
 
     async def _measure_assertion(self, leaf: Assertion, facts: AssertionFacts, work: RunWork) -> AssertionMeasurement:
         if leaf.kind == "custom":
-            return await asyncio.to_thread(run_custom_assertion, leaf, facts, folder=self._eval.folder, hide=self._hide)
+            return await asyncio.to_thread(
+                run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
+            )
         if leaf.kind not in JUDGE_QUESTIONS:
             return measure_similarity(leaf, facts)
         shown = assertion_material(leaf, facts)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        judged = await judge_sample(assertion_rubric(leaf.kind), shown, self._cached_judges(work), self._eval.how)
+        judged = await judge_sample(assertion_rubric(leaf.kind), shown, self._cached_judges(work), self.setup.eval.how)
         return measure_judged_assertion(judged)
 
     async def _judge_outputs(
@@ -164,14 +145,22 @@ class RunWorker:
             authors=authors,
             findings={name: one.findings for name, one in shown.items() if one.findings},
         )
-        return await judge_sample(rubric, asked, self._cached_judges(work), self._eval.how)
+        return await judge_sample(rubric, asked, self._cached_judges(work), self.setup.eval.how)
 
     def _cached_judges(self, work: RunWork) -> list[Model]:
-        cache = self._memory
+        cache = self.memory
         return [
-            ChainedModel(model, [cache_replies(cache, model, work), cache.turns.wait_for_budget])
-            for model in self._setup.judges
+            ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
+            for model in self.setup.judges
         ]
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        """The keys of judges and the variables that variants send, which no check may show."""
+        endpoints = [one for one in self.setup.eval.variants.values() if isinstance(one, EndpointVariant)]
+        templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
+        sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
+        return Secrets(self.environ.get(name, "") for name in (*KEY_VARIABLES, *sent))
 
     async def _record_result(
         self,
@@ -181,11 +170,11 @@ class RunWorker:
         looked: CheckedOutput | str,
         judged: JudgedSample | None,
     ) -> ResultOutcome:
-        if self._memory.spent is not None and work.unanswered:
+        if self.memory.spent is not None and work.unanswered:
             return "abandoned"
         result = OutputResult(
             work=work,
-            key="" if work.unanswered else make_result_key(self._setup, sample, work),
+            key="" if work.unanswered else make_result_key(self.setup, sample, work),
             cluster=sample.cluster,
             rubric=rubric,
             made=looked.made if isinstance(looked, CheckedOutput) else None,
@@ -194,9 +183,10 @@ class RunWorker:
             checked=looked.checked if isinstance(looked, CheckedOutput) else (),
             judged=judged,
         )
-        row = build_result_row(result, self._eval.name, self._book)
-        await self._book.record_row("results", row)
-        self._tell(row)
+        row = build_result_row(result, self.setup.eval.name, self.book)
+        await self.book.writer.put("results", row)
+        if self.tell is not None:
+            self.tell(row)
         return "scored" if row["state"] == "scored" else "unscored"
 
 
@@ -206,56 +196,40 @@ def make_result_key(setup: RunSetup, sample: EvalSample, work: RunWork) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _build_secret_hider(variants: Iterable[Variant], environ: Mapping[str, str]) -> Callable[[str], str]:
-    """What takes the keys of judges, and the variables that variants send, out of the words of a check."""
-    templates = [
-        text for one in variants if isinstance(one, EndpointVariant) for text in (one.url, *one.headers.values())
-    ]
-    sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
-    return Secrets(environ.get(name, "") for name in (*KEY_VARIABLES, *sent)).remove_keys
-
-
+@dataclass(frozen=True, slots=True)
 class RunOutputs:
     """Gives the output of a variant for a sample; `runs` are those whose outputs may be taken over."""
 
-    def __init__(
-        self,
-        variants: Mapping[str, Variant],
-        makers: Mapping[str, OutputMaker],
-        book: RunRecorder,
-        turns: BudgetQueue,
-        runs: Sequence[str],
-    ) -> None:
-        self._variants = variants
-        self._makers = makers
-        self._book = book
-        self._turns = turns
-        self._runs = runs
+    variants: Mapping[str, Variant]
+    makers: Mapping[str, OutputMaker]
+    book: RunRecorder
+    turns: BudgetQueue
+    runs: Sequence[str]
 
     async def get_output(self, sample: EvalSample, work: RunWork) -> VariantOutput:
         """The output, or an OutputError that says why there is none."""
-        variant, maker = self._variants[work.variant], self._makers[work.variant]
+        variant, maker = self.variants[work.variant], self.makers[work.variant]
         if not variant.live:
             return await maker.make(sample, work.repeat)
         key = made_output_key(work.variant, variant, sample, work.repeat)
-        found = self._book.store.find_outputs([key], self._runs).get(key)
+        found = self.book.store.find_outputs([key], self.runs).get(key)
         if found is None:
-            made = await self._turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
+            made = await self.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
         else:
             made = read_output_json(json.loads(found["content"]))
-        if found is None or found["run"] != self._book.run:
-            await self._book.record_row("made", self._made_output_row(key, work, made))
+        if found is None or found["run"] != self.book.run:
+            await self.book.writer.put("made", self._made_output_row(key, work, made))
         return made
 
     def _made_output_row(self, key: str, work: RunWork, made: VariantOutput) -> Row:
         return {
-            "run": self._book.run,
+            "run": self.book.run,
             "key": key,
             "position": work.position,
             "variant": work.variant,
             "repeat": work.repeat,
             "content": to_stored_json(write_output_json(made)),
-            "at": self._book.now(),
+            "at": self.book.now(),
         }
 
 

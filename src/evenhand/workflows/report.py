@@ -12,10 +12,9 @@ from typing import Any
 
 from evenhand.compare.decision_json import decision_json, value_json
 from evenhand.compare.run_decision import decide_run, read_run_looks
-from evenhand.runs.columns import ColumnsBuilder, store_run_columns
-from evenhand.runs.run_head import build_run_head, first_sample_positions
+from evenhand.runs.columns import ColumnsBuilder
 from evenhand.runs.run_record import EvalSnapshot, evaluate_run_history, read_eval_snapshot
-from evenhand.runs.summary import summarise_results
+from evenhand.runs.summary import build_run_head, summarise_results
 from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -75,9 +74,10 @@ def build_stored_head(store: Store, run: Row) -> Json:
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     summary = summarise_results(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
     if columns is not None:
-        store_run_columns(store, run, columns)
+        store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.
-    ids = store.sample_ids(run["id"], first_sample_positions(summary))
+    first = {position for tally in summary.tallies.values() for position in tally.first.values()}
+    ids = store.sample_ids(run["id"], first)
     looks = read_run_looks(setup, summary.samples)
     early = looks is not None and looks.taken[-1] < looks.planned and _run_settled_early(run, setup)
     head = {

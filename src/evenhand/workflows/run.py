@@ -27,11 +27,16 @@ from evenhand.evals.variants.variant import ModelVariant
 from evenhand.models.budget import Budget, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
-from evenhand.runs.execute import RunProgress, drop_unneeded_replies, execute_run
+from evenhand.runs.execute import (
+    RunProgress,
+    StopOnceDecided,
+    drop_unneeded_replies,
+    execute_run,
+    shuffle_samples,
+)
 from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
 from evenhand.runs.run_record import RunRecorder, find_run_to_resume, list_run_lineage, make_run_id
 from evenhand.runs.setup import RunSetup, prepare_run_setup
-from evenhand.runs.stopping import StopAtEnd, StopOnceDecided, shuffle_samples
 from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
@@ -114,7 +119,11 @@ async def _execute_stored_run(
     judges = tuple(judge.name for judge in planned.judges)
     ending = _choose_run_ending(store, row, eval)
     course = RunProgress(
-        total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed, until=ending.until
+        total=total,
+        outputs=total * len(eval.variants),
+        judges=judges,
+        note=counted.mixed,
+        until=ending.until if ending else "",
     )
     line = list_run_lineage(store, row)
     async with (
@@ -136,21 +145,23 @@ async def _execute_stored_run(
             memory = ReplyCache(book, price_model_replies(connections), turns, fresh=fresh)
             async with watch(course, lambda: connections.spent):
                 outputs = RunOutputs(eval.variants, makers, book, turns, line)
-                worker = RunWorker(setup, book, memory, outputs, os.environ, tell=ending.note_result)
+                worker = RunWorker(
+                    setup, book, memory, outputs, os.environ, tell=ending.note_result if ending else None
+                )
                 try:
-                    await execute_run(setup, worker, memory, book, ending.plan_stages(samples), course, ending.why_stop)
+                    await execute_run(worker, samples, course, ending)
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
-                await drop_unneeded_replies(setup, memory, book)
+                await drop_unneeded_replies(worker)
     return _finish_stored_run(store, row, *_explain_unfinished_run(course, samples, memory))
 
 
-def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopAtEnd | StopOnceDecided:
-    """How a run ends is part of it: it does not change when it is resumed."""
+def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | None:
+    """What may end a run before its last sample; it is part of the run and does not change when it is resumed."""
     until = json.loads(row["setup"]).get("until_decided")
     if until is None:
-        return StopAtEnd()
+        return None
     order, looks = shuffle_samples(until["looks"][-1], until["seed"]), tuple(until["looks"])
     rule = StoppingRule(
         order=order,

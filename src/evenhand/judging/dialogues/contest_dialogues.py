@@ -39,7 +39,6 @@ from evenhand.judging.prompts import (
     Prompts,
     compose_judge_request,
     label_material_pieces,
-    list_material_texts,
     neutralize_untrusted_text,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
@@ -212,7 +211,7 @@ def _build_gate_question(
     return JudgeQuestion(
         compose_judge_request("gate", outline, pieces, manner),
         _make_gate_reader(groups, QuotedText(text), prompts),
-        list_material_texts(pieces),
+        [text for _, _, text in pieces],
     )
 
 
@@ -299,7 +298,7 @@ def _build_horizontal_question(
     return JudgeQuestion(
         compose_judge_request("horizontal", outline, pieces, manner),
         _make_horizontal_reader(texts, criterion, prompts),
-        list_material_texts(pieces),
+        [text for _, _, text in pieces],
     )
 
 

@@ -18,7 +18,6 @@ from evenhand.judging.prompts import (
     Prompts,
     compose_judge_request,
     label_material_pieces,
-    list_material_texts,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
@@ -62,9 +61,8 @@ def _build_listwise_question(
     ]
     request = compose_judge_request("listwise", part.outline, pieces, manner)
     texts = {label: QuotedText(sample.outputs[output]) for label, output in shown.items()}
-    return JudgeQuestion(
-        request, _make_listwise_reader(texts, part.groups, prompts, rubric.method.holistic), list_material_texts(pieces)
-    )
+    read = _make_listwise_reader(texts, part.groups, prompts, rubric.method.holistic)
+    return JudgeQuestion(request, read, [text for _, _, text in pieces])
 
 
 def _make_listwise_reader(

@@ -20,7 +20,6 @@ from evenhand.judging.prompts import (
     PromptOutline,
     compose_judge_request,
     label_material_pieces,
-    list_material_texts,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.choice import read_reply_choice
@@ -94,9 +93,8 @@ def _build_pairwise_question(
         for label, text in zip(LABELS, texts, strict=True)
     ]
     outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
-    return JudgeQuestion(
-        compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, list_material_texts(pieces)
-    )
+    request = compose_judge_request("pairwise", outline, pieces, manner)
+    return JudgeQuestion(request, _read_pairwise_choice, [text for _, _, text in pieces])
 
 
 def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:

@@ -4,9 +4,10 @@ its spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from statistics import stdev
 
 from evenhand.errors import InputError
@@ -30,7 +31,6 @@ from evenhand.judging.prompts import (
     Prompts,
     compose_judge_request,
     label_material_pieces,
-    list_material_texts,
 )
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
@@ -78,8 +78,8 @@ def build_pointwise_questions(
     return [
         JudgeQuestion(
             compose_judge_request(name, part.outline, pieces, manner, settings=settings, repeat=repeat),
-            _make_pointwise_reader(part.groups, quoted, prompts, name, advises=name == "individual" and not each),
-            list_material_texts(pieces),
+            partial(_read_pointwise_reply, part.groups, quoted, prompts, name, name == "individual" and not each),
+            [text for _, _, text in pieces],
         )
         for part in prepared
     ]
@@ -98,6 +98,7 @@ def build_output_review(
     bonuses = {one.id: find_evidenced_answer(readings, f"bonuses.{one.id}") for one in rubric.bonuses}
     advice = next((reading.items[ADVICE_KEY] for reading in readings if ADVICE_KEY in reading.items), ())
     missing = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
+    data = readings[0].data if len(readings) == 1 else None
     answers = Answers(
         id=output,
         scores={id: item.score for id, item in criteria.items()},
@@ -105,7 +106,7 @@ def build_output_review(
         bonuses=_list_true_statements(bonuses),
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
-        claims=_read_overall_claims(readings),
+        claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
         notes=tuple(f"{manner.judge}: no suggestions ({why})" for why in missing),
     )
     judgments = tuple(
@@ -128,28 +129,20 @@ def find_evidenced_answer(
     return EvidencedAnswer(score=owner.explain_missing(name))
 
 
-def _make_pointwise_reader(
-    groups: Sequence[AnswerGroup], quoted: QuotedText, prompts: Prompts, name: str, *, advises: bool
-) -> Callable[[str], ReplyReading[EvidencedAnswer | RevisionAdvice]]:
-    def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
-        answers, data = read_form_reply(text, groups)
-        held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=name in NEED_EVIDENCE)
-        reading: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
-            items=dict(held.items), faults=held.faults, data=data
-        )
-        return read_revision_advice(reading, prompts) if advises else reading
-
-    return read
+def _read_pointwise_reply(
+    groups: Sequence[AnswerGroup], quoted: QuotedText, prompts: Prompts, name: str, advises: bool, text: str
+) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
+    answers, data = read_form_reply(text, groups)
+    held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=name in NEED_EVIDENCE)
+    reading: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
+        items=dict(held.items), faults=held.faults, data=data
+    )
+    return read_revision_advice(reading, prompts) if advises else reading
 
 
 def _list_true_statements(items: Mapping[str, EvidencedAnswer]) -> dict[str, str]:
     """The statements that are true of the output, each with the judge's reason."""
     return {id: item.reason for id, item in items.items() if isinstance(item.score, Scored) and item.score.value == 1}
-
-
-def _read_overall_claims(readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]) -> dict[str, object]:
-    data = readings[0].data if len(readings) == 1 else None
-    return {name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {}
 
 
 SAMPLING_TEMPERATURE = 1.0
