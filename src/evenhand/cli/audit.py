@@ -74,7 +74,7 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
             one.name,
             _name_audited_judge(one),
             _format_audit_value(one, one.value),
-            _format_audit_interval(one),
+            "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]",
             f"{one.n:,}",
         ]
         for one in findings
@@ -98,10 +98,6 @@ def _print_unknown_findings(screen: Screen, findings: Sequence[AuditFinding]) ->
 
 def _name_audited_judge(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
-
-
-def _format_audit_interval(one: AuditFinding) -> str:
-    return "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]"
 
 
 def _format_audit_value(one: AuditFinding, value: float | None) -> str:

@@ -13,7 +13,7 @@ from evenhand.cli.screen import Screen, print_table_or_sentences
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
-    from evenhand.calibrate.calibration import JudgeCalibration
+    pass
 
 
 @click.command("calibrate")
@@ -36,22 +36,18 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
     refused = one.panel_refused
-    _print_calibration_result(one.found, None if refused else target, as_data)
+    from evenhand.calibrate.calibration import calibration_json
+
+    with until_reader_leaves():
+        if as_data:
+            print_json(calibration_json(one.found))
+        else:
+            print_calibration(calibration_json(one.found), None if refused else target)
     if refused is not None:
         raise refused
     if target is not None:
         print_message(f"written: {escape_terminal_text(target)}", err=True)
     print_message(_describe_kept_labels(one.labels, one.found.run, one.replaced), err=True)
-
-
-def _print_calibration_result(found: JudgeCalibration, written: str | None, as_data: bool) -> None:
-    from evenhand.calibrate.calibration import calibration_json
-
-    with until_reader_leaves():
-        if as_data:
-            print_json(calibration_json(found))
-        else:
-            print_calibration(calibration_json(found), written)
 
 
 def _describe_kept_labels(count: int, run: str, before: int) -> str:
@@ -78,7 +74,18 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     _print_alignment_answer(screen, data)
     _print_agreement_table(screen, data)
     _print_bias_table(screen, data["bias"])
-    _print_confusion_tables(screen, data)
+    # Those of the panel, or of the only judge; levels that nobody used are left out.
+    who = data["agreement"][-1]["judge"]
+    for one in data["confusion"]:
+        used = [place for place in range(len(one["levels"])) if _is_level_used(one["counts"], place)]
+        if one["judge"] != who or len(used) < 2:
+            continue
+        _print_calibration_title(
+            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
+        )
+        columns = {"": [one["levels"][row] for row in used]}
+        columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
+        screen.table(columns, right=tuple(columns))
     _print_calibration_maps(screen, data["maps"])
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
@@ -181,21 +188,6 @@ def _name_harshness(one: CalibrationData) -> str:
     return "harsh" if one["estimate"] < 0 else "generous"
 
 
-def _print_confusion_tables(screen: Screen, data: CalibrationData) -> None:
-    """Those of the panel, or of the only judge; levels that nobody used are left out."""
-    who = data["agreement"][-1]["judge"]
-    for one in data["confusion"]:
-        used = [place for place in range(len(one["levels"])) if _is_level_used(one["counts"], place)]
-        if one["judge"] != who or len(used) < 2:
-            continue
-        _print_calibration_title(
-            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
-        )
-        columns = {"": [one["levels"][row] for row in used]}
-        columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
-        screen.table(columns, right=tuple(columns))
-
-
 def _is_level_used(counts: Sequence[Sequence[int]], place: int) -> bool:
     return any(counts[place]) or any(row[place] for row in counts)
 
@@ -213,7 +205,7 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
                 " / ".join(_format_optional_number(y) for _, y in one["points"]),
                 _format_optional_number(one["error_before"]),
                 _format_optional_number(one["error_after"]),
-                _describe_map_gain(one),
+                "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly",
             ]
             for one in shown
         ]
@@ -222,10 +214,6 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
         screen.gap()
         screen.line(f"{NO_VALUE} no map: {why}", dim=True)
-
-
-def _describe_map_gain(one: CalibrationData) -> str:
-    return "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
 
 
 def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) -> None:

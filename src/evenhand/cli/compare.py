@@ -74,22 +74,6 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
     """Print what came out; the verdict comes last, where the eye is when the command is done."""
     screen = screen or Screen()
     decision = found["decision"]
-    _print_comparison_heading(screen, found)
-    for one in decision["comparisons"]:
-        screen.gap()
-        if len(decision["comparisons"]) > 1:
-            screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
-        _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
-    print_section(screen, "Gates", format_gate_lines(decision["gates"]))
-    print_section(screen, "Audit", format_badge_lines(decision["comparisons"]))
-    for treatment, power in (found["power"] or {}).items():
-        _print_power_table(screen, treatment, power)
-    lines = format_treatment_lines(decision["comparisons"])
-    print_section(screen, "Treatments", [(line, "yellow" if found["forced"] else colour) for line, colour in lines])
-    _print_comparison_verdict(screen, found)
-
-
-def _print_comparison_heading(screen: Screen, found: ComparisonData) -> None:
     sides = [found["control"], *found["treatments"]]
     runs = len({side["run"] for side in sides})
     samples = found["samples"]
@@ -103,6 +87,18 @@ def _print_comparison_heading(screen: Screen, found: ComparisonData) -> None:
         screen.line(f"{pluralize_count(samples['both'], 'sample')} in both", dim=True)
     for note in found["notes"]:
         screen.line(f"note: {note}")
+    for one in decision["comparisons"]:
+        screen.gap()
+        if len(decision["comparisons"]) > 1:
+            screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
+        _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
+    print_section(screen, "Gates", format_gate_lines(decision["gates"]))
+    print_section(screen, "Audit", format_badge_lines(decision["comparisons"]))
+    for treatment, power in (found["power"] or {}).items():
+        _print_power_table(screen, treatment, power)
+    lines = format_treatment_lines(decision["comparisons"])
+    print_section(screen, "Treatments", [(line, "yellow" if found["forced"] else colour) for line, colour in lines])
+    _print_comparison_verdict(screen, found)
 
 
 def _print_differences_table(screen: Screen, one: ComparisonData, scales: ComparisonData, treatments: int) -> None:

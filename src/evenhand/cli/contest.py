@@ -30,7 +30,6 @@ from evenhand.wording import format_fraction, number_for_json
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
-    from evenhand.workflows.contest import ContestResult
     from evenhand.workflows.contest_dimensions import LockedDimensions
     from evenhand.workflows.contest_files import PlayedContest
 
@@ -88,7 +87,11 @@ def run_contest_command(**options: Any) -> int:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
     with until_reader_leaves():
-        _print_contest_result(played.result, options["as_data"])
+        from evenhand.cli.contest_tables import mask_contest_record, print_contest
+
+        print_json(mask_contest_record(played.result.record)) if options["as_data"] else print_contest(
+            played.result.record
+        )
         _print_contest_next_steps(played, options)
     return played.result.exit_code
 
@@ -172,12 +175,6 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
     screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
     screen.gap()
     click.echo(escape_terminal_text(locked.to_paste), nl=False)
-
-
-def _print_contest_result(played: ContestResult, as_data: bool) -> None:
-    from evenhand.cli.contest_tables import mask_contest_record, print_contest
-
-    print_json(mask_contest_record(played.record)) if as_data else print_contest(played.record)
 
 
 def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -> None:

@@ -60,7 +60,10 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         raise InputError(Fault("a report has one format", "leave out --html or --json"))
     format = "html" if as_page else "json" if as_data else None
     if format is None and output is not None:
-        format = _guess_contest_format(output)
+        found = FORMAT_ENDINGS.get(Path(output).suffix.lower())
+        if found is None:
+            raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
+        format = found
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     record = load_contest(None, contest)
@@ -68,7 +71,17 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         with until_reader_leaves():
             print_contest(record)
         return
-    _write_contest_report(record, format, output)
+    from evenhand.cli.output import open_output_file
+
+    with open_output_file(output) as stream:
+        if format == "html":
+            from evenhand.report.contest.contest_page import write_contest_html
+
+            write_contest_html(record, stream)
+        else:
+            stream.write(
+                escape_json_controls(json.dumps(_mask_loaded_contest(record), ensure_ascii=False, indent=2)) + "\n"
+            )
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 
@@ -101,27 +114,6 @@ def _mask_loaded_contest(record: ContestRecordJson) -> object:
     return mask_contest_record(record)
 
 
-def _guess_contest_format(output: str) -> str:
-    found = FORMAT_ENDINGS.get(Path(output).suffix.lower())
-    if found is None:
-        raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
-    return found
-
-
-def _write_contest_report(record: ContestRecordJson, format: str, output: str | None) -> None:
-    from evenhand.cli.output import open_output_file
-
-    with open_output_file(output) as stream:
-        if format == "html":
-            from evenhand.report.contest.contest_page import write_contest_html
-
-            write_contest_html(record, stream)
-        else:
-            stream.write(
-                escape_json_controls(json.dumps(_mask_loaded_contest(record), ensure_ascii=False, indent=2)) + "\n"
-            )
-
-
 def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
     from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
     from evenhand.workflows.contests import NO_CONTESTS
@@ -130,14 +122,10 @@ def _print_contest_list(contests: Sequence[ContestListing], name: str | None) ->
     if not contests:
         screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
         return
-    table = [[one.id, one.task, one.state, one.winner or "–", _format_start_minute(one.started)] for one in contests]
+    # To the minute: the seconds are in the id.
+    table = [[one.id, one.task, one.state, one.winner or "–", one.started[:16].replace("T", " ")] for one in contests]
     narrow = narrow_table_rows(
         LISTED_COLUMNS, table, giving_way=("task", "winner"), right=RIGHT_COLUMNS, width=screen.width
     )
     fits = measure_least_table_width(LISTED_COLUMNS, narrow, RIGHT_COLUMNS) <= screen.width
     print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=RIGHT_COLUMNS)
-
-
-def _format_start_minute(at: str) -> str:
-    """To the minute: the seconds are in the id."""
-    return at[:16].replace("T", " ")

@@ -32,7 +32,16 @@ AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until n
 def print_contest(record: ContestData) -> None:
     """Print what came out; the decision comes first."""
     record, screen = mask_contest_record(record), Screen()
-    screen.line(_format_contest_heading(record), dim=True)
+    count = len(record["submissions"])
+    unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
+    parts = [
+        record["task"],
+        record["mode"],
+        pluralize_count(count, "submission"),
+        f"contest {record['id']}",
+        *unfinished,
+    ]
+    screen.line(" · ".join(parts), dim=True)
     screen.gap()
     _print_contest_decision(screen, record)
     print_contest_ranking(screen, record)
@@ -58,19 +67,6 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
         parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
     screen.gap()
     screen.line(" · ".join(parts), dim=True)
-
-
-def _format_contest_heading(record: ContestData) -> str:
-    count = len(record["submissions"])
-    unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
-    parts = [
-        record["task"],
-        record["mode"],
-        pluralize_count(count, "submission"),
-        f"contest {record['id']}",
-        *unfinished,
-    ]
-    return " · ".join(parts)
 
 
 def _print_contest_decision(screen: Screen, record: ContestData) -> None:
@@ -223,7 +219,11 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     screen.gap()
     colour, verdict = _choose_check_verdict(task, checked)
     screen.line(verdict, fg=colour, bold=True)
-    _print_criteria_checks(screen, checked["criteria_checks"])
+    for check in checked["criteria_checks"]:
+        if check["passed"]:
+            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
+    for line in list_unmet_criteria(checked["criteria_checks"]):
+        screen.line(line, indent=2, fg="red")
     for feedback in checked["feedback"]:
         for found in feedback.get("policy_violations", ()):
             screen.line(f"it {found['says']}: {quote_submission_passage(found['text'])}", indent=2, fg="red")
@@ -251,14 +251,6 @@ def _choose_check_verdict(task: Task, checked: ContestData) -> tuple[str, str]:
     return "yellow", f"{met}, but {checked['score']:.2f} is below the {PASSING_SCORE} that win."
 
 
-def _print_criteria_checks(screen: Screen, checks: Sequence[ContestData]) -> None:
-    for check in checks:
-        if check["passed"]:
-            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
-    for line in list_unmet_criteria(checks):
-        screen.line(line, indent=2, fg="red")
-
-
 def _format_check_evidence(one: ContestData) -> str:
     return f" {quote_submission_passage(one['evidence'])}" if one["evidence"] else ""
 
@@ -270,17 +262,13 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
     screen.gap()
     columns = {
         "dimension": list(scores),
-        "score": [_format_dimension_score(one) for one in scores.values()],
+        "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
         "what would raise it": [one["feedback"] or "" for one in scores.values()],
         "evidence": [_format_check_evidence(one).strip() for one in scores.values()],
     }
     screen.table(columns, right=("score",))
     for dimension in feedback["risk_flags"]:
         screen.line(f"{dimension} is below what is expected: it pulls the whole score down", fg="yellow")
-
-
-def _format_dimension_score(one: ContestData) -> str:
-    return "–" if one["score"] is None else f"{one['band']} {one['score']:g}"
 
 
 def _print_revision_advice(screen: Screen, suggestions: Sequence[ContestData]) -> None:

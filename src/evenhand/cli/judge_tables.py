@@ -33,7 +33,10 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     if view is not None and len(view.harshness) + len(view.silent) > 1:
         _print_panel_disagreement(screen, view, judged.scores)
     _print_cascade_savings(screen, judged)
-    _print_heuristic_note(screen, judged)
+    for judge in judged.heuristic:
+        screen.gap()
+        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
     _print_judging_cost(screen, spent, judged.calls)
 
 
@@ -184,13 +187,6 @@ def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
     saved = judged.saved
     cost = "" if not saved.cost else f", about {_format_exact_dollars(saved.cost)}"
     screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
-
-
-def _print_heuristic_note(screen: Screen, judged: JudgedSample) -> None:
-    for judge in judged.heuristic:
-        screen.gap()
-        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
-        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:

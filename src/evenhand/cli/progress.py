@@ -115,12 +115,8 @@ def _format_result_rate(state: ProgressState) -> str:
         if state.rate >= 10
         else f"{state.rate:.1f}/s"
         if state.rate >= 1
-        else _format_rate_per_minute(state.rate)
+        else (f"{state.rate * 60:.1f}/min")
     )
-
-
-def _format_rate_per_minute(rate: float) -> str:
-    return f"{rate * 60:.1f}/min"
 
 
 def _format_spent_so_far(state: ProgressState) -> str:

@@ -21,7 +21,6 @@ from evenhand.scoring.scores import list_usable_tie_breaks
 from evenhand.wording import format_fraction
 from evenhand.workflows.rubric import (
     CheckedRubric,
-    RubricLibrary,
     build_rubric_schema,
     check_rubric_file,
     find_rubric,
@@ -39,7 +38,20 @@ def rubric_command() -> None:
 @rubric_command.command("list")
 def list_rubrics_command() -> None:
     """List the rubrics that ship."""
-    print_rubric_list(list_rubrics())
+    library = list_rubrics()
+    # The rubrics that can be used as they are, and the methods that need criteria.
+    screen, rubrics, methods = Screen(), library.rubrics, library.methods
+    screen.table(
+        {
+            "rubric": [rubric.name for rubric in rubrics],
+            "method": [rubric.method.name for rubric in rubrics],
+            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+        }
+    )
+    screen.gap()
+    screen.line("Methods for rubrics with criteria of your own:")
+    screen.gap()
+    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
 @rubric_command.command("show")
@@ -96,22 +108,6 @@ def init_rubric_command(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
     write_starter_rubric(file)
     print_message(escape_to_one_line(f"wrote {file}; next: evenhand rubric check {file}"))
-
-
-def print_rubric_list(library: RubricLibrary) -> None:
-    """The rubrics that can be used as they are, and the methods that need criteria."""
-    screen, rubrics, methods = Screen(), library.rubrics, library.methods
-    screen.table(
-        {
-            "rubric": [rubric.name for rubric in rubrics],
-            "method": [rubric.method.name for rubric in rubrics],
-            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
-        }
-    )
-    screen.gap()
-    screen.line("Methods for rubrics with criteria of your own:")
-    screen.gap()
-    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
 def print_rubric(rubric: Rubric) -> None:

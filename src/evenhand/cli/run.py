@@ -62,29 +62,29 @@ def run_command(
     if resume and fresh:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
     if plan:
-        return _print_run_plan(file, as_data, resume=resume)
+        from evenhand.workflows.plan import plan_run
+
+        planned = asyncio.run(plan_run(Path(file), resume=resume))
+        print_json(planned) if as_data else print_plan(planned)
+        return 0
     from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
     options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=options, watch=_watch_run))
     with until_reader_leaves():
-        _print_run_result(ran.head, as_data)
+        if as_data:
+            print_json(ran.head)
+        else:
+            from evenhand.cli.run_tables import print_run
+
+            print_run(ran.head)
         _print_run_next_steps(ran, file)
         if not as_data:
             _print_github_annotations(ran.id)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED
     return 0 if report_only else ran.exit_code
-
-
-def _print_run_result(head: dict[str, Any], as_data: bool) -> None:
-    if as_data:
-        print_json(head)
-    else:
-        from evenhand.cli.run_tables import print_run
-
-        print_run(head)
 
 
 def _print_run_next_steps(ran: RunResult, file: str) -> None:
@@ -116,14 +116,6 @@ def _print_github_annotations(id: str) -> None:
 
     for line in annotate_run(None, id):
         print_message(line)
-
-
-def _print_run_plan(file: str, as_data: bool, *, resume: bool) -> int:
-    from evenhand.workflows.plan import plan_run
-
-    planned = asyncio.run(plan_run(Path(file), resume=resume))
-    print_json(planned) if as_data else print_plan(planned)
-    return 0
 
 
 @asynccontextmanager

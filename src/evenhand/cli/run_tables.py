@@ -34,7 +34,11 @@ WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     """Print what came out; the verdict comes last, where the eye is when the command is done."""
     screen = screen or Screen()
-    screen.line(_format_run_heading(head), dim=True)
+    run = head["run"]
+    repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
+    state = [describe_unfinished_run(run)] if describe_unfinished_run(run) else []
+    sizes = [describe_sample_count(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
+    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
     print_section(screen, "Gates", format_gate_lines(head["decision"]["gates"]))
@@ -47,14 +51,6 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     print_section(screen, "Audit", format_badge_lines(head["decision"]["comparisons"]))
     print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
     _print_run_verdict(screen, head)
-
-
-def _format_run_heading(head: RunHeadData) -> str:
-    run = head["run"]
-    repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
-    state = [describe_unfinished_run(run)] if describe_unfinished_run(run) else []
-    sizes = [describe_sample_count(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
-    return " · ".join([run["name"], *sizes, f"run {run['id']}", *state])
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:

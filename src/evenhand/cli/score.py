@@ -56,7 +56,11 @@ SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomp
 def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None) -> None:
     """Print the table, the notes, and with `explain` the steps."""
     screen = screen or Screen()
-    screen.line(_format_scores_heading(scores), dim=True)
+    count = len(scores.scorecards)
+    rubric = scores.rubric
+    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
+    outputs = "1 output" if count == 1 else f"{count} outputs"
+    screen.line(f"{name} · {outputs} · fingerprint {scores.fingerprint}", dim=True)
     screen.gap()
     if not scores.scorecards:
         screen.line("no output was scored: every reviewer abstained")
@@ -65,15 +69,19 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     _print_score_notes(screen, scores)
     if explain:
         for card in order_scorecards(scores):
-            _print_score_steps(screen, scores.rubric, card)
-
-
-def _format_scores_heading(scores: Scores) -> str:
-    count = len(scores.scorecards)
-    rubric = scores.rubric
-    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
-    outputs = "1 output" if count == 1 else f"{count} outputs"
-    return f"{name} · {outputs} · fingerprint {scores.fingerprint}"
+            screen.gap()
+            parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
+            screen.line(" ".join(filter(None, parts)), bold=True)
+            for review in card.reviews or ():
+                for moved in review.steps:
+                    screen.line(f"{review.judge}: {moved.why}", indent=2)
+            for moved in card.steps:
+                screen.line(moved.why, indent=2)
+            for line in _list_missing_criteria(card):
+                screen.line(f"no score: {line}", indent=2)
+            for gate in scores.rubric.all_gates():
+                if gate.criterion in card.gates_failed:
+                    screen.line(f"gate failed: {_describe_failed_gate(scores.rubric, gate)}", indent=2)
 
 
 def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
@@ -101,22 +109,6 @@ def _print_score_notes(screen: Screen, scores: Scores) -> None:
         screen.gap()
     for note in notes:
         screen.line(note)
-
-
-def _print_score_steps(screen: Screen, rubric: Rubric, card: Scorecard) -> None:
-    screen.gap()
-    parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
-    screen.line(" ".join(filter(None, parts)), bold=True)
-    for review in card.reviews or ():
-        for moved in review.steps:
-            screen.line(f"{review.judge}: {moved.why}", indent=2)
-    for moved in card.steps:
-        screen.line(moved.why, indent=2)
-    for line in _list_missing_criteria(card):
-        screen.line(f"no score: {line}", indent=2)
-    for gate in rubric.all_gates():
-        if gate.criterion in card.gates_failed:
-            screen.line(f"gate failed: {_describe_failed_gate(rubric, gate)}", indent=2)
 
 
 def _describe_failed_gate(rubric: Rubric, gate: Gate) -> str:

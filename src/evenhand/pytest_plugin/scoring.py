@@ -72,7 +72,15 @@ def score_test_output(
         context=demand.context or "",
     )
     rows = run_in_own_loop(_score_as_run(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
-    data = _result_row_to_data(rows.result)
+    # The row of a result as plain data for readers.
+    content = json.loads(rows.result["content"])
+    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
+    data = {
+        **content,
+        "state": rows.result["state"],
+        **{name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES},
+        "layers": layers,
+    }
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
     scored = ScoredOutput(
         test=test,
@@ -155,18 +163,6 @@ def _read_test_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ..
     if faults:
         raise InputError(*faults)
     return read
-
-
-def _result_row_to_data(row: Row) -> OutputJson:
-    """The row of a result as plain data for readers."""
-    content = json.loads(row["content"])
-    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
-    return {
-        **content,
-        "state": row["state"],
-        **{name: _exact_row_to_float(row[name]) for name in SHOWN_SCORES},
-        "layers": layers,
-    }
 
 
 def _exact_row_to_float(exact: str | None) -> float | None:

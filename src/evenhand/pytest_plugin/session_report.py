@@ -73,7 +73,7 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
                 ],
                 results=[_build_session_result_row(entry, place) for entry in own],
                 calls=[
-                    _build_session_call_row(call, place, entry["variant"])
+                    {**call, **place, "key": _build_session_call_key(call["key"], place, entry["variant"])}
                     for entry in own
                     for call in entry["rows"]["calls"]
                 ],
@@ -86,7 +86,21 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
 
 
 def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
-    frame = _merge_session_frames([entry["rows"]["frame"] for entry in entries])
+    frames = [entry["rows"]["frame"] for entry in entries]
+    # One frame for all: each judge, rubric and assertion once.
+    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
+    marks = _list_distinct_json(
+        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
+    )
+    names = Counter(name for name, _ in marks)
+    frame = {
+        **frames[0],
+        "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
+        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
+        "rubrics": rubrics,
+        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
+        "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
+    }
     return {
         "id": f"{began:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
         "name": PYTEST_RUN_NAME,
@@ -102,23 +116,6 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "taken_from": None,
         "holder": process_holder_name(),
         "keep": "raw",
-    }
-
-
-def _merge_session_frames(frames: Sequence[SessionJson]) -> SessionJson:
-    """One frame for all: each judge, rubric and assertion once."""
-    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
-    marks = _list_distinct_json(
-        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
-    )
-    names = Counter(name for name, _ in marks)
-    return {
-        **frames[0],
-        "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
-        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
-        "rubrics": rubrics,
-        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
-        "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
     }
 
 
@@ -164,10 +161,6 @@ def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -
     if content["scorecard"] is not None:  # What a test asks for is a gate: it decides and moves no number.
         content["scorecard"]["gates_failed"] += entry["missed"]
     return {**row, **place, "content": to_stored_json(content)}
-
-
-def _build_session_call_row(row: Row, place: Mapping[str, object], variant: str) -> Row:
-    return {**row, **place, "key": _build_session_call_key(row["key"], place, variant)}
 
 
 def _build_session_call_key(key: str, place: Mapping[str, object], variant: str) -> str:

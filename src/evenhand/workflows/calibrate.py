@@ -39,7 +39,11 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     refused = None if panel is None else _try_writing_panel(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
-    return CalibratedRun(found=found, labels=len(read), replaced=_store_run_labels(store, found.run, read))
+    # Keep the labels with the run in place of earlier ones; how many those were.
+    before = sum(1 for _ in store.labels(found.run))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    store.replace_labels(found.run, [{**label.row(), "at": now} for label in read])
+    return CalibratedRun(found=found, labels=len(read), replaced=before)
 
 
 def _hold_against_labels(store: Store, run: str, labels: Path) -> tuple[JudgeCalibration, tuple[Label, ...]]:
@@ -50,14 +54,6 @@ def _hold_against_labels(store: Store, run: str, labels: Path) -> tuple[JudgeCal
         table, read, models=_run_variant_models(row), cost=_run_judge_costs(row), seed=table.frame.seed
     )
     return found, read
-
-
-def _store_run_labels(store: Store, run: str, labels: tuple[Label, ...]) -> int:
-    """Keep the labels with the run in place of earlier ones; how many those were."""
-    before = sum(1 for _ in store.labels(run))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    store.replace_labels(run, [{**label.row(), "at": now} for label in labels])
-    return before
 
 
 def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:

@@ -231,7 +231,13 @@ def decide_sides(
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
-    layers, others = _shared_layers(pairs)
+    # The layers that every composite was computed from, and whether some were computed from others too.
+    sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
+    every = tuple(sorted(set.intersection(*map(set, sets)))) if sets else ()
+    if len(sets) > 1 and not every:
+        what = "no layer is behind all composites: there is nothing to compare by"
+        raise InputError(Fault(what, "configure the same checks for all samples of both"))
+    layers, others = every, len(sets) > 1
     columns = {side.name: _paired_column(pairs, place, layers, others) for place, side in enumerate(sides)}
     heads = {side.run["id"]: _load_side_head(store, side) for side in sides}
     looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
@@ -258,16 +264,6 @@ def decide_sides(
         columns=columns,
         notes=(note,) if note and decision.comparisons else (),
     )
-
-
-def _shared_layers(pairs: PairedRows) -> tuple[tuple[str, ...], bool]:
-    """The layers that every composite was computed from, and whether some were computed from others too."""
-    sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
-    every = tuple(sorted(set.intersection(*map(set, sets)))) if sets else ()
-    if len(sets) > 1 and not every:
-        what = "no layer is behind all composites: there is nothing to compare by"
-        raise InputError(Fault(what, "configure the same checks for all samples of both"))
-    return every, len(sets) > 1
 
 
 def _paired_column(pairs: PairedRows, place: int, layers: Sequence[str], others: bool) -> VariantColumn:

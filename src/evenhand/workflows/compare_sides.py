@@ -122,7 +122,9 @@ def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> lis
         (ours, theirs) if ours != theirs else (_name_compared_side(first, ours), _name_compared_side(second, theirs))
     )
     if names[0] == names[1]:
-        names = _name_sides_by_run(first.run["id"], second.run["id"])
+        # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
+        ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
+        names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
     return [
         ComparedSide(
             name=name, run=one.run, member=VariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
@@ -143,12 +145,6 @@ def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
         return str(wanted)
     hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
-
-
-def _name_sides_by_run(first: str, second: str) -> tuple[str, str]:
-    """The ends of two ids, which are short enough for a sentence, where they tell the runs apart."""
-    ends = first.rpartition("-")[2], second.rpartition("-")[2]
-    return (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first, second)
 
 
 def _name_compared_side(one: _NamedRun, variant: str) -> str:
@@ -217,7 +213,8 @@ def object_to_changed_samples(
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
     if found.changed:
-        fields = _changed_sample_fields(store, control, treatment, found.changed[0])
+        one, other = (_load_sample_content(store, side, found.changed[0]) for side in (control, treatment))
+        fields = ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
         told = f"{samples_in_words(len(found.changed))} of one id, first {found.changed[0]!r}" + (
             f" ({fields})" if fields else ""
         )
@@ -251,11 +248,6 @@ def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> 
     parts = [f"{side.name} by {layers}" for side, layers in zip(sides, told, strict=True) if layers]
     fix = "configure the same checks for all samples of both"
     yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), fix=fix)
-
-
-def _changed_sample_fields(store: Store, control: ComparedSide, treatment: ComparedSide, id: str) -> str:
-    one, other = (_load_sample_content(store, side, id) for side in (control, treatment))
-    return ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
 
 
 def _load_sample_content(store: Store, side: ComparedSide, id: str) -> dict[str, Any]:

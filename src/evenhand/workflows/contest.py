@@ -112,7 +112,10 @@ async def run_contest(
     why = ""
     try:
         if locked is not None:
-            log.write(ContestCreated(at=_find_contest_start(contest), task=locked))
+            # In the time of the contest it begins with the first that comes.
+            deadline = contest.task.deadline
+            times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
+            log.write(ContestCreated(at=min(times, default=datetime.now(UTC)), task=locked))
         await play_contest(log, ContestPanels(judges, others, how), _contest_arrivals(contest), tell)
         why = _explain_open_contest(log.state, contest.until)
     except UnansweredError as error:
@@ -155,13 +158,6 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
 
 def _contest_arrivals(contest: Contest) -> Arrivals:
     return Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
-
-
-def _find_contest_start(contest: Contest) -> datetime:
-    """In the time of the contest it begins with the first that comes."""
-    deadline = contest.task.deadline
-    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
-    return min(times, default=datetime.now(UTC))
 
 
 def _refuse_changed_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:

@@ -31,7 +31,13 @@ class LockedDimensions:
 
 def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
     """Append the dimensions to a task file, if it then reads as the same task with these dimensions."""
-    to_paste = _dimensions_to_flow_yaml(rubric)
+    # The same in flow style, which is at home in JSON and in every YAML.
+    entries = []
+    for one in rubric.criteria:
+        fixed = ', "fixed": true' if one.fixed else ""
+        weight = _format_dimension_weight(one.weight)
+        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
+    to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
     real = path.resolve()  # A link stays a link.
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")
@@ -60,16 +66,6 @@ def dimensions_to_yaml(rubric: Rubric) -> str:
         ]
         lines += ["    fixed: true"] if one.fixed else []
     return "\n".join(lines) + "\n"
-
-
-def _dimensions_to_flow_yaml(rubric: Rubric) -> str:
-    """The same in flow style, which is at home in JSON and in every YAML."""
-    entries = []
-    for one in rubric.criteria:
-        fixed = ', "fixed": true' if one.fixed else ""
-        weight = _format_dimension_weight(one.weight)
-        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
-    return '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
 
 
 def _file_reads_as_task(part: Path, wanted: Task) -> bool:

@@ -80,8 +80,22 @@ def build_stored_head(store: Store, run: Row) -> Json:
     ids = store.sample_ids(run["id"], first_sample_positions(summary))
     looks = read_run_looks(setup, summary.samples)
     early = looks is not None and looks.taken[-1] < looks.planned and _run_settled_early(run, setup)
+    seconds = None
+    if run["ended"] is not None:
+        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
+        seconds = round(spent.total_seconds(), 1)
+    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
     head = {
-        "run": _run_facts_json(run, frame, setup, summary.samples),
+        "run": {
+            **{name: run[name] for name in kept},
+            "seconds": seconds,
+            "fingerprints": dict(frame.fingerprints),
+            "evenhand": setup["evenhand"],
+            "python": setup["python"],
+            "repeats": frame.repeats,
+            "samples": summary.samples,
+            "planned": setup.get("samples"),
+        },
         "stopping": _run_stopping_json(looks, early=early),
         "decision": decision_json(decide_run(frame, summary, looks, stopped_early=early)),
         **build_run_head(frame, summary, ids),
@@ -115,24 +129,6 @@ def _run_stopping_json(looks: Looks | None, *, early: bool) -> Json | None:
         "look": len(looks.taken),
         "looks": list(looks.taken),
         "settled_early": early,
-    }
-
-
-def _run_facts_json(run: Row, frame: EvalSnapshot, setup: Json, samples: int) -> Json:
-    seconds = None
-    if run["ended"] is not None:
-        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
-        seconds = round(spent.total_seconds(), 1)
-    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
-    return {
-        **{name: run[name] for name in kept},
-        "seconds": seconds,
-        "fingerprints": dict(frame.fingerprints),
-        "evenhand": setup["evenhand"],
-        "python": setup["python"],
-        "repeats": frame.repeats,
-        "samples": samples,
-        "planned": setup.get("samples"),
     }
 
 

@@ -95,7 +95,15 @@ async def run(
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
     counted = check_eval_samples(chosen)
     if options.until_decided:
-        _refuse_undecidable_run(chosen, counted)
+        # What could never be stopped early is said before anything is paid for.
+        if len(chosen.variants) < 2:
+            what = "there is one variant, and nothing to decide"
+            raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
+        if counted.samples < LEAST_NEEDED:
+            what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
+            raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=chosen.samples.where))
+        if counted.mixed:
+            raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     with Store.open(options.place, os.environ) as store:
         async with _open_run_connections(chosen, None) as unpaid:
             setup = prepare_run_setup(chosen, unpaid, counted.questions)
@@ -161,18 +169,6 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopAtEnd | StopOn
         seed=eval.how.seed,
     )
     return StopOnceDecided(order, looks, rule.take, store.results(row["id"]))
-
-
-def _refuse_undecidable_run(eval: Eval, counted: SampleCounts) -> None:
-    """What could never be stopped early is said before anything is paid for."""
-    if len(eval.variants) < 2:
-        what = "there is one variant, and nothing to decide"
-        raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
-    if counted.samples < LEAST_NEEDED:
-        what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
-        raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=eval.samples.where))
-    if counted.mixed:
-        raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=eval.samples.where))
 
 
 def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memory: ReplyCache) -> tuple[str, bool]:
