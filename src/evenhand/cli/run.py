@@ -80,8 +80,11 @@ def run_command(
 
             print_run(ran.head)
         _print_run_next_steps(ran, file)
-        if not as_data:
-            _print_github_annotations(ran.id)
+        if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
+            from evenhand.workflows.report import annotate_run
+
+            for line in annotate_run(None, ran.id):  # Failures stand beside the change that made them.
+                print_message(line)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED
     return 0 if report_only else ran.exit_code
@@ -108,16 +111,6 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
     print_message(f"\nreport: evenhand report {ran.id} --html -o report.html", err=True)
 
 
-def _print_github_annotations(id: str) -> None:
-    """Where GitHub Actions run us, the failures stand beside the change that made them."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        return
-    from evenhand.workflows.report import annotate_run
-
-    for line in annotate_run(None, id):
-        print_message(line)
-
-
 @asynccontextmanager
 async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C stops starting, and a second one stops at once."""
@@ -139,16 +132,18 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
         )
         timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
 
+    def update() -> None:
+        cost, tokens = spent().cost, spent().input + spent().output
+        progress.update(done=course.done + course.skipped, failed=course.failed, cost=cost, tokens=tokens)
+
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
         progress.begin(_describe_run_start(course), total=course.total)
-        async with keep_progress_fresh(progress):
-            feeder = asyncio.create_task(_feed_run_progress(progress, course, spent))
+        async with keep_progress_fresh(progress, update):
             try:
                 yield
             finally:
-                feeder.cancel()
-                _update_progress_line(progress, course, spent())
+                update()
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
@@ -161,17 +156,6 @@ def _describe_run_start(course: RunProgress) -> str:
     until = f"; {course.until}" if course.until else ""
     note = f"; note: {course.note}" if course.note else ""
     return f"{outputs} to look at; {judges}{until}{note}"
-
-
-async def _feed_run_progress(progress: Any, course: RunProgress, spent: Callable[[], Spending]) -> None:
-    while True:
-        _update_progress_line(progress, course, spent())
-        await asyncio.sleep(0.2)
-
-
-def _update_progress_line(progress: Any, course: RunProgress, spent: Spending) -> None:
-    done = course.done + course.skipped
-    progress.update(done=done, failed=course.failed, cost=spent.cost, tokens=spent.input + spent.output)
 
 
 PlanData = Mapping[str, Any]
