@@ -14,6 +14,7 @@ import click
 from evenhand.cli.output import (
     escape_json_controls,
     escape_terminal_text,
+    open_output_file,
     print_json,
     print_message,
     until_reader_leaves,
@@ -35,12 +36,12 @@ FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 def show_contest_command(contest: str, as_data: bool) -> None:
     """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.contest_tables import print_contest
+    from evenhand.cli.contest_tables import mask_contest_record, print_contest
     from evenhand.workflows.contests import load_contest
 
     record = load_contest(None, contest)
     with until_reader_leaves():
-        print_json(_mask_loaded_contest(record)) if as_data else print_contest(record)
+        print_json(mask_contest_record(record)) if as_data else print_contest(record)
 
 
 @click.command("report")
@@ -53,17 +54,16 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
 
     Without a format it is shown here as `evenhand contest run` shows it.
     """
-    from evenhand.cli.contest_tables import print_contest
+    from evenhand.cli.contest_tables import mask_contest_record, print_contest
     from evenhand.workflows.contests import load_contest
 
     if as_page and as_data:
         raise InputError(Fault("a report has one format", "leave out --html or --json"))
     format = "html" if as_page else "json" if as_data else None
     if format is None and output is not None:
-        found = FORMAT_ENDINGS.get(Path(output).suffix.lower())
-        if found is None:
+        format = FORMAT_ENDINGS.get(Path(output).suffix.lower())
+        if format is None:
             raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
-        format = found
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     record = load_contest(None, contest)
@@ -71,17 +71,14 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         with until_reader_leaves():
             print_contest(record)
         return
-    from evenhand.cli.output import open_output_file
-
     with open_output_file(output) as stream:
         if format == "html":
             from evenhand.report.contest.contest_page import write_contest_html
 
             write_contest_html(record, stream)
         else:
-            stream.write(
-                escape_json_controls(json.dumps(_mask_loaded_contest(record), ensure_ascii=False, indent=2)) + "\n"
-            )
+            masked = json.dumps(mask_contest_record(record), ensure_ascii=False, indent=2)
+            stream.write(f"{escape_json_controls(masked)}\n")
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 
@@ -106,12 +103,6 @@ def delete_contests_command(contests: tuple[str, ...]) -> None:
 
     for id in delete_contests(None, contests):
         print_message(f"contest {id} is gone")
-
-
-def _mask_loaded_contest(record: ContestRecordJson) -> object:
-    from evenhand.cli.contest_tables import mask_contest_record
-
-    return mask_contest_record(record)
 
 
 def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
