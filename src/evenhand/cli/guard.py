@@ -24,10 +24,7 @@ def guard_command(files: tuple[str, ...], guards: tuple[str, ...], as_data: bool
     """
     found = guard_files(files, guards, open_stdin())
     with until_reader_leaves():
-        if as_data:
-            print_json(guarded_files_to_json(found))
-        else:
-            print_guard_findings(found)
+        print_json(guarded_files_to_json(found)) if as_data else print_guard_findings(found)
     return 1 if any(file.findings for file in found) else 0
 
 

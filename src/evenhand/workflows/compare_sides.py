@@ -84,12 +84,9 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
                 what = f"no run of {variant!r} is here, and {what}"
             raise InputError(Fault(what, suggest_known_word(variant, frame.variants))) from None
         reference = before
-    return _NamedRun(asked=reference, run=_mark_killed_run(store, row), frame=_run_eval_snapshot(row), variant=variant)
-
-
-def _mark_killed_run(store: Store, row: Row) -> Row:
-    """A run that says running while nobody works on it was killed."""
-    return {**row, "state": "killed"} if row["state"] == "running" and not store.is_run_held(row) else row
+    if row["state"] == "running" and not store.is_run_held(row):  # Nobody works on it: it was killed.
+        row = {**row, "state": "killed"}
+    return _NamedRun(asked=reference, run=row, frame=_run_eval_snapshot(row), variant=variant)
 
 
 def _run_eval_snapshot(row: Row) -> EvalSnapshot:
@@ -213,11 +210,14 @@ def object_to_changed_samples(
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
     if found.changed:
-        one, other = (_load_sample_content(store, side, found.changed[0]) for side in (control, treatment))
+        first = found.changed[0]
+        rows = [
+            next(row for row in store.samples(run["id"]) if row["id"] == first) for run in (control.run, treatment.run)
+        ]
+        one, other = (json.loads(row["content"]) for row in rows)
         fields = ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
-        told = f"{samples_in_words(len(found.changed))} of one id, first {found.changed[0]!r}" + (
-            f" ({fields})" if fields else ""
-        )
+        what = f"{samples_in_words(len(found.changed))} of one id, first {first!r}"
+        told = f"{what} ({fields})" if fields else what
         fix = "give changed samples new ids, or run both on the same ones"
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
@@ -242,19 +242,11 @@ def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> 
     if len({layers for found in sets for layers in found}) <= 1:
         return
     told = [
-        " and ".join(f"{_join_layer_names(layers)} ({samples_in_words(count)})" for layers, count in found.items())
+        " and ".join(
+            f"{' + '.join(layers) or 'no layers'} ({samples_in_words(count)})" for layers, count in found.items()
+        )
         for found in sets
     ]
     parts = [f"{side.name} by {layers}" for side, layers in zip(sides, told, strict=True) if layers]
     fix = "configure the same checks for all samples of both"
     yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), fix=fix)
-
-
-def _load_sample_content(store: Store, side: ComparedSide, id: str) -> dict[str, Any]:
-    found = next(row for row in store.samples(side.run["id"]) if row["id"] == id)
-    content: dict[str, Any] = json.loads(found["content"])
-    return content
-
-
-def _join_layer_names(layers: Sequence[str]) -> str:
-    return " + ".join(layers) or "no layers"
