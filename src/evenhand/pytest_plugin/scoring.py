@@ -57,7 +57,9 @@ def score_test_output(
     output: str | VariantOutput, demand: OutputRequirements, test: str, folder: Path
 ) -> tuple[ScoredOutput, OutputRows]:
     """Score an output; an EvenhandError where what is asked cannot be."""
-    made = _wrap_test_output(output)
+    if not isinstance(output, str | VariantOutput):
+        raise InputError(Fault(f"an output is a text or a VariantOutput, got {type(output).__name__}"))
+    made = VariantOutput(text=output) if isinstance(output, str) else output
     rubric = _load_test_rubric(demand.rubric, folder)
     assertions = _read_test_assertions(demand.assertions, folder)
     if rubric is None and not assertions:
@@ -75,12 +77,8 @@ def score_test_output(
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
     layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
-    data = {
-        **content,
-        "state": rows.result["state"],
-        **{name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES},
-        "layers": layers,
-    }
+    shown = {name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
+    data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
     scored = ScoredOutput(
         test=test,
@@ -141,14 +139,6 @@ class PluginConnections(Connections):
         opened = [one if isinstance(one, str) else self.adopt(one) for one in several]
         self.names = tuple(one if isinstance(one, str) else one.name for one in opened)
         self._models |= {one.name: one for one in opened if not isinstance(one, str)}
-
-
-def _wrap_test_output(output: object) -> VariantOutput:
-    if isinstance(output, VariantOutput):
-        return output
-    if not isinstance(output, str):
-        raise InputError(Fault(f"an output is a text or a Made, got {type(output).__name__}"))
-    return VariantOutput(text=output)
 
 
 def _load_test_rubric(given: RubricLike | None, folder: Path) -> Rubric | None:

@@ -59,18 +59,13 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
     """Keep the entries as a finished run, and say its id."""
     row = _build_session_run_row(entries, began)
     store.begin_run(row)
-    samples = _group_session_samples(entries)
-    for at, (id, content, own) in enumerate(samples):
+    for at, (id, content, own) in enumerate(_group_session_samples(entries)):
         place = {"run": row["id"], "position": at}
+        found = {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in own}
+        sample = to_stored_json({**content, "id": id, "metadata": found})
         store.write_rows(
             RowBatch(
-                samples=[
-                    {
-                        **place,
-                        "id": id,
-                        "content": to_stored_json({**content, "id": id, "metadata": _describe_test_problems(own)}),
-                    }
-                ],
+                samples=[{**place, "id": id, "content": sample}],
                 results=[_build_session_result_row(entry, place) for entry in own],
                 calls=[
                     {**call, **place, "key": _build_session_call_key(call["key"], place, entry["variant"])}
@@ -134,24 +129,16 @@ def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample
         of_test: list[SessionSample] = []
         for entry in own:
             content = {**entry["rows"]["sample"], "outputs": {}}
+            alike = (others for _, other, others in of_test if other == content)
             shared = next(
-                (one for one in of_test if one[1] == content and not _has_variant_entry(one[2], entry["variant"])), None
+                (others for others in alike if entry["variant"] not in {one["variant"] for one in others}), None
             )
             if shared is not None:
-                shared[2].append(entry)
+                shared.append(entry)
             else:
                 of_test.append((f"{test} #{len(of_test) + 1}" if of_test else test, content, [entry]))
         samples += of_test
     return samples
-
-
-def _has_variant_entry(entries: Sequence[SessionJson], variant: str) -> bool:
-    return any(entry["variant"] == variant for entry in entries)
-
-
-def _describe_test_problems(entries: Sequence[SessionJson]) -> dict[str, str]:
-    """What the test found, by variant."""
-    return {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in entries}
 
 
 def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
@@ -173,6 +160,13 @@ def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
     short = [entry for entry in entries if entry["problems"]]
     reached = f"{len(entries) - len(short)} of {len(entries)} outputs reach what their tests ask for."
     reasons = [f"{entry['test']}: {'; '.join(entry['problems'])}" for entry in short]
+    passed: dict[str, list[bool]] = {}
+    for entry in entries:
+        passed.setdefault(entry["variant"], []).append(not entry["problems"])
+    gates = {
+        name: [{"gate": "outputs that pass", "min": 1.0, "mean": sum(own) / len(own), "passed": all(own)}]
+        for name, own in passed.items()
+    }
     more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
     return {
         "verdict": "SOLO",
@@ -182,13 +176,6 @@ def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
         "reasons": [*reasons[:MOST_REASONS], *more],
         "exit_code": 1 if short else 0,
         "best": None,
-        "gates": {
-            name: [_build_session_gate(entries, name)] for name in dict.fromkeys(entry["variant"] for entry in entries)
-        },
+        "gates": gates,
         "comparisons": [],
     }
-
-
-def _build_session_gate(entries: Sequence[SessionJson], variant: str) -> SessionJson:
-    own = [not entry["problems"] for entry in entries if entry["variant"] == variant]
-    return {"gate": "outputs that pass", "min": 1.0, "mean": sum(own) / len(own), "passed": all(own)}

@@ -217,22 +217,7 @@ def decide_sides(
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
-    # The layers that every composite was computed from, and whether some were computed from others too.
-    sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
-    every = tuple(sorted(set.intersection(*map(set, sets)))) if sets else ()
-    if len(sets) > 1 and not every:
-        what = "no layer is behind all composites: there is nothing to compare by"
-        raise InputError(Fault(what, "configure the same checks for all samples of both"))
-    layers, others = every, len(sets) > 1
-    columns = {}
-    for place, side in enumerate(sides):
-        own = pairs.layers(place)
-        # Where layers differ, by those that all have: means of different things are no match.
-        columns[side.name] = VariantColumn(
-            composite=pairs.composite(place, layers if others else None),
-            layers={name: own[name] for name in layers} if others else own,
-            criteria=pairs.criteria(place),
-        )
+    layers, columns = _build_paired_columns(sides, pairs)
     heads = {side.run["id"]: _load_side_head(store, side) for side in sides}
     looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
     stopping = heads[looked.run["id"]].get("stopping") if looked else None
@@ -255,6 +240,29 @@ def decide_sides(
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
     notes = (note,) if note and decision.comparisons else ()
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
+
+
+def _build_paired_columns(
+    sides: Sequence[ComparedSide], pairs: PairedRows
+) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
+    """The layers that every composite was computed from, and what each side scored.
+
+    Where layers differ, by those that all have: means of different things are no match.
+    """
+    sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
+    every, differ = tuple(sorted(set.intersection(*map(set, sets)))) if sets else (), len(sets) > 1
+    if differ and not every:
+        what = "no layer is behind all composites: there is nothing to compare by"
+        raise InputError(Fault(what, "configure the same checks for all samples of both"))
+    columns = {}
+    for place, side in enumerate(sides):
+        own = pairs.layers(place)
+        columns[side.name] = VariantColumn(
+            composite=pairs.composite(place, every if differ else None),
+            layers={name: own[name] for name in every} if differ else own,
+            criteria=pairs.criteria(place),
+        )
+    return every, columns
 
 
 def _load_side_head(store: Store, side: ComparedSide) -> Json:

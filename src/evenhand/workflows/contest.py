@@ -110,10 +110,7 @@ async def run_contest(
     why = ""
     try:
         if locked is not None:
-            # In the time of the contest it begins with the first that comes.
-            deadline = contest.task.deadline
-            times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
-            log.write(ContestCreated(at=min(times, default=datetime.now(UTC)), task=locked))
+            log.write(ContestCreated(at=_find_contest_start(contest), task=locked))
         arrivals = Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
         await play_contest(log, ContestPanels(judges, others, how), arrivals, tell)
         if log.state.phase != "closed":
@@ -138,6 +135,13 @@ def _finished_contest_record(store: Store, id: str, events: Sequence[ContestEven
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {**kept, "refused": merge_refused(kept["refused"], explain_refused_entries(events, late), state)}
+
+
+def _find_contest_start(contest: Contest) -> datetime:
+    """In the time of the contest it begins with the first that comes."""
+    deadline = contest.task.deadline
+    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
+    return min(times, default=datetime.now(UTC))
 
 
 def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:

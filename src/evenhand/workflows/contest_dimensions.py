@@ -42,7 +42,9 @@ def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimens
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")
     try:
-        part.write_bytes(content + _end_last_line(content) + _match_line_endings(content, dimensions_to_yaml(rubric)))
+        block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
+        block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
+        part.write_bytes(content + block.encode())
         if not _file_reads_as_task(part, replace(task, dimensions=rubric)):
             return LockedDimensions(to_paste=to_paste, written=False)
         shutil.copymode(real, part)
@@ -75,17 +77,6 @@ def _file_reads_as_task(part: Path, wanted: Task) -> bool:
     except ContestError:
         return False
     return contest_task_json(replace(found, name=wanted.name)) == contest_task_json(wanted)
-
-
-def _end_last_line(content: bytes) -> bytes:
-    if content.endswith(b"\n"):
-        return b""
-    return b"\r\n" if b"\r\n" in content else b"\n"
-
-
-def _match_line_endings(content: bytes, block: str) -> bytes:
-    """The block with the line ends of the file."""
-    return (block.replace("\n", "\r\n") if b"\r\n" in content else block).encode()
 
 
 def _quote_yaml_text(text: str) -> str:
