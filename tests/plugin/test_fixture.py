@@ -82,7 +82,7 @@ def test_what_falls_short_fails(pytester: pytest.Pytester, call: str, says: str)
     ("call", "says"),
     [
         ("ANSWER", "there is nothing to score by (give a rubric, or assertions, or both)"),
-        ("7, rubric=POLITE", "an output is a text or a Made, got int"),
+        ("7, rubric=POLITE", "an output is a text or a VariantOutput, got int"),
         ("ANSWER, rubric=POLITE, min_score=80", "min_score: 80 is outside 0–1, the scale of the rubric 'test'"),
         ("ANSWER, rubric=POLITE, min_score='high'", "min_score: 'high' is not a number (as in min_score=0.8)"),
         ("ANSWER, rubric=POLITE, min_grade='A'", "min_grade: the rubric 'test' gives no grades (use min_score)"),

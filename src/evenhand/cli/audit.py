@@ -8,6 +8,7 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.run_tables import print_section
 from evenhand.cli.screen import Screen, print_table_or_sentences
 
 
@@ -38,29 +39,22 @@ def print_audit(audit: Audit) -> None:
     screen = Screen()
     screen.line(audit.headline, bold=True, fg=FIT_COLOURS.get(audit.fit, "yellow"))
     screen.line(f"next: {audit.next_step}", indent=2)
-    _print_other_findings(
-        screen, [one for one in audit.findings if one.colour in ("red", "amber") and one != audit.worst]
-    )
+    _print_other_findings(screen, audit)
     _print_findings_table(screen, [one for one in audit.findings if one.value is not None])
     _print_unknown_findings(screen, [one for one in audit.findings if one.value is None])
 
 
-def _print_other_findings(screen: Screen, findings: Sequence[AuditFinding]) -> None:
+def _print_other_findings(screen: Screen, audit: Audit) -> None:
     """What else speaks against them; single criteria are left to the table."""
+    findings = [one for one in audit.findings if one.colour in ("red", "amber") and one != audit.worst]
     told = [one for one in findings if one.criterion is None][:MOST_FINDINGS_PRINTED]
-    if not findings:
-        return
-    screen.gap()
-    screen.line("Also", bold=True)
+    lines = []
     for one in told:
-        _print_audit_finding(screen, one)
+        mark, colour = COLOUR_MARKS[one.colour]
+        lines.append((f"{mark} {one.name}, {_name_audited_judge(one)}: {one.says} {one.advice}".rstrip(), colour))
     if len(findings) > len(told):
-        screen.line(f"{len(findings) - len(told)} more in the table", indent=2)
-
-
-def _print_audit_finding(screen: Screen, one: AuditFinding) -> None:
-    mark, colour = COLOUR_MARKS[one.colour]
-    screen.line(f"{mark} {one.name}, {_name_audited_judge(one)}: {one.says} {one.advice}".rstrip(), indent=2, fg=colour)
+        lines.append((f"{len(findings) - len(told)} more in the table", None))
+    print_section(screen, "Also", lines)
 
 
 def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> None:
@@ -74,7 +68,7 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
             one.name,
             _name_audited_judge(one),
             _format_audit_value(one, one.value),
-            _format_audit_interval(one),
+            "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]",
             f"{one.n:,}",
         ]
         for one in findings
@@ -85,23 +79,15 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
 
 def _print_unknown_findings(screen: Screen, findings: Sequence[AuditFinding]) -> None:
     """What is not known for one reason, in one line."""
-    if not findings:
-        return
-    screen.gap()
-    screen.line("Not known", bold=True)
     whose: dict[tuple[str, str], list[str]] = {}
     for one in findings:
         whose.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited_judge(one))
-    for (name, why), of in whose.items():
-        screen.line(f"{name}, {', '.join(of)}: {why}", indent=2)
+    lines = [(f"{name}, {', '.join(of)}: {why}", None) for (name, why), of in whose.items()]
+    print_section(screen, "Not known", lines)
 
 
 def _name_audited_judge(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
-
-
-def _format_audit_interval(one: AuditFinding) -> str:
-    return "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]"
 
 
 def _format_audit_value(one: AuditFinding, value: float | None) -> str:

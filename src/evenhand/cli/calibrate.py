@@ -13,7 +13,7 @@ from evenhand.cli.screen import Screen, print_table_or_sentences
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
-    from evenhand.calibrate.calibration import JudgeCalibration
+    pass
 
 
 @click.command("calibrate")
@@ -32,31 +32,19 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
+    from evenhand.calibrate.calibration import calibration_json
     from evenhand.workflows.calibrate import calibrate_run
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
-    refused = one.panel_refused
-    _print_calibration_result(one.found, None if refused else target, as_data)
-    if refused is not None:
-        raise refused
+    data = calibration_json(one.found)
+    with until_reader_leaves():
+        print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
+    if one.panel_refused is not None:
+        raise one.panel_refused
     if target is not None:
         print_message(f"written: {escape_terminal_text(target)}", err=True)
-    print_message(_describe_kept_labels(one.labels, one.found.run, one.replaced), err=True)
-
-
-def _print_calibration_result(found: JudgeCalibration, written: str | None, as_data: bool) -> None:
-    from evenhand.calibrate.calibration import calibration_json
-
-    with until_reader_leaves():
-        if as_data:
-            print_json(calibration_json(found))
-        else:
-            print_calibration(calibration_json(found), written)
-
-
-def _describe_kept_labels(count: int, run: str, before: int) -> str:
-    labels = "1 label" if count == 1 else f"{count:,} labels"
-    return f"kept: {labels} with run {run}" + (f" (in place of {before:,})" if before else "")
+    before = f" (in place of {one.replaced:,})" if one.replaced else ""
+    print_message(f"kept: {pluralize_count(one.labels, 'label')} with run {one.found.run}{before}", err=True)
 
 
 CalibrationData = Mapping[str, Any]
@@ -78,7 +66,19 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     _print_alignment_answer(screen, data)
     _print_agreement_table(screen, data)
     _print_bias_table(screen, data["bias"])
-    _print_confusion_tables(screen, data)
+    # Those of the panel, or of the only judge; levels that nobody used are left out.
+    who = data["agreement"][-1]["judge"]
+    for one in data["confusion"]:
+        both = [(*row, *column) for row, column in zip(one["counts"], zip(*one["counts"], strict=True), strict=True)]
+        used = [place for place, counts in enumerate(both) if any(counts)]
+        if one["judge"] != who or len(used) < 2:
+            continue
+        _print_calibration_title(
+            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
+        )
+        columns = {"": [one["levels"][row] for row in used]}
+        columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
+        screen.table(columns, right=tuple(columns))
     _print_calibration_maps(screen, data["maps"])
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
@@ -127,26 +127,12 @@ def _build_agreement_rows(data: CalibrationData) -> Iterator[list[str]]:
             if one["question"] != question:
                 continue
             kappa = one["kappa"]["value"] if one["kappa"] else None
-            figures = [
-                _format_optional_number(value) for value in (kappa, one["pearson"]["value"], one["spearman"]["value"])
-            ]
-            yield [
-                question,
-                one["judge"],
-                _format_agreement_estimate(one["alpha"], "value"),
-                *figures,
-                f"{one['alpha']['n']:,}",
-            ]
+            figures = map(_format_optional_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
+            alpha = _format_agreement_estimate(one["alpha"], "value")
+            yield [question, one["judge"], alpha, *figures, f"{one['alpha']['n']:,}"]
         if len(data["raters"]) > 1:
-            yield [
-                question,
-                "a person",
-                _format_agreement_estimate(people["alpha"], "value"),
-                "",
-                "",
-                "",
-                f"{people['alpha']['n']:,}",
-            ]
+            alpha = _format_agreement_estimate(people["alpha"], "value")
+            yield [question, "a person", alpha, "", "", "", f"{people['alpha']['n']:,}"]
 
 
 def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None:
@@ -158,15 +144,8 @@ def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None
     for question, judge in dict.fromkeys((one["question"], one["judge"]) for one in biases):
         harsh = found[question, judge, "harshness"]
         more = [_format_bias_estimate(found.get((question, judge, kind)), digits=3) for kind in kinds]
-        rows.append(
-            [
-                question,
-                judge,
-                _name_harshness(harsh),
-                f"{_format_bias_estimate(harsh)} {_format_interval_ends(harsh)}".strip(),
-                *more,
-            ]
-        )
+        by = f"{_format_bias_estimate(harsh)} {_format_interval_ends(harsh)}".strip()
+        rows.append([question, judge, _name_harshness(harsh), by, *more])
     names = ("question", "judge", "is", "by", *(BIAS_KINDS[kind] for kind in kinds))
     print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[3:])
     for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
@@ -179,25 +158,6 @@ def _name_harshness(one: CalibrationData) -> str:
     if one["low"] <= 0 <= one["high"]:
         return "level"
     return "harsh" if one["estimate"] < 0 else "generous"
-
-
-def _print_confusion_tables(screen: Screen, data: CalibrationData) -> None:
-    """Those of the panel, or of the only judge; levels that nobody used are left out."""
-    who = data["agreement"][-1]["judge"]
-    for one in data["confusion"]:
-        used = [place for place in range(len(one["levels"])) if _is_level_used(one["counts"], place)]
-        if one["judge"] != who or len(used) < 2:
-            continue
-        _print_calibration_title(
-            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
-        )
-        columns = {"": [one["levels"][row] for row in used]}
-        columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
-        screen.table(columns, right=tuple(columns))
-
-
-def _is_level_used(counts: Sequence[Sequence[int]], place: int) -> bool:
-    return any(counts[place]) or any(row[place] for row in counts)
 
 
 def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> None:
@@ -213,7 +173,7 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
                 " / ".join(_format_optional_number(y) for _, y in one["points"]),
                 _format_optional_number(one["error_before"]),
                 _format_optional_number(one["error_after"]),
-                _describe_map_gain(one),
+                "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly",
             ]
             for one in shown
         ]
@@ -222,10 +182,6 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
         screen.gap()
         screen.line(f"{NO_VALUE} no map: {why}", dim=True)
-
-
-def _describe_map_gain(one: CalibrationData) -> str:
-    return "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
 
 
 def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) -> None:
@@ -260,14 +216,10 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         more = f"; label {pluralize_count(one['more_samples'], 'more sample')}" if one["more_samples"] else ""
         screen.line(f"No recommendation: {one['why']}{more}.", indent=2)
         return
-    rows = [
-        [
-            f"{'→ ' if each['name'] == one['chosen']['name'] else ''}{each['name']}",
-            f"{each['error']:.3f}",
-            f"{each['answered'] * 100:.0f} %",
-        ]
-        for each in one["candidates"]
-    ]
+    rows = []
+    for each in one["candidates"]:
+        mark = "→ " if each["name"] == one["chosen"]["name"] else ""
+        rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f} %"])
     print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
     for line in _explain_recommendation(one):
         screen.line(line, indent=2)
@@ -279,25 +231,20 @@ def _explain_recommendation(one: CalibrationData) -> Iterator[str]:
         why = "it errs least, and none that is simpler comes within one standard error of it"
     else:
         why = f"the simplest within one standard error of the best, {one['best']}"
-    yield f"Recommended: {_name_chosen_panel(chosen)}: {why} (of {one['tried']:,} tried)."
+    name = chosen["name"]
+    if chosen["kind"] == "weights":
+        name = ", ".join(f"{judge} {weight:.2f}" for judge, weight in chosen["weights"].items())
+    yield f"Recommended: {name}: {why} (of {one['tried']:,} tried)."
+    gain = one["gain"]
+    lower = "clearly lower" if gain["low"] > 0 else "clearly higher" if gain["high"] < 0 else "no clear difference"
     yield (
         f"How sure: chosen so in {one['same']} of {one['choices']} trials without a fifth of the samples. Panels "
         f"chosen this way err by {one['error']:.3f} of the scale on samples they were not chosen on; the one that ran: "
-        f"{one['error_now']:.3f} ({_describe_panel_gain(one['gain'])})."
+        f"{one['error_now']:.3f} ({lower})."
     )
     if one["alpha"]["value"] is not None:
         yield f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}."
     yield from (f"Beware: {warning}" for warning in one["warnings"])
-
-
-def _name_chosen_panel(chosen: CalibrationData) -> str:
-    if chosen["kind"] != "weights":
-        return str(chosen["name"])
-    return ", ".join(f"{judge} {weight:.2f}" for judge, weight in chosen["weights"].items())
-
-
-def _describe_panel_gain(gain: CalibrationData) -> str:
-    return "clearly lower" if gain["low"] > 0 else "clearly higher" if gain["high"] < 0 else "no clear difference"
 
 
 def _suggest_calibration_step(data: CalibrationData, written: str | None) -> str:
@@ -309,8 +256,6 @@ def _suggest_calibration_step(data: CalibrationData, written: str | None) -> str
         return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."
     if one["chosen"] is not None and one["gain"]["low"] > 0:
         return f"ask the recommended panel: evenhand calibrate … {data['run']} --write panel.yaml"
-    if colour in ("red", "amber"):
-        return str(data["aligned"]["advice"])
     return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -47,24 +47,16 @@ def compare_command(  # noqa: PLR0913 - the options of the command
     """
     from evenhand.workflows.compare import CompareTerms, compare_runs
 
-    chosen = _choose_compared_runs(runs, baseline)
-    terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
-    found = compare_runs(None, *chosen, terms=terms)
-    with until_reader_leaves():
-        if as_data:
-            print_json(found.to_json())
-        else:
-            print_comparison(found.to_json())
-    return 0 if report_only else found.exit_code
-
-
-def _choose_compared_runs(runs: tuple[str, ...], baseline: str | None) -> tuple[str, ...]:
     if baseline is not None:
         runs = (f"baseline:{baseline}", *runs)
     if len(runs) > 2:
         what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
         raise InputError(Fault(what, "two are compared, or the variants of one"))
-    return runs
+    terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
+    found = compare_runs(None, *runs, terms=terms)
+    with until_reader_leaves():
+        print_json(found.to_json()) if as_data else print_comparison(found.to_json())
+    return 0 if report_only else found.exit_code
 
 
 ComparisonData = Mapping[str, Any]
@@ -74,7 +66,19 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
     """Print what came out; the verdict comes last, where the eye is when the command is done."""
     screen = screen or Screen()
     decision = found["decision"]
-    _print_comparison_heading(screen, found)
+    sides = [found["control"], *found["treatments"]]
+    runs = len({side["run"] for side in sides})
+    samples = found["samples"]
+    if runs == 1:
+        counted = pluralize_count(samples["both"], "sample")
+        screen.line(f"{sides[0]['eval']} · run {sides[0]['run']} · {counted}", dim=True)
+        screen.line(f"control: {sides[0]['name']}", dim=True)
+    else:
+        for word, side in zip(("control", "treatment"), sides, strict=True):
+            screen.line(f"{word}: {side['eval']} · {side['variant']} · run {side['run']}", dim=True)
+        screen.line(f"{pluralize_count(samples['both'], 'sample')} in both", dim=True)
+    for note in found["notes"]:
+        screen.line(f"note: {note}")
     for one in decision["comparisons"]:
         screen.gap()
         if len(decision["comparisons"]) > 1:
@@ -89,29 +93,14 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
     _print_comparison_verdict(screen, found)
 
 
-def _print_comparison_heading(screen: Screen, found: ComparisonData) -> None:
-    sides = [found["control"], *found["treatments"]]
-    runs = len({side["run"] for side in sides})
-    samples = found["samples"]
-    if runs == 1:
-        counted = pluralize_count(samples["both"], "sample")
-        screen.line(f"{sides[0]['eval']} · run {sides[0]['run']} · {counted}", dim=True)
-        screen.line(f"control: {sides[0]['name']}", dim=True)
-    else:
-        for word, side in zip(("control", "treatment"), sides, strict=True):
-            screen.line(f"{word}: {side['eval']} · {side['variant']} · run {side['run']}", dim=True)
-        screen.line(f"{pluralize_count(samples['both'], 'sample')} in both", dim=True)
-    for note in found["notes"]:
-        screen.line(f"note: {note}")
-
-
 def _print_differences_table(screen: Screen, one: ComparisonData, scales: ComparisonData, treatments: int) -> None:
     """A row each for the composite, its layers and the criteria; criteria are on their own scales."""
     layers, criteria = one["layers"], one["criteria"]
     composite = one["composite"] and {**one["composite"], "p": one["p"]}
     rows = [("composite", composite, one["verdict"])]
     rows += [(name, layers[name], one["layer_verdicts"][name]["verdict"]) for name in layers]
-    rows += [(f"{id}{_format_criterion_scale(scales.get(id))}", criteria[id], "") for id in criteria]
+    ends = {id: f" ({scale[0]:g}–{scale[1]:g})" for id, scale in scales.items() if scale}
+    rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
         "of": [name for name, _, _ in rows],
         "difference": [format_difference_interval(found) for _, found, _ in rows],
@@ -129,10 +118,6 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
             screen.line(f"{name} is CAUTIOUS: {' '.join(layer['reasons'][1:])}")  # The first is in the table.
 
 
-def _format_criterion_scale(scale: Sequence[float] | None) -> str:
-    return f" ({scale[0]:g}–{scale[1]:g})" if scale else ""
-
-
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
     screen.gap()
@@ -141,27 +126,27 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
         screen.line(f"{what} ({one['effect']:.2f} points): {_describe_samples_needed(one)}", indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
-        columns[f"{name} {one['effect']:.2f}"] = [_format_power_percent(row[name]) for row in power["table"]]
+        shares = [row[name] for row in power["table"]]
+        shown = ["over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %" for share in shares]
+        columns[f"{name} {one['effect']:.2f}"] = shown
     screen.table(columns, right=tuple(columns))
 
 
 def _describe_samples_needed(one: ComparisonData) -> str:
     if one["needed"] is None:
         return "no number of samples would show it"
-    if not one["more"]:
-        return f"{one['needed']:,} samples show it four times out of five; there are enough"
-    return f"{one['needed']:,} samples show it four times out of five: {one['more']:,} more"
-
-
-def _format_power_percent(share: float) -> str:
-    return "over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %"
+    rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
+    return f"{one['needed']:,} samples show it four times out of five{rest}"
 
 
 def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     decision = found["decision"]
     lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
+    colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
+    if found["forced"]:  # No green for what was forced.
+        colour = "yellow"
     screen.gap()
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=_choose_comparison_colour(found))
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
     sentences = {
         "forced": "; ".join(found["forced"]),
         "why": " ".join(decision["reasons"]),
@@ -172,11 +157,3 @@ def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     for name, sentence in sentences.items():
         if sentence:
             screen.line(f"{name}: {sentence}", indent=2)
-
-
-def _choose_comparison_colour(found: ComparisonData) -> str:
-    """That of the verdict; no green for what was forced."""
-    if found["forced"]:
-        return "yellow"
-    decision = found["decision"]
-    return VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")

@@ -30,7 +30,6 @@ from evenhand.wording import format_fraction, number_for_json
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
-    from evenhand.workflows.contest import ContestResult
     from evenhand.workflows.contest_dimensions import LockedDimensions
     from evenhand.workflows.contest_files import PlayedContest
 
@@ -88,7 +87,11 @@ def run_contest_command(**options: Any) -> int:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
     with until_reader_leaves():
-        _print_contest_result(played.result, options["as_data"])
+        from evenhand.cli.contest_tables import mask_contest_record, print_contest
+
+        print_json(mask_contest_record(played.result.record)) if options["as_data"] else print_contest(
+            played.result.record
+        )
         _print_contest_next_steps(played, options)
     return played.result.exit_code
 
@@ -112,8 +115,11 @@ def contest_dimensions_command(**options: Any) -> int:
         chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
     with until_reader_leaves():
         if options["as_data"]:
-            told = {"task": chosen.task.name, "dimensions": _dimensions_to_json(chosen.rubric)}
-            print_json({**told, "written": chosen.locked.written})
+            dimensions = [
+                {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
+                for one in chosen.rubric.criteria
+            ]
+            print_json({"task": chosen.task.name, "dimensions": dimensions, "written": chosen.locked.written})
         else:
             print_dimensions_table(chosen.rubric, chosen.locked, options["task"])
     return 0 if chosen.locked.written else 1
@@ -174,12 +180,6 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
     click.echo(escape_terminal_text(locked.to_paste), nl=False)
 
 
-def _print_contest_result(played: ContestResult, as_data: bool) -> None:
-    from evenhand.cli.contest_tables import mask_contest_record, print_contest
-
-    print_json(mask_contest_record(played.record)) if as_data else print_contest(played.record)
-
-
 def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -> None:
     played = contest.result
     if contest.dimensions_generated:
@@ -187,19 +187,10 @@ def _print_contest_next_steps(contest: PlayedContest, options: dict[str, Any]) -
         how = "evenhand contest dimensions locks them in the task before the start"
         print_message(f"\ndimensions generated: {ids}; {how}", err=True)
     if played.why_stopped:
-        why = (
-            f"not finished: {escape_terminal_text(played.why_stopped)}\n" if options["as_data"] else ""
-        )  # The view has said it.
+        said = escape_terminal_text(played.why_stopped)
+        why = f"not finished: {said}\n" if options["as_data"] else ""  # The view has said it.
         print_message(f"\n{why}to go on: {_build_resume_command(options)}", err=True)
     print_message(f"\nreport: evenhand contest report {played.id} --html -o report.html", err=True)
-
-
-def _dimensions_to_json(rubric: Rubric) -> list[dict[str, Any]]:
-    """As the record of a contest has them."""
-    return [
-        {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
-        for one in rubric.criteria
-    ]
 
 
 def _build_resume_command(options: dict[str, Any]) -> str:

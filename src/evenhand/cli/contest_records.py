@@ -14,6 +14,7 @@ import click
 from evenhand.cli.output import (
     escape_json_controls,
     escape_terminal_text,
+    open_output_file,
     print_json,
     print_message,
     until_reader_leaves,
@@ -35,12 +36,12 @@ FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 def show_contest_command(contest: str, as_data: bool) -> None:
     """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.contest_tables import print_contest
+    from evenhand.cli.contest_tables import mask_contest_record, print_contest
     from evenhand.workflows.contests import load_contest
 
     record = load_contest(None, contest)
     with until_reader_leaves():
-        print_json(_mask_loaded_contest(record)) if as_data else print_contest(record)
+        print_json(mask_contest_record(record)) if as_data else print_contest(record)
 
 
 @click.command("report")
@@ -53,14 +54,16 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
 
     Without a format it is shown here as `evenhand contest run` shows it.
     """
-    from evenhand.cli.contest_tables import print_contest
+    from evenhand.cli.contest_tables import mask_contest_record, print_contest
     from evenhand.workflows.contests import load_contest
 
     if as_page and as_data:
         raise InputError(Fault("a report has one format", "leave out --html or --json"))
     format = "html" if as_page else "json" if as_data else None
     if format is None and output is not None:
-        format = _guess_contest_format(output)
+        format = FORMAT_ENDINGS.get(Path(output).suffix.lower())
+        if format is None:
+            raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     record = load_contest(None, contest)
@@ -68,7 +71,14 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         with until_reader_leaves():
             print_contest(record)
         return
-    _write_contest_report(record, format, output)
+    with open_output_file(output) as stream:
+        if format == "html":
+            from evenhand.report.contest.contest_page import write_contest_html
+
+            write_contest_html(record, stream)
+        else:
+            masked = json.dumps(mask_contest_record(record), ensure_ascii=False, indent=2)
+            stream.write(f"{escape_json_controls(masked)}\n")
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 
@@ -95,33 +105,6 @@ def delete_contests_command(contests: tuple[str, ...]) -> None:
         print_message(f"contest {id} is gone")
 
 
-def _mask_loaded_contest(record: ContestRecordJson) -> object:
-    from evenhand.cli.contest_tables import mask_contest_record
-
-    return mask_contest_record(record)
-
-
-def _guess_contest_format(output: str) -> str:
-    found = FORMAT_ENDINGS.get(Path(output).suffix.lower())
-    if found is None:
-        raise InputError(Fault(f"which format is {output!r}?", "name one: --html, --json"))
-    return found
-
-
-def _write_contest_report(record: ContestRecordJson, format: str, output: str | None) -> None:
-    from evenhand.cli.output import open_output_file
-
-    with open_output_file(output) as stream:
-        if format == "html":
-            from evenhand.report.contest.contest_page import write_contest_html
-
-            write_contest_html(record, stream)
-        else:
-            stream.write(
-                escape_json_controls(json.dumps(_mask_loaded_contest(record), ensure_ascii=False, indent=2)) + "\n"
-            )
-
-
 def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
     from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
     from evenhand.workflows.contests import NO_CONTESTS
@@ -130,14 +113,10 @@ def _print_contest_list(contests: Sequence[ContestListing], name: str | None) ->
     if not contests:
         screen.line(f"no contest of {name!r} is here" if name else NO_CONTESTS)
         return
-    table = [[one.id, one.task, one.state, one.winner or "–", _format_start_minute(one.started)] for one in contests]
+    # To the minute: the seconds are in the id.
+    table = [[one.id, one.task, one.state, one.winner or "–", one.started[:16].replace("T", " ")] for one in contests]
     narrow = narrow_table_rows(
         LISTED_COLUMNS, table, giving_way=("task", "winner"), right=RIGHT_COLUMNS, width=screen.width
     )
     fits = measure_least_table_width(LISTED_COLUMNS, narrow, RIGHT_COLUMNS) <= screen.width
     print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=RIGHT_COLUMNS)
-
-
-def _format_start_minute(at: str) -> str:
-    """To the minute: the seconds are in the id."""
-    return at[:16].replace("T", " ")

@@ -32,14 +32,29 @@ AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until n
 def print_contest(record: ContestData) -> None:
     """Print what came out; the decision comes first."""
     record, screen = mask_contest_record(record), Screen()
-    screen.line(_format_contest_heading(record), dim=True)
+    count = pluralize_count(len(record["submissions"]), "submission")
+    unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
+    parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
+    screen.line(" · ".join(parts), dim=True)
     screen.gap()
     _print_contest_decision(screen, record)
     print_contest_ranking(screen, record)
     print_section(screen, "Gate not passed", list(_list_failed_gates(record)))
-    print_section(screen, "Policy violations", list(_list_policy_violations(record)))
-    print_section(screen, "Not ranked", list(_list_unranked_submissions(record)))
-    print_section(screen, "Refused", list(_list_refused_submissions(record["refused"])))
+    violations = [
+        (f"{one['id']} {found['says']}: {quote_submission_passage(found['text'])}", "red")
+        for one in record["submissions"]
+        for feedback in one["feedback"]
+        for found in feedback.get("policy_violations", ())
+    ]
+    print_section(screen, "Policy violations", violations)
+    told_above = ("policy_violation", "gate_failed")
+    unranked = [one for one in record["submissions"] if one["why"] and one["status"] not in told_above]
+    print_section(screen, "Not ranked", [(f"{one['id']}: {one['why']}", None) for one in unranked])
+    by_reason: dict[str, list[str]] = {}  # Where the first to pass has won, all that came later share one.
+    for one in record["refused"]:
+        what = f"a challenge by {one['author']}" if one["id"] is None else one["id"]
+        by_reason.setdefault(one["why"], []).append(what)
+    print_section(screen, "Refused", [(f"{', '.join(names)}: {why}", None) for why, names in by_reason.items()])
     print_contest_cost(screen, record["spent"])
 
 
@@ -60,57 +75,32 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     screen.line(" · ".join(parts), dim=True)
 
 
-def _format_contest_heading(record: ContestData) -> str:
-    count = len(record["submissions"])
-    unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
-    parts = [
-        record["task"],
-        record["mode"],
-        pluralize_count(count, "submission"),
-        f"contest {record['id']}",
-        *unfinished,
-    ]
-    return " · ".join(parts)
-
-
 def _print_contest_decision(screen: Screen, record: ContestData) -> None:
     decision, closed = record["decision"], record["state"] == "closed"
     if decision is None:
-        screen.line(
-            f"Not decided yet: {WAITING_REASONS.get(record['state'], record['state'])}.", fg="yellow", bold=True
-        )
-        _print_contest_stopped(screen, record)
-        return
-    if decision["winner"] is None:
+        waiting = WAITING_REASONS.get(record["state"], record["state"])
+        screen.line(f"Not decided yet: {waiting}.", fg="yellow", bold=True)
+    elif decision["winner"] is None:
         screen.line("Nobody won.", fg="red", bold=True)
-    elif closed:
-        screen.line(f"{_name_submission_author(record, decision['winner'])} won.", fg="green", bold=True)
     else:
-        what = (
-            f"{_name_submission_author(record, decision['winner'])} is first, and {WAITING_REASONS[record['state']]}."
-        )
-        screen.line(what, fg="yellow", bold=True)
-    screen.line(f"why: {' '.join(decision['why'])}", indent=2)
-    if decision["how_sure"]:
-        screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
-    for paid in (one for one in record["effects"] if one["effect"] == "release_payment"):
-        when = f"due on {paid['at'][:10]}" if record.get("ahead") else "released"
-        what = f"payment {when} to {paid['author']}"
-        screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
-    _print_contest_stopped(screen, record)
-
-
-def _print_contest_stopped(screen: Screen, record: ContestData) -> None:
-    """Where it is not at its end, and where it is there before its time."""
+        author = next(one["author"] for one in record["submissions"] if one["id"] == decision["winner"])
+        winner = decision["winner"] if author == decision["winner"] else f"{decision['winner']} by {author}"
+        if closed:
+            screen.line(f"{winner} won.", fg="green", bold=True)
+        else:
+            screen.line(f"{winner} is first, and {WAITING_REASONS[record['state']]}.", fg="yellow", bold=True)
+    if decision is not None:
+        screen.line(f"why: {' '.join(decision['why'])}", indent=2)
+        if decision["how_sure"]:
+            screen.line(f"how sure: {'; '.join(decision['how_sure'])}.", indent=2)
+        for paid in (one for one in record["effects"] if one["effect"] == "release_payment"):
+            when = f"due on {paid['at'][:10]}" if record.get("ahead") else "released"
+            what = f"payment {when} to {paid['author']}"
+            screen.line(f"{what}: {paid['reward']}" if paid["reward"] else what, indent=2)
     if record.get("ahead"):
         screen.line(AHEAD_NOTE, indent=2, fg="yellow")
     if stopped := record["stopped"]:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
-
-
-def _name_submission_author(record: ContestData, id: str) -> str:
-    author = next(one["author"] for one in record["submissions"] if one["id"] == id)
-    return id if author == id else f"{id} by {author}"
 
 
 def _list_failed_gates(record: ContestData) -> Iterator[tuple[str, None]]:
@@ -130,33 +120,9 @@ def list_unmet_criteria(checks: Sequence[ContestData]) -> Iterator[str]:
             yield f"not known: {check['criterion']} ({check['reason']})"
 
 
-def _list_policy_violations(record: ContestData) -> Iterator[tuple[str, str]]:
-    for one in record["submissions"]:
-        for feedback in one["feedback"]:
-            for found in feedback.get("policy_violations", ()):
-                yield f"{one['id']} {found['says']}: {quote_submission_passage(found['text'])}", "red"
-
-
 def quote_submission_passage(passage: str) -> str:
     """A passage of a text on one line, its line breaks marked as in verse."""
     return f"“{' / '.join(part.strip() for part in passage.splitlines())}”"
-
-
-def _list_unranked_submissions(record: ContestData) -> Iterator[tuple[str, None]]:
-    """Why the others have no rank; of the gate and of violations more is said above."""
-    told = ("policy_violation", "gate_failed")
-    for one in record["submissions"]:
-        if one["why"] and one["status"] not in told:
-            yield f"{one['id']}: {one['why']}", None
-
-
-def _list_refused_submissions(refused: Sequence[ContestData]) -> Iterator[tuple[str, None]]:
-    """A line for each reason: where the first to pass has won, all that came later share one."""
-    by_reason: dict[str, list[str]] = {}
-    for one in refused:
-        what = f"a challenge by {one['author']}" if one["id"] is None else one["id"]
-        by_reason.setdefault(one["why"], []).append(what)
-    yield from ((f"{', '.join(names)}: {why}", None) for why, names in by_reason.items())
 
 
 UNRANKED_COLOURS = dict.fromkeys(("below_threshold", "gate_failed", "unjudged"), "yellow")
@@ -183,16 +149,11 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
 def _narrow_ranking_table(names: list[str], rows: list[list[str]]) -> Iterator[tuple[list[str], TableRows]]:
     """The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break."""
     author = names.index(AUTHOR_COLUMN)
-    alike = all(row[author] == row[1] for row in rows)
-    if not alike:
+    if any(row[author] != row[1] for row in rows):
         yield names, rows
-    names, rows = _drop_table_cell(names, author), [_drop_table_cell(row, author) for row in rows]
+    names, *rows = ([*cells[:author], *cells[author + 1 :]] for cells in (names, *rows))
     yield names, rows
     yield names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]
-
-
-def _drop_table_cell(cells: list[str], place: int) -> list[str]:
-    return cells[:place] + cells[place + 1 :]
 
 
 def _build_rank_table_row(one: ContestData, *, fastest: bool) -> list[str]:
@@ -223,13 +184,19 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     screen.gap()
     colour, verdict = _choose_check_verdict(task, checked)
     screen.line(verdict, fg=colour, bold=True)
-    _print_criteria_checks(screen, checked["criteria_checks"])
+    for check in checked["criteria_checks"]:
+        if check["passed"]:
+            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
+    for line in list_unmet_criteria(checked["criteria_checks"]):
+        screen.line(line, indent=2, fg="red")
     for feedback in checked["feedback"]:
         for found in feedback.get("policy_violations", ()):
             screen.line(f"it {found['says']}: {quote_submission_passage(found['text'])}", indent=2, fg="red")
         if feedback["type"] != "gate_check":
             _print_dimension_scores(screen, feedback)
-            _print_revision_advice(screen, feedback["revision_suggestions"])
+            advice = feedback["revision_suggestions"]
+            lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in advice]
+            print_section(screen, "Suggestions for a revision", lines)
     print_contest_cost(screen, checked["spent"])
 
 
@@ -251,14 +218,6 @@ def _choose_check_verdict(task: Task, checked: ContestData) -> tuple[str, str]:
     return "yellow", f"{met}, but {checked['score']:.2f} is below the {PASSING_SCORE} that win."
 
 
-def _print_criteria_checks(screen: Screen, checks: Sequence[ContestData]) -> None:
-    for check in checks:
-        if check["passed"]:
-            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
-    for line in list_unmet_criteria(checks):
-        screen.line(line, indent=2, fg="red")
-
-
 def _format_check_evidence(one: ContestData) -> str:
     return f" {quote_submission_passage(one['evidence'])}" if one["evidence"] else ""
 
@@ -270,22 +229,13 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
     screen.gap()
     columns = {
         "dimension": list(scores),
-        "score": [_format_dimension_score(one) for one in scores.values()],
+        "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
         "what would raise it": [one["feedback"] or "" for one in scores.values()],
         "evidence": [_format_check_evidence(one).strip() for one in scores.values()],
     }
     screen.table(columns, right=("score",))
     for dimension in feedback["risk_flags"]:
         screen.line(f"{dimension} is below what is expected: it pulls the whole score down", fg="yellow")
-
-
-def _format_dimension_score(one: ContestData) -> str:
-    return "–" if one["score"] is None else f"{one['band']} {one['score']:g}"
-
-
-def _print_revision_advice(screen: Screen, suggestions: Sequence[ContestData]) -> None:
-    lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in suggestions]
-    print_section(screen, "Suggestions for a revision", lines)
 
 
 TextMask = Callable[[str], str]
@@ -304,9 +254,9 @@ def mask_contest_record(record: ContestData) -> ContestData:
     events = record["events"]
     texts = [one["submission"]["text"] for one in events if one["event"] == "submitted"]
     task = next(one["task"] for one in events if one["event"] == "created")
-    return mask_contest_data(
-        record, texts=[*texts, task["description"]], names=[task["reward"], *_collect_contest_names(record)]
-    )
+    named = (*record["submissions"], *record["refused"])  # Who challenges the ranking: only an author may.
+    names = [task["reward"], *(name for one in named for name in (one["author"], one["id"] or ""))]
+    return mask_contest_data(record, texts=[*texts, task["description"]], names=names)
 
 
 def mask_contest_data(data: ContestData, *, texts: Iterable[str], names: Iterable[str]) -> ContestData:
@@ -319,12 +269,6 @@ def mask_contest_data(data: ContestData, *, texts: Iterable[str], names: Iterabl
     sentence = _mask_sparing_names([one for one in set(names) if one and hide(one) != one], text)
     masked: ContestData = _mask_by_key(data, "", text, sentence)
     return masked
-
-
-def _collect_contest_names(record: ContestData) -> Iterator[str]:
-    """Who challenges the ranking is among them: only an author may."""
-    for one in (*record["submissions"], *record["refused"]):
-        yield from (one["author"], one["id"] or "")
 
 
 def _mask_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:

@@ -11,17 +11,13 @@ from evenhand._version import __version__
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:] == ["--version"]:
-        _print_version()
+        try:
+            os.write(1, f"evenhand {__version__}\n".encode())
+        except BrokenPipeError:
+            pass  # Whoever asked has left.
+        except OSError:
+            sys.exit(2)
         return
     from evenhand.cli.app import run_cli
 
     run_cli()
-
-
-def _print_version() -> None:
-    try:
-        os.write(1, f"evenhand {__version__}\n".encode())
-    except BrokenPipeError:
-        pass  # Whoever asked has left.
-    except OSError:
-        sys.exit(2)

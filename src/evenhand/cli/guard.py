@@ -24,10 +24,7 @@ def guard_command(files: tuple[str, ...], guards: tuple[str, ...], as_data: bool
     """
     found = guard_files(files, guards, open_stdin())
     with until_reader_leaves():
-        if as_data:
-            print_json(guarded_files_to_json(found))
-        else:
-            print_guard_findings(found)
+        print_json(guarded_files_to_json(found)) if as_data else print_guard_findings(found)
     return 1 if any(file.findings for file in found) else 0
 
 
@@ -42,19 +39,15 @@ def print_guard_findings(files: Sequence[GuardedFile]) -> None:
             screen.line(f"{file.name}: nothing found")
             continue
         screen.line(f"{file.name}: {count} {'finding' if count == 1 else 'findings'}", bold=True)
-        print_findings_table(screen, file)
-
-
-def print_findings_table(screen: Screen, file: GuardedFile) -> None:
-    """Print where each finding stands, which rule it broke, and what is done with it."""
-    screen.table(
-        {
-            "line": [str(file.line_of(one)) for one in file.findings],
-            "guard": [one.guard for one in file.findings],
-            "rule": [one.rule for one in file.findings],
-            "passage": [one.text for one in file.findings],
-            "what it is": [one.says for one in file.findings],
-            "done": [GUARD_ACTIONS[one.guard] for one in file.findings],
-        },
-        right=("line",),
-    )
+        # Print where each finding stands, which rule it broke, and what is done with it.
+        screen.table(
+            {
+                "line": [str(file.line_of(one)) for one in file.findings],
+                "guard": [one.guard for one in file.findings],
+                "rule": [one.rule for one in file.findings],
+                "passage": [one.text for one in file.findings],
+                "what it is": [one.says for one in file.findings],
+                "done": [GUARD_ACTIONS[one.guard] for one in file.findings],
+            },
+            right=("line",),
+        )

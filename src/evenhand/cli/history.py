@@ -27,17 +27,13 @@ def history_command(subject: str, as_data: bool) -> None:
         if as_data:
             print_json([line.to_json() for line in found])
         else:
-            _print_score_history(found)
+            from evenhand.cli.screen import Screen
 
-
-def _print_score_history(lines: Sequence[HistoryEntry]) -> None:
-    from evenhand.cli.screen import Screen
-
-    screen = Screen()
-    for variant, own in groupby(lines, key=lambda line: line.variant):
-        screen.line(variant, bold=True)
-        _print_variant_history(screen, list(own))
-        screen.gap()
+            screen = Screen()
+            for variant, own in groupby(found, key=lambda line: line.variant):
+                screen.line(variant, bold=True)
+                _print_variant_history(screen, list(own))
+                screen.gap()
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> None:

@@ -23,7 +23,7 @@ from evenhand.cli.progress import watch_models
 from evenhand.cli.score import print_shortfalls
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
-from evenhand.judging.single_judge import Cascade, JudgeOptions
+from evenhand.judging.single_judge import Cascade
 from evenhand.workflows.judge_files import JudgedFiles, JudgeFiles, judge_files
 
 
@@ -69,12 +69,26 @@ def judge_command(**options: Any) -> int:
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
-    _refuse_pairwise_limits(options)
-    files = _name_judge_files(options)
+    # Options that would do nothing beside --pairwise are a misunderstanding.
+    given = [name for name in ("min_score", "min_grade", "strict") if options[name]] if options["pairwise"] else []
+    if given:
+        what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
+        raise InputError(Fault(what, "leave one of them out"))
+    named = ("rubric", "outputs", "question", "reference", "context", "authors", "weights", "pairwise")
+    limits = build_score_limits(options["min_score"], options["min_grade"], options["strict"])
+    files = JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
         judged = judge_files(
             files,
-            how=_complete_judge_options(options, files),
+            how=replace(
+                build_judge_options(options),
+                each=options["each"],
+                samples=options["samples"],
+                logprobs=options["logprobs"],
+                deadline=options["deadline"],
+                cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
+                refuse=options["injected"] == "refuse",
+            ),
             connect=build_connection_options(options),
             stdin=open_stdin(),
             watch=lambda models: watch_models(models, sys.stderr),
@@ -92,29 +106,3 @@ def _print_judged_files(judged: JudgedFiles, *, explain: bool) -> None:
         print_preferences(judged.rubric, judged.result, judged.spent, judged.hide)
     else:
         print_judged_sample(judged.result, judged.spent, judged.hide, explain=explain)
-
-
-def _refuse_pairwise_limits(options: dict[str, Any]) -> None:
-    """Options that would do nothing beside --pairwise are a misunderstanding."""
-    given = [name for name in ("min_score", "min_grade", "strict") if options[name]] if options["pairwise"] else []
-    if given:
-        what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
-        raise InputError(Fault(what, "leave one of them out"))
-
-
-def _name_judge_files(options: dict[str, Any]) -> JudgeFiles:
-    named = ("rubric", "outputs", "question", "reference", "context", "authors", "weights", "pairwise")
-    limits = build_score_limits(options["min_score"], options["min_grade"], options["strict"])
-    return JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
-
-
-def _complete_judge_options(options: dict[str, Any], files: JudgeFiles) -> JudgeOptions:
-    return replace(
-        build_judge_options(options),
-        each=options["each"],
-        samples=options["samples"],
-        logprobs=options["logprobs"],
-        deadline=options["deadline"],
-        cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
-        refuse=options["injected"] == "refuse",
-    )

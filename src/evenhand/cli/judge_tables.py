@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
+from evenhand.cli.run_tables import print_section
 from evenhand.cli.score import order_scorecards, print_scores
 from evenhand.cli.screen import Screen
-from evenhand.judging.results import JudgeCall, JudgedSample, Preference, Preferences, Suggestion
+from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Scores
@@ -22,18 +22,30 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     """Print the scores, why each criterion got its own, how the judges differ, and what it cost."""
     screen = Screen(hide)
     print_scores(judged.scores, explain=explain, screen=screen)
-    _print_judge_findings(screen, judged)
+    if judged.findings:
+        screen.gap()
+    for output, findings in judged.findings.items():
+        for found in findings:
+            screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
     for card in order_scorecards(judged.scores):
         own = [one for one in judged.judgments if one.output == card.id]
         if judged.decided_by.get(card.id):
             own = [one for one in own if one.judge == judged.decided_by[card.id]]
         _print_judgment_reasons(screen, judged.scores, card, own, explain=explain)
-        _print_suggestions(screen, judged.suggestions.get(card.id, ()))
+        advice = judged.suggestions.get(card.id, ())
+        if advice:
+            screen.gap()
+            screen.line("Suggestions for a revision")
+        for suggestion in advice:
+            screen.line(f"{suggestion.severity}: {suggestion.problem} → {suggestion.suggestion}", indent=2)
     view = measure_panel_disagreement(judged.scores)
     if view is not None and len(view.harshness) + len(view.silent) > 1:
         _print_panel_disagreement(screen, view, judged.scores)
     _print_cascade_savings(screen, judged)
-    _print_heuristic_note(screen, judged)
+    for judge in judged.heuristic:
+        screen.gap()
+        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
     _print_judging_cost(screen, spent, judged.calls)
 
 
@@ -57,7 +69,10 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
     screen.table(shown, right=("won", "tied", "lost", "undecided", "rate"))
     screen.gap()
     for one in preferred.preferences:
-        screen.line(f"{one.judge}: {_describe_preference(one)}")
+        found = f"no answer ({one.why_not})" if one.why_not else one.winner or "a tie"
+        if one.position_bias and not one.why_not:
+            found = "a tie, because it chose by position"
+        screen.line(f"{one.judge}: {one.first} or {one.second}: {found}")
         for reason in dict.fromkeys(filter(None, one.reasons)):
             screen.line(reason, indent=2, dim=True)
     screen.gap()
@@ -68,23 +83,17 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
     _print_judging_cost(screen, spent, preferred.calls)
 
 
-def _print_judge_findings(screen: Screen, judged: JudgedSample) -> None:
-    """A line for each passage that a guard found; the output was judged all the same, unless it says otherwise."""
-    if judged.findings:
-        screen.gap()
-    for output, findings in judged.findings.items():
-        for one in findings:
-            screen.line(f"{output}: {one.guard} guard, {one.rule}: {one.says}: “{one.text}”")
-
-
 def _print_judgment_reasons(
     screen: Screen, scores: Scores, card: Scorecard, judgments: Sequence[Judgment], *, explain: bool
 ) -> None:
     """A line for each criterion; with `explain` one for each judge, and its evidence."""
     shown = list(judgments) if explain else _pick_nearest_judgments(card, judgments)
-    told = [one for one in shown if isinstance(one.score, Scored)]  # What is missing is told above, with why.
     statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
-    told = [one for one in told if one.criterion not in statements or _is_statement_found(one)]
+    told = [  # What is missing is told above, with why; of statements those that were found are told.
+        one
+        for one in shown
+        if isinstance(one.score, Scored) and (one.criterion not in statements or one.score.value > 0)
+    ]
     places = {id: place for place, id in enumerate(dict.fromkeys(one.criterion for one in told))}
     told.sort(key=lambda one: places[one.criterion])
     if not told:
@@ -92,13 +101,16 @@ def _print_judgment_reasons(
     screen.gap()
     screen.line(card.id, bold=True)
     several = len({one.judge for one in judgments}) > 1
-    counted = told if explain or not several else [_replace_by_panel_score(card, one) for one in told]
+    counted = told
+    if several and not explain:  # The score that counts for the panel stands in place of the judge's own.
+        counted = [replace(one, score=card.criteria.get(one.criterion, one.score), spread=None) for one in told]
+    quotes = [[f"“{quote.text}” (character {quote.start})" for quote in one.evidence] for one in told]
     columns = {
         "criterion": [one.criterion for one in told],
         "score": [_format_judgment_score(scores.rubric, one) for one in counted],
         "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
         "reason": [one.reason for one in told],
-        "evidence": [_format_judgment_evidence(one) for one in told] if explain else [],
+        "evidence": [" · ".join(own) for own in quotes] if explain else [],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
 
@@ -118,15 +130,6 @@ def _pick_nearest_judgments(card: Scorecard, judgments: Sequence[Judgment]) -> l
     return list(chosen.values())
 
 
-def _replace_by_panel_score(card: Scorecard, one: Judgment) -> Judgment:
-    """The judgment with the score that counts for the panel in place of its own."""
-    return replace(one, score=card.criteria.get(one.criterion, one.score), spread=None)
-
-
-def _is_statement_found(judgment: Judgment) -> bool:
-    return isinstance(judgment.score, Scored) and judgment.score.value > 0
-
-
 def _format_judgment_score(rubric: Rubric, one: Judgment) -> str:
     if not isinstance(one.score, Scored):
         return "–"
@@ -136,18 +139,6 @@ def _format_judgment_score(rubric: Rubric, one: Judgment) -> str:
     spread = f" ± {one.spread.sd:.2f}" if one.spread else ""
     value = one.score.value
     return f"{one.score.band or ''} {format_fraction(value, None if value.denominator == 1 else 2)}{spread}".strip()
-
-
-def _format_judgment_evidence(one: Judgment) -> str:
-    return " · ".join(f"“{quote.text}” (character {quote.start})" for quote in one.evidence)
-
-
-def _print_suggestions(screen: Screen, suggestions: Sequence[Suggestion]) -> None:
-    if suggestions:
-        screen.gap()
-        screen.line("Suggestions for a revision")
-    for one in suggestions:
-        screen.line(f"{one.severity}: {one.problem} → {one.suggestion}", indent=2)
 
 
 def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: Scores) -> None:
@@ -160,37 +151,26 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
         if one.mean_gap
     ]
     lines += [
-        (
-            f"{one.judge} scores {format_fraction(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'} "
-            f"the others"
-        )
+        f"{one.judge} scores {format_fraction(abs(one.by), decimals or 2)} "
+        f"{'below' if one.by < 0 else 'above'} the others"
         for one in view.harshness
         if one.by
     ]
     lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
     lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
-    screen.gap()
-    screen.line("Disagreement", bold=True)
-    for line in lines or ["none: every reviewer gave the same scores"]:
-        screen.line(line, indent=2)
+    lines = lines or ["none: every reviewer gave the same scores"]
+    print_section(screen, "Disagreement", [(line, None) for line in lines])
 
 
 def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
-    if judged.saved is None:
+    saved = judged.saved
+    if saved is None:
         return
     screen.gap()
     for output, judge in judged.decided_by.items():
         screen.line(f"{output}: decided by {judge}")
-    saved = judged.saved
-    cost = "" if not saved.cost else f", about {_format_exact_dollars(saved.cost)}"
+    cost = "" if not saved.cost else f", about ${saved.cost:.4f}"
     screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
-
-
-def _print_heuristic_note(screen: Screen, judged: JudgedSample) -> None:
-    for judge in judged.heuristic:
-        screen.gap()
-        rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
-        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
@@ -205,29 +185,9 @@ def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCa
     if spent.input or spent.output:
         kept = f" ({spent.cached:,} of them kept from before)" if spent.cached else ""
         parts.append(f"{spent.input:,} tokens in{kept}, {spent.output:,} out")
-    if spent.requests:
-        parts.append(_format_judging_cost(spent))
+    if spent.requests and spent.cost is not None:
+        parts.append(f"${spent.cost:.4f}" if spent.cost else "no cost")
+    elif spent.requests:
+        some = f"${spent.priced:.4f} and {spent.unpriced} of unknown price"
+        parts.append(some if spent.priced else "price unknown")
     screen.line(" · ".join(parts), dim=True)
-
-
-def _format_judging_cost(spent: Spending) -> str:
-    if spent.cost == 0:
-        return "no cost"
-    if spent.cost is not None:
-        return _format_exact_dollars(spent.cost)
-    if spent.priced:
-        return f"{_format_exact_dollars(spent.priced)} and {spent.unpriced} of unknown price"
-    return "price unknown"
-
-
-def _format_exact_dollars(amount: Decimal) -> str:
-    return f"${amount:.4f}"
-
-
-def _describe_preference(one: Preference) -> str:
-    pair = f"{one.first} or {one.second}"
-    if one.why_not:
-        return f"{pair}: no answer ({one.why_not})"
-    if one.position_bias:
-        return f"{pair}: a tie, because it chose by position"
-    return f"{pair}: {one.winner or 'a tie'}"

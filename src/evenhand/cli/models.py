@@ -37,6 +37,7 @@ def models_command(names: tuple[str, ...], as_data: bool, timeout: float, prices
 
 
 MOST_OFFERED = 12
+YES_NO_UNKNOWN = {True: "yes", False: "no", None: "unknown"}
 PROVIDER_KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
@@ -76,22 +77,16 @@ def _print_probed_models(screen: Screen, probes: Sequence[ModelProbe]) -> None:
         screen.table(
             {
                 "model": [one.name for one in reached],
-                "schema": [_format_yes_no_unknown(one.structured) for one in reached],
-                "logprobs": [_format_yes_no_unknown(one.logprobs) for one in reached],
-                "seed": [_format_yes_no_unknown(one.seed) for one in reached],
+                "schema": [YES_NO_UNKNOWN[one.structured] for one in reached],
+                "logprobs": [YES_NO_UNKNOWN[one.logprobs] for one in reached],
+                "seed": [YES_NO_UNKNOWN[one.seed] for one in reached],
                 "seconds": ["" if one.seconds is None else f"{one.seconds:.1f}" for one in reached],
-                "price in / out": [_format_model_price(one) for one in reached],
+                "price in / out": [
+                    "unknown" if one.price is None else f"{one.price.input:f} / {one.price.output:f}" for one in reached
+                ],
             },
             right=("seconds",),
         )
     for one in probes:
         if not one.reachable:
             screen.line(f"{one.name}: not reachable: {one.why.removeprefix(f'{one.name}: ')}")
-
-
-def _format_yes_no_unknown(known: bool | None) -> str:
-    return "unknown" if known is None else "yes" if known else "no"
-
-
-def _format_model_price(one: ModelProbe) -> str:
-    return "unknown" if one.price is None else f"{one.price.input:f} / {one.price.output:f}"

@@ -31,13 +31,15 @@ async def watch_models(models: Sequence[Model], stream: TextIO | None) -> AsyncI
         yield list(models)
         return
     counters = [CallCounter(model.name) for model in models]
-    teller = asyncio.create_task(_redraw_reply_count(counters, stream))
-    try:
+
+    def describe_replies(seconds: int) -> str:
+        asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
+        waiting = [one.model for one in counters if one.asked > one.answered]
+        on = f" · waiting for {', '.join(waiting)}" if waiting else ""
+        return f"{answered} of {asked} replies · {seconds} s{on}"[:74]
+
+    async with _redraw_until_done(stream, describe_replies):
         yield [ChainedModel(model, [one.count_call]) for model, one in zip(models, counters, strict=True)]
-    finally:
-        teller.cancel()
-        stream.write(CLEAR_LINE)
-        stream.flush()
 
 
 @dataclass(slots=True)
@@ -57,23 +59,9 @@ class CallCounter:
             self.answered += 1
 
 
-async def _redraw_reply_count(counters: Sequence[CallCounter], stream: TextIO) -> None:
-    started = asyncio.get_running_loop().time()
-    while True:
-        asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
-        waiting = [one.model for one in counters if one.asked > one.answered]
-        seconds = int(asyncio.get_running_loop().time() - started)
-        on = f" · waiting for {', '.join(waiting)}" if waiting else ""
-        stream.write(f"{CLEAR_LINE}{answered} of {asked} replies · {seconds} s{on}"[:78])
-        stream.flush()
-        await asyncio.sleep(REDRAW_PAUSE)
-
-
 REDRAW_SECONDS = 0.2  # Seconds between two drawings on a terminal.
 LOG_SECONDS = 10.0  # Seconds between two lines in a file.
-RATE_WINDOW_SECONDS = (
-    30.0  # Seconds that the rate looks back: long enough to be calm, short enough to see a server slow down.
-)
+RATE_WINDOW_SECONDS = 30.0  # That the rate looks back: long enough to be calm, short enough to see a server slow down.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,17 +98,7 @@ def _join_progress_parts(parts: list[tuple[int, str]]) -> str:
 def _format_result_rate(state: ProgressState) -> str:
     if not state.rate:
         return ""
-    return (
-        f"{state.rate:.0f}/s"
-        if state.rate >= 10
-        else f"{state.rate:.1f}/s"
-        if state.rate >= 1
-        else _format_rate_per_minute(state.rate)
-    )
-
-
-def _format_rate_per_minute(rate: float) -> str:
-    return f"{rate * 60:.1f}/min"
+    return f"{state.rate:.{0 if state.rate >= 10 else 1}f}/s" if state.rate >= 1 else f"{state.rate * 60:.1f}/min"
 
 
 def _format_spent_so_far(state: ProgressState) -> str:
@@ -173,11 +151,8 @@ class ProgressLine:
         self._drawn = now
         state = replace(self._state, rate=self._rate(now))
         width = shutil.get_terminal_size().columns - 1
-        self._write(
-            f"{CLEAR_LINE}{format_run_progress(state, width)}"
-            if self._terminal
-            else f"{format_run_progress(state, 200)}\n"
-        )
+        line = format_run_progress(state, width if self._terminal else 200)
+        self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
 
     def end(self) -> None:
         """Leave the terminal as it was; in a file, say how far it came."""
@@ -192,26 +167,26 @@ class ProgressLine:
 
     def _write(self, text: str) -> None:
         if self._stream is not None:
-            with suppress(OSError, ValueError):  # Closed, or read by nobody any more.
-                self._stream.write(text)
-                self._stream.flush()
+            _write_progress_text(self._stream, text)
 
 
 @asynccontextmanager
-async def keep_progress_fresh(progress: ProgressLine) -> AsyncIterator[ProgressLine]:
-    """Keep the line fresh while something is awaited, and take it away in the end."""
-    ticker = asyncio.create_task(_tick_progress_line(progress))
+async def keep_progress_fresh(
+    progress: ProgressLine, refresh: Callable[[], None] | None = None
+) -> AsyncIterator[ProgressLine]:
+    """Keep the line fresh while something is awaited, by `refresh` if there is news, and take it away in the end."""
+
+    async def tick() -> None:
+        while True:
+            (refresh or progress.tick)()
+            await asyncio.sleep(REDRAW_SECONDS)
+
+    ticker = asyncio.create_task(tick())
     try:
         yield progress
     finally:
         ticker.cancel()
         progress.end()
-
-
-async def _tick_progress_line(progress: ProgressLine) -> None:
-    while True:
-        progress.tick()
-        await asyncio.sleep(REDRAW_SECONDS)
 
 
 STEP_WORDS = {"gate_checked": "gate", "scored": "scored alone", "ranked": "side by side", "resolved": "challenge"}
@@ -224,12 +199,8 @@ async def show_contest_progress(stream: TextIO | None) -> AsyncIterator[Callable
         yield lambda _: None
         return
     seen: list[ContestProgress] = []
-    teller = asyncio.create_task(_redraw_contest_progress(seen, stream))
-    try:
+    async with _redraw_until_done(stream, lambda seconds: format_contest_progress(seen[-1] if seen else None, seconds)):
         yield seen.append
-    finally:
-        teller.cancel()
-        _write_progress_text(stream, CLEAR_LINE)
 
 
 def format_contest_progress(latest: ContestProgress | None, seconds: int) -> str:
@@ -239,14 +210,23 @@ def format_contest_progress(latest: ContestProgress | None, seconds: int) -> str
     return f"submission {latest.done} of {latest.total} · {STEP_WORDS[latest.doing]} · {seconds} s"
 
 
-async def _redraw_contest_progress(seen: list[ContestProgress], stream: TextIO) -> None:
+@asynccontextmanager
+async def _redraw_until_done(stream: TextIO, describe: Callable[[int], str]) -> AsyncIterator[None]:
+    """Keep a line fresh that says how far something is after so many seconds, and take it away in the end."""
     loop = asyncio.get_running_loop()
     started = loop.time()
-    while True:
-        _write_progress_text(
-            stream, CLEAR_LINE + format_contest_progress(seen[-1] if seen else None, int(loop.time() - started))
-        )
-        await asyncio.sleep(REDRAW_PAUSE)
+
+    async def redraw() -> None:
+        while True:
+            _write_progress_text(stream, CLEAR_LINE + describe(int(loop.time() - started)))
+            await asyncio.sleep(REDRAW_PAUSE)
+
+    teller = asyncio.create_task(redraw())
+    try:
+        yield
+    finally:
+        teller.cancel()
+        _write_progress_text(stream, CLEAR_LINE)
 
 
 def _write_progress_text(stream: TextIO, text: str) -> None:

@@ -17,7 +17,8 @@ from evenhand.cli.output import (
 from evenhand.errors import Fault, InputError
 from evenhand.report import find_report_writer
 
-REPORT_FORMATS = ("html", "markdown", "junit", "json", "csv", "parquet")
+PAGE_ENDINGS = {".html": "html", ".htm": "html", ".md": "markdown"}
+FORMAT_ENDINGS = {**PAGE_ENDINGS, ".xml": "junit", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
 
 
 @click.command("report")
@@ -37,7 +38,10 @@ def report_command(run: str, format: str | None, output: str | None) -> int:
     from evenhand.workflows.report import open_report
 
     if format is None and output is not None:
-        format = _guess_report_format(output)
+        format = FORMAT_ENDINGS.get(Path(output).suffix.lower())
+        if format is None:
+            names = ", ".join(f"--{name}" for name in dict.fromkeys(FORMAT_ENDINGS.values()))
+            raise InputError(Fault(f"which format is {output!r}?", f"name one: {names}"))
     if format == "html" and output is None and sys.stdout.isatty():
         raise InputError(Fault("a page is not for a terminal", "name a file: -o report.html"))
     with open_report(None, run) as (head, samples):
@@ -48,27 +52,13 @@ def report_command(run: str, format: str | None, output: str | None) -> int:
                 print_run(head)
             return 0
         if format == "parquet":
-            _write_parquet_report(head, samples, output)
+            if output is None:
+                raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
+            refuse_output_folder(Path(output))
+            find_report_writer("parquet")(head, samples, Path(output))
         else:
             with open_output_file(output) as stream:
                 find_report_writer(format)(head, samples, stream)
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
     return 0
-
-
-def _guess_report_format(output: str) -> str:
-    endings = {".html": "html", ".htm": "html", ".md": "markdown", ".xml": "junit", ".json": "json", ".csv": "csv"}
-    found = {**endings, ".parquet": "parquet"}.get(Path(output).suffix.lower())
-    if found is None:
-        raise InputError(
-            Fault(f"which format is {output!r}?", f"name one: {', '.join('--' + one for one in REPORT_FORMATS)}")
-        )
-    return found
-
-
-def _write_parquet_report(head: object, samples: object, output: str | None) -> None:
-    if output is None:
-        raise InputError(Fault("Parquet is no text", "name a file: -o run.parquet"))
-    refuse_output_folder(Path(output))
-    find_report_writer("parquet")(head, samples, Path(output))

@@ -12,16 +12,14 @@ import click
 from evenhand.cli.output import escape_terminal_text, escape_to_one_line, print_error, print_message
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
-from evenhand.model.criterion import Anchor, Criterion, Statement
+from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scale
 from evenhand.model.steps import Step
 from evenhand.scoring.scores import list_usable_tie_breaks
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (
-    CheckedRubric,
-    RubricLibrary,
     build_rubric_schema,
     check_rubric_file,
     find_rubric,
@@ -39,7 +37,20 @@ def rubric_command() -> None:
 @rubric_command.command("list")
 def list_rubrics_command() -> None:
     """List the rubrics that ship."""
-    print_rubric_list(list_rubrics())
+    library = list_rubrics()
+    # The rubrics that can be used as they are, and the methods that need criteria.
+    screen, rubrics, methods = Screen(), library.rubrics, library.methods
+    screen.table(
+        {
+            "rubric": [rubric.name for rubric in rubrics],
+            "method": [rubric.method.name for rubric in rubrics],
+            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+        }
+    )
+    screen.gap()
+    screen.line("Methods for rubrics with criteria of your own:")
+    screen.gap()
+    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
 @rubric_command.command("show")
@@ -68,20 +79,13 @@ def check_rubric_command(files: tuple[str, ...]) -> int:
         except InputError as error:
             faulty += 1
             print_error(str(error))
-        else:
-            _print_checked_rubric(file, checked)
+            continue
+        for fault in checked.warnings:
+            print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
+        said = pluralize_count(len(checked.warnings), "warning") if checked.warnings else "no warnings"
+        valid = f"a valid rubric for {checked.method}, {said}" if checked.method else "a valid method"
+        print_message(escape_to_one_line(f"{file}: {valid}"))
     return 2 if faulty else 0
-
-
-def _print_checked_rubric(file: str, checked: CheckedRubric) -> None:
-    if not checked.method:
-        print_message(escape_to_one_line(f"{file}: a valid method"))
-        return
-    for fault in checked.warnings:
-        print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
-    count = len(checked.warnings)
-    said = "no warnings" if not count else "1 warning" if count == 1 else f"{count} warnings"
-    print_message(escape_to_one_line(f"{file}: a valid rubric for {checked.method}, {said}"))
 
 
 @rubric_command.command("schema")
@@ -96,22 +100,6 @@ def init_rubric_command(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
     write_starter_rubric(file)
     print_message(escape_to_one_line(f"wrote {file}; next: evenhand rubric check {file}"))
-
-
-def print_rubric_list(library: RubricLibrary) -> None:
-    """The rubrics that can be used as they are, and the methods that need criteria."""
-    screen, rubrics, methods = Screen(), library.rubrics, library.methods
-    screen.table(
-        {
-            "rubric": [rubric.name for rubric in rubrics],
-            "method": [rubric.method.name for rubric in rubrics],
-            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
-        }
-    )
-    screen.gap()
-    screen.line("Methods for rubrics with criteria of your own:")
-    screen.gap()
-    screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
 def print_rubric(rubric: Rubric) -> None:
@@ -129,8 +117,16 @@ def print_rubric(rubric: Rubric) -> None:
         if statements:
             _print_rubric_title(screen, title)
         for statement in statements:
-            screen.line(_format_statement(statement), 2)
-    _print_rubric_gates(screen, rubric)
+            amount = f" ({format_fraction(statement.amount)})" if statement.amount is not None else ""
+            asks = "" if statement.id == statement.asks else f"{amount}: {statement.asks}"
+            screen.line(f"{statement.id}{asks}", 2)
+    gates = rubric.all_gates()
+    if gates:
+        _print_rubric_title(screen, "Gates")
+    for gate in gates:
+        gated = rubric.criterion(gate.criterion)
+        yes_no = gated is not None and gated.scale.yes_no
+        screen.line(f"{gate.criterion}: {'must be yes' if yes_no else f'at least {format_fraction(gate.min)}'}", 2)
     _print_method_steps(screen, rubric.method)
     ties = list_usable_tie_breaks(rubric)
     if ties:
@@ -158,16 +154,6 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
         _print_criterion(screen, child, indent + 2)
 
 
-def _print_rubric_gates(screen: Screen, rubric: Rubric) -> None:
-    gates = rubric.all_gates()
-    if gates:
-        _print_rubric_title(screen, "Gates")
-    for gate in gates:
-        criterion = rubric.criterion(gate.criterion)
-        yes_no = criterion is not None and criterion.scale.yes_no
-        screen.line(f"{gate.criterion}: {'must be yes' if yes_no else f'at least {format_fraction(gate.min)}'}", 2)
-
-
 def _print_method_steps(screen: Screen, method: Method) -> None:
     _print_rubric_title(screen, "Score")
     for line in _describe_method(method):
@@ -177,19 +163,9 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
 def _format_anchor_level(anchor: Anchor, scale: Scale) -> str:
     if scale.yes_no:
         return "yes" if anchor.min else "no"
-    band = next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), None)
-    if band:
-        return band
-    return (
-        format_fraction(anchor.min)
-        if anchor.min == anchor.max
-        else f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"
-    )
-
-
-def _format_statement(statement: Statement) -> str:
-    amount = f" ({format_fraction(statement.amount)})" if statement.amount is not None else ""
-    return statement.id if statement.id == statement.asks else f"{statement.id}{amount}: {statement.asks}"
+    least, most = format_fraction(anchor.min), format_fraction(anchor.max)
+    ends = least if anchor.min == anchor.max else f"{least}–{most}"
+    return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
 
 
 def _describe_method(method: Method) -> Iterator[str]:
@@ -197,20 +173,14 @@ def _describe_method(method: Method) -> Iterator[str]:
     decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
     yield f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}, {decimals}, by these steps:"
     for number, step in enumerate(method.steps, start=1):
-        yield (
-            f"{number}. {step.kind()}{_format_step_parameters(step)}: "
-            f"{(step.__doc__ or '').splitlines()[0].replace('`', '')}"
-        )
+        about = (step.__doc__ or "").splitlines()[0].replace("`", "")
+        yield f"{number}. {step.kind()}{_format_step_parameters(step)}: {about}"
     if method.grades:
-        yield "Grades: " + ", ".join(
-            f"{g.grade} from {format_fraction(g.from_, method.scale.decimals)}" for g in method.grades
-        )
+        grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
+        yield f"Grades: {', '.join(grades)}"
     if method.verdicts:
-        yield (
-            "Verdict: "
-            + ", ".join(f"{t.verdict} from {format_fraction(t.from_)}" for t in method.verdicts)
-            + ", else fail"
-        )
+        verdicts = (f"{one.verdict} from {format_fraction(one.from_)}" for one in method.verdicts)
+        yield f"Verdict: {', '.join(verdicts)}, else fail"
     if method.environment:
         yield "Environment: " + ", ".join(method.environment)
 

@@ -62,29 +62,32 @@ def run_command(
     if resume and fresh:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
     if plan:
-        return _print_run_plan(file, as_data, resume=resume)
+        from evenhand.workflows.plan import plan_run
+
+        planned = asyncio.run(plan_run(Path(file), resume=resume))
+        print_json(planned) if as_data else print_plan(planned)
+        return 0
     from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
     options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=options, watch=_watch_run))
     with until_reader_leaves():
-        _print_run_result(ran.head, as_data)
+        if as_data:
+            print_json(ran.head)
+        else:
+            from evenhand.cli.run_tables import print_run
+
+            print_run(ran.head)
         _print_run_next_steps(ran, file)
-        if not as_data:
-            _print_github_annotations(ran.id)
+        if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
+            from evenhand.workflows.report import annotate_run
+
+            for line in annotate_run(None, ran.id):  # Failures stand beside the change that made them.
+                print_message(line)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED
     return 0 if report_only else ran.exit_code
-
-
-def _print_run_result(head: dict[str, Any], as_data: bool) -> None:
-    if as_data:
-        print_json(head)
-    else:
-        from evenhand.cli.run_tables import print_run
-
-        print_run(head)
 
 
 def _print_run_next_steps(ran: RunResult, file: str) -> None:
@@ -108,24 +111,6 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
     print_message(f"\nreport: evenhand report {ran.id} --html -o report.html", err=True)
 
 
-def _print_github_annotations(id: str) -> None:
-    """Where GitHub Actions run us, the failures stand beside the change that made them."""
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        return
-    from evenhand.workflows.report import annotate_run
-
-    for line in annotate_run(None, id):
-        print_message(line)
-
-
-def _print_run_plan(file: str, as_data: bool, *, resume: bool) -> int:
-    from evenhand.workflows.plan import plan_run
-
-    planned = asyncio.run(plan_run(Path(file), resume=resume))
-    print_json(planned) if as_data else print_plan(planned)
-    return 0
-
-
 @asynccontextmanager
 async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C stops starting, and a second one stops at once."""
@@ -147,16 +132,18 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
         )
         timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
 
+    def update() -> None:
+        cost, tokens = spent().cost, spent().input + spent().output
+        progress.update(done=course.done + course.skipped, failed=course.failed, cost=cost, tokens=tokens)
+
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
         progress.begin(_describe_run_start(course), total=course.total)
-        async with keep_progress_fresh(progress):
-            feeder = asyncio.create_task(_feed_run_progress(progress, course, spent))
+        async with keep_progress_fresh(progress, update):
             try:
                 yield
             finally:
-                feeder.cancel()
-                _update_progress_line(progress, course, spent())
+                update()
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
@@ -169,17 +156,6 @@ def _describe_run_start(course: RunProgress) -> str:
     until = f"; {course.until}" if course.until else ""
     note = f"; note: {course.note}" if course.note else ""
     return f"{outputs} to look at; {judges}{until}{note}"
-
-
-async def _feed_run_progress(progress: Any, course: RunProgress, spent: Callable[[], Spending]) -> None:
-    while True:
-        _update_progress_line(progress, course, spent())
-        await asyncio.sleep(0.2)
-
-
-def _update_progress_line(progress: Any, course: RunProgress, spent: Spending) -> None:
-    done = course.done + course.skipped
-    progress.update(done=done, failed=course.failed, cost=spent.cost, tokens=spent.input + spent.output)
 
 
 PlanData = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_one_line
-from evenhand.cli.screen import COLUMN_GAP, Screen
+from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_name_middle
 from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
@@ -34,13 +34,27 @@ WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     """Print what came out; the verdict comes last, where the eye is when the command is done."""
     screen = screen or Screen()
-    screen.line(_format_run_heading(head), dim=True)
+    run = head["run"]
+    repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
+    state = [describe_unfinished_run(run)] if describe_unfinished_run(run) else []
+    sizes = [describe_sample_count(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
+    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
     print_section(screen, "Gates", format_gate_lines(head["decision"]["gates"]))
-    print_section(screen, "Flags", _format_flag_lines(head["flags"]))
-    print_section(screen, "Failures", _format_failure_lines(head["failures"]))
-    print_section(screen, "History", _format_history_lines(head["consistency"]))
+    found = [
+        f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
+        f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
+        for one in head["flags"]
+    ]
+    print_section(screen, "Flags", [(line, None) for line in found])
+    failed = [
+        f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})"
+        for one in head["failures"]
+    ]
+    print_section(screen, "Failures", [(line, "red") for line in failed])
+    told = [f"{one['variant']}: {one['says']}" for one in head["consistency"] if one["says"] != NO_HISTORY]
+    print_section(screen, "History", [(line, None) for line in told])
     _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     _print_packed_tables(screen, build_comparison_columns(head))
@@ -49,20 +63,13 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     _print_run_verdict(screen, head)
 
 
-def _format_run_heading(head: RunHeadData) -> str:
-    run = head["run"]
-    repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
-    state = [describe_unfinished_run(run)] if describe_unfinished_run(run) else []
-    sizes = [describe_sample_count(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
-    return " · ".join([run["name"], *sizes, f"run {run['id']}", *state])
-
-
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
     """A table whose first column names its rows; where it is too wide for the screen, two or more of them."""
     if not groups:
         return
     ((head, names),), *rest = _make_column_names_distinct(groups)
-    for table in _pack_columns_into_tables(screen.width - min(WIDEST_NAME, _measure_column_width((head, names))), rest):
+    room = screen.width - min(WIDEST_NAME, max(map(cell_len, (head, *names))))
+    for table in _pack_columns_into_tables(room, rest):
         screen.gap()
         numbers = [name for name, _ in table if name != "verdict"]
         screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
@@ -75,7 +82,7 @@ def _make_column_names_distinct(groups: Sequence[Sequence[TerminalColumn]]) -> l
     for group in groups:
         named.append([])
         for name, cells in group:
-            shown = _shorten_column_name(escape_to_one_line(name))
+            shown = shorten_name_middle(escape_to_one_line(name), WIDEST_NAME)
             while shown in taken:
                 shown += "'"
             taken.add(shown)
@@ -83,36 +90,23 @@ def _make_column_names_distinct(groups: Sequence[Sequence[TerminalColumn]]) -> l
     return named
 
 
-def _shorten_column_name(name: str) -> str:
-    """A name above numbers, which nothing may push off the screen; names that differ often differ at the end."""
-    if cell_len(name) <= WIDEST_NAME:
-        return name
-    start, end = name[:WIDEST_NAME], name[-WIDEST_NAME:]
-    while cell_len(start) + cell_len(end) >= WIDEST_NAME:
-        start, end = (start[:-1], end) if cell_len(start) >= cell_len(end) else (start, end[1:])
-    return f"{start}…{end}"
-
-
 def _pack_columns_into_tables(room: int, groups: Sequence[Sequence[TerminalColumn]]) -> list[list[TerminalColumn]]:
     """Groups of columns side by side while there is room for all of the next one; a group too wide is divided."""
     tables: list[list[TerminalColumn]] = [[]]
     for group in groups:
-        whole = _sum_column_widths(group) <= room
+        whole = sum(map(_measure_column_width, group)) <= room
         for place, column in enumerate(group):
             coming = group if whole and place == 0 else [column]
-            if tables[-1] and _sum_column_widths((*tables[-1], *coming)) > room:
+            if tables[-1] and sum(map(_measure_column_width, (*tables[-1], *coming))) > room:
                 tables.append([])
             tables[-1].append(column)
     return tables
 
 
-def _sum_column_widths(columns: Sequence[TerminalColumn]) -> int:
-    return sum(COLUMN_GAP + _measure_column_width(one) for one in columns)
-
-
 def _measure_column_width(column: TerminalColumn) -> int:
+    """Its longest cell, and the gap beside it."""
     name, cells = column
-    return max(map(cell_len, (name, *cells)))
+    return COLUMN_GAP + max(map(cell_len, (name, *cells)))
 
 
 def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
@@ -130,44 +124,16 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
     every = [(variant, gate) for variant, several in gates.items() for gate in several]
     passed = sum(gate["passed"] is True for _, gate in every)
     shown = every if len(every) <= FEW_GATES else [(variant, gate) for variant, gate in every if not gate["passed"]]
-    lines = [_format_gate_line(variant, gate) for variant, gate in shown]
+    lines: list[tuple[str, str | None]] = []
+    for variant, gate in shown:
+        how = f"{gate['gate']} was not measured (gate {format_figure(gate['min'])})"
+        if gate["passed"] is not None:
+            passes = "passes" if gate["passed"] else "is below"
+            how = f"{gate['gate']} {format_figure(gate['mean'])} {passes} {format_figure(gate['min'])}"
+        lines.append((f"{variant}: {how}", None if gate["passed"] else "red"))
     if passed and len(shown) < len(every):
         lines.append(("all passed" if passed == len(every) else f"{passed} of {len(every)} passed", None))
     return lines
-
-
-def _format_gate_line(variant: str, gate: RunHeadData) -> tuple[str, str | None]:
-    demand = format_figure(gate["min"])
-    if gate["passed"] is None:
-        return f"{variant}: {gate['gate']} was not measured (gate {demand})", "red"
-    if gate["passed"]:
-        return f"{variant}: {gate['gate']} {format_figure(gate['mean'])} passes {demand}", None
-    return f"{variant}: {gate['gate']} {format_figure(gate['mean'])} is below {demand}", "red"
-
-
-def _format_flag_lines(flags: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
-    return [
-        (
-            f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
-            f"{pluralize_count(one['count'], 'output')} (first in {one['first']})",
-            None,
-        )
-        for one in flags
-    ]
-
-
-def _format_failure_lines(failures: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
-    return [
-        (
-            f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})",
-            "red",
-        )
-        for one in failures
-    ]
-
-
-def _format_history_lines(consistency: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
-    return [(f"{one['variant']}: {one['says']}", None) for one in consistency if one["says"] != NO_HISTORY]
 
 
 def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
@@ -182,8 +148,13 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
             for word in ("cached", "failed", "retries")
             if any(one[word] for one in judges)
         ),
-        *_build_judge_cost_columns(judges),
     ]
+    if any(one["input_tokens"] or one["output_tokens"] or one["cost"] for one in judges):
+        columns += [
+            ("tokens in", [f"{one['input_tokens']:,}" for one in judges]),
+            ("out", [f"{one['output_tokens']:,}" for one in judges]),
+            ("cost", [format_dollar_amount(one["cost"]) for one in judges]),
+        ]
     _print_packed_tables(screen, [[column] for column in columns])
     for one in head["agreement"]:
         pair = " and ".join(one["judges"])
@@ -194,17 +165,6 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     for one in judges:
         if one["heuristic"]:
             screen.line(f"{one['name']} is heuristic: it goes by words, not by understanding.")
-
-
-def _build_judge_cost_columns(judges: Sequence[RunHeadData]) -> list[TerminalColumn]:
-    """Tokens and money, where a judge takes any."""
-    if not any(one["input_tokens"] or one["output_tokens"] or one["cost"] for one in judges):
-        return []
-    return [
-        ("tokens in", [f"{one['input_tokens']:,}" for one in judges]),
-        ("out", [f"{one['output_tokens']:,}" for one in judges]),
-        ("cost", [format_dollar_amount(one["cost"]) for one in judges]),
-    ]
 
 
 def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
@@ -222,18 +182,15 @@ def format_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, st
     whose: dict[str, dict[tuple[str, str | None], list[str]]] = {}
     for one in comparisons:
         for badge in one["badges"]:
-            whose.setdefault(badge["badge"], {}).setdefault(_format_badge_line(badge), []).append(one["treatment"])
+            mark, colour = BADGE_MARKS[badge["state"]]
+            advice = f". {describe_badge_advice(badge)}" if describe_badge_advice(badge) else ""
+            line = f"{mark} {badge['badge']}: {describe_badge(badge)}{advice}", colour
+            whose.setdefault(badge["badge"], {}).setdefault(line, []).append(one["treatment"])
     return [
         (text if len(names) == len(comparisons) else f"{text} ({', '.join(names)})", colour)
         for said in whose.values()
         for (text, colour), names in said.items()
     ]
-
-
-def _format_badge_line(badge: RunHeadData) -> tuple[str, str | None]:
-    mark, colour = BADGE_MARKS[badge["state"]]
-    advice = f". {describe_badge_advice(badge)}" if describe_badge_advice(badge) else ""
-    return f"{mark} {badge['badge']}: {describe_badge(badge)}{advice}", colour
 
 
 def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
@@ -251,17 +208,12 @@ def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str
 def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
     decision, run = head["decision"], head["run"]
     screen.gap()
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=_choose_run_colour(head))
+    colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
+    if colour == "green" and not does_verdict_stand(head):  # No green where something speaks against it.
+        colour = "yellow"
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
     cut = f"{describe_unfinished_run(run)}, {describe_sample_count(run)}" if describe_unfinished_run(run) else ""
     why = " ".join(decision["reasons"])
     for name, sentence in (("run", cut), ("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])):
         if sentence:
             screen.line(f"{name}: {sentence}", indent=2)
-
-
-def _choose_run_colour(head: RunHeadData) -> str:
-    """That of the verdict; no green where something speaks against it."""
-    colour = VERDICT_COLOURS.get(head["decision"]["verdict"])
-    if colour is None and head["decision"]["exit_code"]:
-        return "red"
-    return "yellow" if colour in (None, "green") and not does_verdict_stand(head) else colour or "green"

@@ -36,10 +36,7 @@ def score_command(
     limits = build_score_limits(min_score, min_grade, strict)
     scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
     with until_reader_leaves():
-        if as_data:
-            print_json(scores_to_json(scored.scores))
-        else:
-            print_scores(scored.scores, explain=explain)
+        print_json(scores_to_json(scored.scores)) if as_data else print_scores(scored.scores, explain=explain)
         print_shortfalls(scored.shortfalls, err=as_data)
     return scored.exit_code
 
@@ -56,31 +53,44 @@ SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomp
 def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None) -> None:
     """Print the table, the notes, and with `explain` the steps."""
     screen = screen or Screen()
-    screen.line(_format_scores_heading(scores), dim=True)
+    rubric = scores.rubric
+    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
+    outputs = "1 output" if len(scores.scorecards) == 1 else f"{len(scores.scorecards)} outputs"
+    screen.line(f"{name} · {outputs} · fingerprint {scores.fingerprint}", dim=True)
     screen.gap()
     if not scores.scorecards:
         screen.line("no output was scored: every reviewer abstained")
         return
     screen.table(_build_scorecard_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
-    _print_score_notes(screen, scores)
+    cards = order_scorecards(scores)
+    own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_criteria(card), *card.notes))
+    notes = [*scores.notes, *own_notes]
+    if notes:
+        screen.gap()
+    for note in notes:
+        screen.line(note)
     if explain:
         for card in order_scorecards(scores):
-            _print_score_steps(screen, scores.rubric, card)
-
-
-def _format_scores_heading(scores: Scores) -> str:
-    count = len(scores.scorecards)
-    rubric = scores.rubric
-    name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
-    outputs = "1 output" if count == 1 else f"{count} outputs"
-    return f"{name} · {outputs} · fingerprint {scores.fingerprint}"
+            screen.gap()
+            parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
+            screen.line(" ".join(filter(None, parts)), bold=True)
+            for review in card.reviews or ():
+                for moved in review.steps:
+                    screen.line(f"{review.judge}: {moved.why}", indent=2)
+            for moved in card.steps:
+                screen.line(moved.why, indent=2)
+            for line in _list_missing_criteria(card):
+                screen.line(f"no score: {line}", indent=2)
+            for gate in scores.rubric.all_gates():
+                if gate.criterion in card.gates_failed:
+                    screen.line(f"gate failed: {_describe_failed_gate(scores.rubric, gate)}", indent=2)
 
 
 def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
     cards = order_scorecards(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     columns: dict[str, list[str]] = {
-        "rank": [_format_rank(ranks[card.id].rank) for card in cards] if ranks else [],
+        "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
         "output": [card.id for card in cards],
         "score": _align_score_decimals([_format_scorecard_score(card) for card in cards]),
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
@@ -91,32 +101,6 @@ def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
         "gates failed": [", ".join(card.gates_failed) for card in cards],
     }
     return {name: cells for name, cells in columns.items() if any(cells)}
-
-
-def _print_score_notes(screen: Screen, scores: Scores) -> None:
-    notes = list(scores.notes)
-    for card in order_scorecards(scores):
-        notes += [f"{card.id}: {line}" for line in (*_list_missing_criteria(card), *card.notes)]
-    if notes:
-        screen.gap()
-    for note in notes:
-        screen.line(note)
-
-
-def _print_score_steps(screen: Screen, rubric: Rubric, card: Scorecard) -> None:
-    screen.gap()
-    parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
-    screen.line(" ".join(filter(None, parts)), bold=True)
-    for review in card.reviews or ():
-        for moved in review.steps:
-            screen.line(f"{review.judge}: {moved.why}", indent=2)
-    for moved in card.steps:
-        screen.line(moved.why, indent=2)
-    for line in _list_missing_criteria(card):
-        screen.line(f"no score: {line}", indent=2)
-    for gate in rubric.all_gates():
-        if gate.criterion in card.gates_failed:
-            screen.line(f"gate failed: {_describe_failed_gate(rubric, gate)}", indent=2)
 
 
 def _describe_failed_gate(rubric: Rubric, gate: Gate) -> str:
@@ -143,10 +127,6 @@ def order_scorecards(scores: Scores) -> list[Scorecard]:
     return [cards[place.id] for place in scores.ranking]
 
 
-def _format_rank(rank: int | None) -> str:
-    return "–" if rank is None else str(rank)
-
-
 def _format_scorecard_score(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals)
 
@@ -154,9 +134,5 @@ def _format_scorecard_score(card: Scorecard) -> str:
 def _align_score_decimals(scores: list[str]) -> list[str]:
     """Exact scores with as many decimals as the longest of them, so that the points stand below each other."""
     places = max(len(score.partition(".")[2]) for score in scores)
-    return [score if score == "–" or not places else _pad_score_decimals(score, places) for score in scores]
-
-
-def _pad_score_decimals(score: str, places: int) -> str:
-    whole, _, part = score.partition(".")
-    return f"{whole}.{part:0<{places}}"
+    parts = [score.partition(".") for score in scores]
+    return [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in parts]

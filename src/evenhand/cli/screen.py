@@ -33,9 +33,8 @@ class Screen:
 
     def heading(self, text: str, more: str, indent: int) -> None:
         """Print a name in bold with something fainter behind it."""
-        whole = f"{escape_to_one_line(text)}  {escape_to_one_line(more)}"
-        first, *rest = _wrap_terminal_text(whole, self.width - indent)
         name = escape_to_one_line(text)
+        first, *rest = _wrap_terminal_text(f"{name}  {escape_to_one_line(more)}", self.width - indent)
         if first.startswith(name):
             first = _style_terminal_text(name, {"bold": True}) + _style_terminal_text(first[len(name) :], {"dim": True})
         for part in (first, *(_style_terminal_text(line, {"dim": True}) for line in rest)):
@@ -124,46 +123,27 @@ def print_table_or_sentences(
     colours: Mapping[str, str] | None = None,
 ) -> None:
     """Print them; the first `heads` cells name a row, and with `once` the first of these is said once in a table."""
-    table = _rows_to_columns(names, _blank_repeated_heads(rows) if once else rows)
-    if _table_fits_screen(screen, table, right):
-        screen.table(table, right=right, colours=colours)
+    told = [["" if once and at and row[0] == rows[at - 1][0] else row[0], *row[1:]] for at, row in enumerate(rows)]
+    if measure_least_table_width(names, told, right) <= screen.width:
+        columns = {name: [row[place] for row in told] for place, name in enumerate(names)}
+        screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=right, colours=colours)
         return
     for row in rows:
-        mark = row[0] if not names[0] else ""
+        mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
         style = {"fg": colours[mark]} if colours and mark in colours else {}
-        screen.line(_row_to_sentence(names, row, heads), indent=2, **style)
-
-
-def _table_fits_screen(screen: Screen, table: Mapping[str, Sequence[str]], right: Sequence[str]) -> bool:
-    """Whether every column has room for its longest word, and those of numbers for their longest cell."""
-    widest = 0
-    for name, cells in table.items():
-        parts = [name, *cells] if name in right else [word for cell in (name, *cells) for word in cell.split()]
-        widest += max(map(cell_len, parts), default=0)
-    return widest + COLUMN_GAP * (len(table) - 1) <= screen.width
-
-
-def _rows_to_columns(names: Sequence[str], rows: TableRows) -> dict[str, list[str]]:
-    columns = {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    return {name: cells for name, cells in columns.items() if any(cells)}
-
-
-def _blank_repeated_heads(rows: TableRows) -> TableRows:
-    return [["" if place and row[0] == rows[place - 1][0] else row[0], *row[1:]] for place, row in enumerate(rows)]
-
-
-def _row_to_sentence(names: Sequence[str], row: Sequence[str], heads: int) -> str:
-    """A column without a name is a mark before the row."""
-    mark = f"{row[0]} " if not names[0] else ""
-    head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
-    rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-    return f"{mark}{head}: {' · '.join(rest)}"
+        head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
+        rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
+        screen.line(f"{mark} {head}: {' · '.join(rest)}" if mark else f"{head}: {' · '.join(rest)}", indent=2, **style)
 
 
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:
     """What the columns need that have something in them: room for the longest word, or the longest number."""
     columns = [(name, [row[place] for row in rows]) for place, name in enumerate(names)]
-    widths = [_measure_longest_part(name, cells, whole=name in right) for name, cells in columns if any(cells)]
+    widths = [
+        max(cell_len(part) for cell in (name, *cells) for part in ([cell] if name in right else cell.split() or [""]))
+        for name, cells in columns
+        if any(cells)
+    ]
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 
@@ -176,10 +156,6 @@ def narrow_table_rows(
         room = max(NARROWEST_COLUMN, longest - max(0, measure_least_table_width(names, rows, right) - width))
         rows = [[*row[:place], shorten_name_middle(row[place], room), *row[place + 1 :]] for row in rows]
     return rows
-
-
-def _measure_longest_part(name: str, cells: Sequence[str], *, whole: bool) -> int:
-    return max(cell_len(part) for cell in (name, *cells) for part in ([cell] if whole else cell.split() or [""]))
 
 
 def shorten_name_middle(name: str, width: int) -> str:

@@ -25,10 +25,7 @@ def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data:
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
     with until_reader_leaves():
-        if as_data:
-            print_json(sensitivity_json(found))
-        else:
-            print_sensitivity(sensitivity_json(found))
+        print_json(sensitivity_json(found)) if as_data else print_sensitivity(sensitivity_json(found))
 
 
 SensitivityData = Mapping[str, Any]
@@ -85,23 +82,16 @@ def _describe_weight_ranking(one: SensitivityData) -> list[str]:
     if one["tied"]:
         return [one["noise"], *([one["note"]] if one["note"] else [])]
     first, second = one["order"][:2]
-    won, order = one["won"], format_percent(one["share_same_order"])
-    flip = one["flip"]
-    moved = (
-        ""
-        if flip is None
-        else ", ".join(
-            _format_weight_change(part, flip["weights"]) for part in _list_changed_weights(one, flip["weights"])
-        )
-    )
-    turns = (
-        f"No weights put {second} level with {first}."
-        if flip is None and one["exact"]
-        else f"None of the weights drawn put {second} level with {first}."
-        if flip is None
-        else f"The {'smallest change' if flip['exact'] else 'smallest change drawn'} that levels them moves "
-        f"{format_percent(flip['distance'] / 2)} of the weight: {moved}."
-    )
+    won, order, flip = one["won"], format_percent(one["share_same_order"]), one["flip"]
+    if flip is None:
+        turns = f"{'No weights' if one['exact'] else 'None of the weights drawn'} put {second} level with {first}."
+    else:
+        known = [(part, flip["weights"].get(part["criterion"], part["weight"])) for part in one["by_weight"]]
+        changed = [(part, new) for part, new in known if abs(new - part["weight"]) > 0.005]
+        moved = ", ".join(f"{part['criterion']} {part['weight']:.2f} to {new:.2f}" for part, new in changed)
+        drawn = "" if flip["exact"] else " drawn"
+        share = format_percent(flip["distance"] / 2)
+        turns = f"The smallest change{drawn} that levels them moves {share} of the weight: {moved}."
     lines = [
         f"The whole order stays the same with {order} of near weights.",
         f"{first} wins {format_percent(won['share'])} of the samples, {format_percent(won['low'])} to "
@@ -113,18 +103,6 @@ def _describe_weight_ranking(one: SensitivityData) -> list[str]:
     if not one["exact"]:
         lines.append("Ceilings and penalties were worked out anew; flags, bonuses and caps stay as they were.")
     return [*lines, *([one["note"]] if one["note"] else [])]
-
-
-def _list_changed_weights(one: SensitivityData, weights: Mapping[str, float]) -> list[SensitivityData]:
-    return [
-        part
-        for part in one["by_weight"]
-        if part["criterion"] in weights and abs(weights[part["criterion"]] - part["weight"]) > 0.005
-    ]
-
-
-def _format_weight_change(part: SensitivityData, weights: Mapping[str, float]) -> str:
-    return f"{part['criterion']} {part['weight']:.2f} to {weights[part['criterion']]:.2f}"
 
 
 def _describe_without_criterion(part: SensitivityData, one: SensitivityData) -> str:

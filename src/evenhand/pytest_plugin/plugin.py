@@ -121,10 +121,7 @@ class Evenhand:
     ) -> tuple[ScoredOutput, str]:
         """What came out, and what to fail the test with, if anything."""
         __tracebackhide__ = True
-        from evenhand.pytest_plugin.scoring import (
-            score_test_output,
-            serialize_scored_output,  # all that scoring needs.
-        )
+        from evenhand.pytest_plugin.scoring import score_test_output, serialize_scored_output  # all that scoring needs.
         from evenhand.pytest_plugin.shortfalls import format_failure_message
 
         try:
@@ -199,31 +196,21 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     """How many outputs were scored, what they come to, and the lowest of them."""
     from evenhand.guards.personal_data import mask_personal_data  # loaded by the first output that is scored.
     from evenhand.report.untrusted_text import fold_to_one_line
+    from evenhand.wording import pluralize_count
 
     known = [one["composite"] for one in entries if one["composite"] is not None]
     short = [one for one in entries if one["problems"]]
+    tests = {one["test"] for one in entries}
     lines = [
-        f"{_count_session_outputs(len(entries))} in {_count_session_tests(entries)}: "
+        f"{pluralize_count(len(entries), 'output')} in {pluralize_count(len(tests), 'test')}: "
         f"{len(entries) - len(short)} passed, {len(short)} fell short, {len(entries) - len(known)} without a score"
     ]
     if known:
-        lines.append(f"mean composite {fmean(known):.2f} of 1–5, over {_count_session_outputs(len(known))}")
-    for one in sorted(entries, key=_order_lowest_first)[:WORST_SHOWN]:
+        lines.append(f"mean composite {fmean(known):.2f} of 1–5, over {pluralize_count(len(known), 'output')}")
+    # What has no score before all that has one.
+    ordered = sorted(entries, key=lambda one: (one["composite"] is not None, one["composite"] or 0.0, one["test"]))
+    for one in ordered[:WORST_SHOWN]:
         score = "–" if one["composite"] is None else f"{one['composite']:.2f}"
         why = f": {one['problems'][0]}" if one["problems"] else ""
         lines.append(f"  {score:>4}  {fold_to_one_line(mask_personal_data(one['test'] + why), 200)}")
     return lines
-
-
-def _count_session_outputs(count: int) -> str:
-    return "1 output" if count == 1 else f"{count:,} outputs"
-
-
-def _count_session_tests(entries: list[ScoredEntry]) -> str:
-    count = len({one["test"] for one in entries})
-    return "1 test" if count == 1 else f"{count:,} tests"
-
-
-def _order_lowest_first(entry: ScoredEntry) -> tuple[bool, float, str]:
-    """What has no score before all that has one."""
-    return entry["composite"] is not None, entry["composite"] or 0.0, entry["test"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from evenhand.errors import Fault, InputError, suggest_known_word
 
@@ -33,24 +33,22 @@ class ScoredOutput:
     @property
     def state(self) -> Literal["scored", "incomplete"]:
         """Whether there is a score: one that lacks an answer has none."""
-        state: Literal["scored", "incomplete"] = self.data["state"]
-        return state
+        return cast('Literal["scored", "incomplete"]', self.data["state"])
 
     @property
     def score(self) -> float | None:
         """The score under the rubric, on its own scale."""
-        return self._number("score")
+        return cast("float | None", self.data["score"])
 
     @property
     def composite(self) -> float | None:
         """The mean of what assertions and judges came to, from 1 to 5."""
-        return self._number("composite")
+        return cast("float | None", self.data["composite"])
 
     @property
     def layers(self) -> Mapping[str, float | None]:
         """What the composite is the mean of: fact, behavior, judge; each from 1 to 5."""
-        layers: Mapping[str, float | None] = self.data["layers"]
-        return layers
+        return cast("Mapping[str, float | None]", self.data["layers"])
 
     @property
     def verdict(self) -> str | None:
@@ -71,30 +69,23 @@ class ScoredOutput:
     @property
     def judgments(self) -> Sequence[ScoredData]:
         """What each judge said on each criterion, with reason and evidence."""
-        judgments: Sequence[ScoredData] = self.data["judgments"]
-        return judgments
+        return cast("Sequence[ScoredData]", self.data["judgments"])
 
     @property
     def assertions(self) -> Sequence[ScoredData]:
         """Each assertion: whether it passed, what it looked for, what it found and where."""
-        assertions: Sequence[ScoredData] = self.data["assertions"]
-        return assertions
+        return cast("Sequence[ScoredData]", self.data["assertions"])
 
     @property
     def findings(self) -> Sequence[ScoredData]:
         """What the guards found in the output."""
-        findings: Sequence[ScoredData] = self.data["findings"]
-        return findings
+        return cast("Sequence[ScoredData]", self.data["findings"])
 
     def explain(self) -> list[str]:
         """Each step that moved the score, in a sentence; then those of the composite, where there are assertions."""
         card = self.data["scorecard"]
         steps = [*(card["steps"] if card else ()), *(self.data["composite_steps"] if self.assertions else ())]
         return [step["why"] for step in steps]
-
-    def _number(self, name: str) -> float | None:
-        value: float | None = self.data[name]
-        return value
 
     def _read_scorecard(self, name: str) -> str | None:
         card = self.data["scorecard"]

@@ -57,7 +57,9 @@ def score_test_output(
     output: str | VariantOutput, demand: OutputRequirements, test: str, folder: Path
 ) -> tuple[ScoredOutput, OutputRows]:
     """Score an output; an EvenhandError where what is asked cannot be."""
-    made = _wrap_test_output(output)
+    if not isinstance(output, str | VariantOutput):
+        raise InputError(Fault(f"an output is a text or a VariantOutput, got {type(output).__name__}"))
+    made = VariantOutput(text=output) if isinstance(output, str) else output
     rubric = _load_test_rubric(demand.rubric, folder)
     assertions = _read_test_assertions(demand.assertions, folder)
     if rubric is None and not assertions:
@@ -72,7 +74,11 @@ def score_test_output(
         context=demand.context or "",
     )
     rows = run_in_own_loop(_score_as_run(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
-    data = _result_row_to_data(rows.result)
+    # The row of a result as plain data for readers.
+    content = json.loads(rows.result["content"])
+    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
+    shown = {name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
+    data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
     scored = ScoredOutput(
         test=test,
@@ -135,14 +141,6 @@ class PluginConnections(Connections):
         self._models |= {one.name: one for one in opened if not isinstance(one, str)}
 
 
-def _wrap_test_output(output: object) -> VariantOutput:
-    if isinstance(output, VariantOutput):
-        return output
-    if not isinstance(output, str):
-        raise InputError(Fault(f"an output is a text or a Made, got {type(output).__name__}"))
-    return VariantOutput(text=output)
-
-
 def _load_test_rubric(given: RubricLike | None, folder: Path) -> Rubric | None:
     if given is None or isinstance(given, Rubric):
         return given
@@ -155,18 +153,6 @@ def _read_test_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ..
     if faults:
         raise InputError(*faults)
     return read
-
-
-def _result_row_to_data(row: Row) -> OutputJson:
-    """The row of a result as plain data for readers."""
-    content = json.loads(row["content"])
-    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
-    return {
-        **content,
-        "state": row["state"],
-        **{name: _exact_row_to_float(row[name]) for name in SHOWN_SCORES},
-        "layers": layers,
-    }
 
 
 def _exact_row_to_float(exact: str | None) -> float | None:

@@ -59,21 +59,16 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
     """Keep the entries as a finished run, and say its id."""
     row = _build_session_run_row(entries, began)
     store.begin_run(row)
-    samples = _group_session_samples(entries)
-    for at, (id, content, own) in enumerate(samples):
+    for at, (id, content, own) in enumerate(_group_session_samples(entries)):
         place = {"run": row["id"], "position": at}
+        found = {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in own}
+        sample = to_stored_json({**content, "id": id, "metadata": found})
         store.write_rows(
             RowBatch(
-                samples=[
-                    {
-                        **place,
-                        "id": id,
-                        "content": to_stored_json({**content, "id": id, "metadata": _describe_test_problems(own)}),
-                    }
-                ],
+                samples=[{**place, "id": id, "content": sample}],
                 results=[_build_session_result_row(entry, place) for entry in own],
                 calls=[
-                    _build_session_call_row(call, place, entry["variant"])
+                    {**call, **place, "key": _build_session_call_key(call["key"], place, entry["variant"])}
                     for entry in own
                     for call in entry["rows"]["calls"]
                 ],
@@ -86,7 +81,21 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
 
 
 def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
-    frame = _merge_session_frames([entry["rows"]["frame"] for entry in entries])
+    frames = [entry["rows"]["frame"] for entry in entries]
+    # One frame for all: each judge, rubric and assertion once.
+    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
+    marks = _list_distinct_json(
+        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
+    )
+    names = Counter(name for name, _ in marks)
+    frame = {
+        **frames[0],
+        "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
+        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
+        "rubrics": rubrics,
+        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
+        "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
+    }
     return {
         "id": f"{began:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}",
         "name": PYTEST_RUN_NAME,
@@ -105,23 +114,6 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     }
 
 
-def _merge_session_frames(frames: Sequence[SessionJson]) -> SessionJson:
-    """One frame for all: each judge, rubric and assertion once."""
-    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
-    marks = _list_distinct_json(
-        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
-    )
-    names = Counter(name for name, _ in marks)
-    return {
-        **frames[0],
-        "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
-        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
-        "rubrics": rubrics,
-        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
-        "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
-    }
-
-
 def _name_session_frame(frame: SessionJson) -> str:
     return str(frame["rubrics"][0]["name"]) if frame["rubrics"] else "assertions"
 
@@ -137,24 +129,16 @@ def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample
         of_test: list[SessionSample] = []
         for entry in own:
             content = {**entry["rows"]["sample"], "outputs": {}}
+            alike = (others for _, other, others in of_test if other == content)
             shared = next(
-                (one for one in of_test if one[1] == content and not _has_variant_entry(one[2], entry["variant"])), None
+                (others for others in alike if entry["variant"] not in {one["variant"] for one in others}), None
             )
             if shared is not None:
-                shared[2].append(entry)
+                shared.append(entry)
             else:
                 of_test.append((f"{test} #{len(of_test) + 1}" if of_test else test, content, [entry]))
         samples += of_test
     return samples
-
-
-def _has_variant_entry(entries: Sequence[SessionJson], variant: str) -> bool:
-    return any(entry["variant"] == variant for entry in entries)
-
-
-def _describe_test_problems(entries: Sequence[SessionJson]) -> dict[str, str]:
-    """What the test found, by variant."""
-    return {f"in the test, {one['variant']}": "; ".join(one["problems"]) or "passed" for one in entries}
 
 
 def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
@@ -164,10 +148,6 @@ def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -
     if content["scorecard"] is not None:  # What a test asks for is a gate: it decides and moves no number.
         content["scorecard"]["gates_failed"] += entry["missed"]
     return {**row, **place, "content": to_stored_json(content)}
-
-
-def _build_session_call_row(row: Row, place: Mapping[str, object], variant: str) -> Row:
-    return {**row, **place, "key": _build_session_call_key(row["key"], place, variant)}
 
 
 def _build_session_call_key(key: str, place: Mapping[str, object], variant: str) -> str:
@@ -180,6 +160,13 @@ def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
     short = [entry for entry in entries if entry["problems"]]
     reached = f"{len(entries) - len(short)} of {len(entries)} outputs reach what their tests ask for."
     reasons = [f"{entry['test']}: {'; '.join(entry['problems'])}" for entry in short]
+    passed: dict[str, list[bool]] = {}
+    for entry in entries:
+        passed.setdefault(entry["variant"], []).append(not entry["problems"])
+    gates = {
+        name: [{"gate": "outputs that pass", "min": 1.0, "mean": sum(own) / len(own), "passed": all(own)}]
+        for name, own in passed.items()
+    }
     more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
     return {
         "verdict": "SOLO",
@@ -189,13 +176,6 @@ def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
         "reasons": [*reasons[:MOST_REASONS], *more],
         "exit_code": 1 if short else 0,
         "best": None,
-        "gates": {
-            name: [_build_session_gate(entries, name)] for name in dict.fromkeys(entry["variant"] for entry in entries)
-        },
+        "gates": gates,
         "comparisons": [],
     }
-
-
-def _build_session_gate(entries: Sequence[SessionJson], variant: str) -> SessionJson:
-    own = [not entry["problems"] for entry in entries if entry["variant"] == variant]
-    return {"gate": "outputs that pass", "min": 1.0, "mean": sum(own) / len(own), "passed": all(own)}

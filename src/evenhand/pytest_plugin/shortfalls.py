@@ -133,9 +133,9 @@ def _describe_lacking_criteria(scored: ScoredOutput, shown: Callable[[object], s
         key=lambda one: _measure_criterion_share(scored, one),
     )
     for one in lacking[:MOST_CRITERIA_TOLD]:
-        score = (
-            "no answer" if one["score"] is None else f"{one['score']:g}{_format_scale_suffix(scored, one['criterion'])}"
-        )
+        ends = scored.scales.get(one["criterion"])
+        scale = f" of {ends[0]:g}–{ends[1]:g}" if ends else ""
+        score = "no answer" if one["score"] is None else f"{one['score']:g}{scale}"
         yield f"criterion {shown(one['criterion'])}: {score} by {shown(one['judge'])}"
         why = one["why_not"] or one["reason"]
         if why:
@@ -151,8 +151,3 @@ def _measure_criterion_share(scored: ScoredOutput, one: ScoredData) -> float:
         return -1.0
     low, high = scored.scales.get(one["criterion"], (0.0, 1.0))
     return float((one["score"] - low) / (high - low))
-
-
-def _format_scale_suffix(scored: ScoredOutput, criterion: str) -> str:
-    ends = scored.scales.get(criterion)
-    return f" of {ends[0]:g}–{ends[1]:g}" if ends else ""

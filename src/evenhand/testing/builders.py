@@ -20,7 +20,7 @@ def rubric(*criteria: str | Mapping[str, object], **more: object) -> Rubric:
 
     A keyword is a field of the rubric file, as in method="judge-skill".
     """
-    listed = [_build_test_criterion(one) for one in criteria]
+    listed = [{"id": one, "asks": f"Is it {one}?"} if isinstance(one, str) else one for one in criteria]
     return load_rubric({"name": "test", **({"criteria": listed} if listed else {}), **more})
 
 
@@ -56,10 +56,6 @@ def made(
 def answers(id: str = "output", /, **scores: Number | bool | None) -> Answers:
     """What a judge says about one output, criterion by criterion; None is a criterion that it left open."""
     return Answers(id=id, scores={criterion: _build_test_score(value) for criterion, value in scores.items()})
-
-
-def _build_test_criterion(given: str | Mapping[str, object]) -> Mapping[str, object]:
-    return {"id": given, "asks": f"Is it {given}?"} if isinstance(given, str) else given
 
 
 def _build_test_score(value: Number | bool | None) -> CriterionScore:

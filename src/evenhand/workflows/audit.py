@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -28,24 +27,20 @@ def audit_run(store: Store, run: str) -> Audit:
     silent = any(one["kind"] in ("judge", "abstention") for one in head["failures"])
     whole = any(rubric["method"]["holistic"] for rubric in setup["rubrics"].values())
     # The columns tell all of a run in which every judge answered; else its results are gone through once more.
+    rows = (row for row in store.results(table.run) if row["variant"] in table.variants)
     heard, holistic = (
-        count_answers_in_results(_stream_result_contents(store, table), len(table.score))
+        count_answers_in_results((json.loads(row["content"]) for row in rows), len(table.score))
         if silent or whole
         else (count_complete_answers(table), {})
     )
-    return audit_judges(
-        AuditedRun(
-            table=table,
-            answer_counts=heard,
-            makers=_models_of_variants(store, table, setup),
-            holistic=holistic,
-            comparisons=tuple(head["decision"]["comparisons"]),
-        )
+    audited = AuditedRun(
+        table=table,
+        answer_counts=heard,
+        makers=_models_of_variants(store, table, setup),
+        holistic=holistic,
+        comparisons=tuple(head["decision"]["comparisons"]),
     )
-
-
-def _stream_result_contents(store: Store, table: RunTable) -> Iterator[Json]:
-    return (json.loads(row["content"]) for row in store.results(table.run) if row["variant"] in table.variants)
+    return audit_judges(audited)
 
 
 def _models_of_variants(store: Store, table: RunTable, setup: Json) -> dict[str, str]:

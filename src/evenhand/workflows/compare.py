@@ -93,7 +93,10 @@ def compare_runs(
     sides = choose_compared_sides(store, runs, terms.control)
     control, *treatments = sides
     common = [match_run_samples(control.member, side.member) for side in treatments]
-    _refuse_disjoint_runs(control, treatments, common)
+    for side, shared in zip(treatments, common, strict=True):
+        if not shared.both:  # There is nothing that could be forced.
+            hint = "samples are paired by their ids: are these runs of the same eval?"
+            raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
     by_lot = [are_missing_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)]
     pairs = pair_rows([side.member for side in sides])
     objections = [
@@ -114,16 +117,6 @@ def compare_runs(
         power=_comparison_power_json(found, sides, pairs) if terms.power else None,
         scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
     )
-
-
-def _refuse_disjoint_runs(
-    control: ComparedSide, treatments: Sequence[ComparedSide], common: Sequence[SharedSamples]
-) -> None:
-    """Without one sample in common there is nothing that could be forced."""
-    for side, found in zip(treatments, common, strict=True):
-        if not found.both:
-            hint = "samples are paired by their ids: are these runs of the same eval?"
-            raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
 
 
 def _objections_between_runs(
@@ -156,16 +149,13 @@ def _describe_force(
 
 def _compared_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
     """Over all treatments: what is in all of them is paired."""
-    lost = dict.fromkeys(id for found in common for id in found.only_first)
-    more = dict.fromkeys(id for found in common for id in found.only_second)
-    changed = dict.fromkeys(id for found in common for id in found.changed)
-    return {
-        "both": own - len(lost),
-        **{
-            name: {"count": len(ids), "first": list(ids)[:SAMPLE_IDS_NAMED]}
-            for name, ids in (("only_control", lost), ("only_treatment", more), ("changed", changed))
-        },
+    ids = {
+        "only_control": dict.fromkeys(id for found in common for id in found.only_first),
+        "only_treatment": dict.fromkeys(id for found in common for id in found.only_second),
+        "changed": dict.fromkeys(id for found in common for id in found.changed),
     }
+    named = {name: {"count": len(some), "first": list(some)[:SAMPLE_IDS_NAMED]} for name, some in ids.items()}
+    return {"both": own - len(ids["only_control"]), **named}
 
 
 def _comparison_notes(
@@ -191,15 +181,11 @@ def _comparison_notes(
     ]
     gates = {tuple(sorted(side.frame.gates.items())) for side in sides}
     notes += [f"the gates are those of {sides[-1].name}"] if len(gates) > 1 else []
-    return [*notes, *_note_picked_treatment(sides)]
-
-
-def _note_picked_treatment(sides: Sequence[ComparedSide]) -> list[str]:
-    """One treatment picked from several of a run looks better than it is: nothing allows for the others."""
-    tried = len(sides[0].frame.variants) - 1
-    if len({side.run["id"] for side in sides}) > 1 or len(sides) != 2 or tried < 2:
-        return []
-    return [f"{sides[1].name} is one of {tried} treatments of its run: p is not adjusted for the others"]
+    tried = len(control.frame.variants) - 1
+    # One treatment picked from several of a run looks better than it is: nothing allows for the others.
+    if len({side.run["id"] for side in sides}) == 1 and len(treatments) == 1 and tried > 1:
+        notes.append(f"{sides[1].name} is one of {tried} treatments of its run: p is not adjusted for the others")
+    return notes
 
 
 def _comparison_power_json(found: DecidedComparison, sides: Sequence[ComparedSide], pairs: PairedRows) -> Json:
@@ -231,8 +217,7 @@ def decide_sides(
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
-    layers, others = _shared_layers(pairs)
-    columns = {side.name: _paired_column(pairs, place, layers, others) for place, side in enumerate(sides)}
+    layers, columns = _build_paired_columns(sides, pairs)
     heads = {side.run["id"]: _load_side_head(store, side) for side in sides}
     looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
     stopping = heads[looked.run["id"]].get("stopping") if looked else None
@@ -253,31 +238,31 @@ def decide_sides(
         forced=forced,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
-    return DecidedComparison(
-        decision=decision,
-        columns=columns,
-        notes=(note,) if note and decision.comparisons else (),
-    )
+    notes = (note,) if note and decision.comparisons else ()
+    return DecidedComparison(decision=decision, columns=columns, notes=notes)
 
 
-def _shared_layers(pairs: PairedRows) -> tuple[tuple[str, ...], bool]:
-    """The layers that every composite was computed from, and whether some were computed from others too."""
+def _build_paired_columns(
+    sides: Sequence[ComparedSide], pairs: PairedRows
+) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
+    """The layers that every composite was computed from, and what each side scored.
+
+    Where layers differ, by those that all have: means of different things are no match.
+    """
     sets = {layers for place in range(len(pairs.members)) for layers in pairs.layer_sets(place)}
-    every = tuple(sorted(set.intersection(*map(set, sets)))) if sets else ()
-    if len(sets) > 1 and not every:
+    every, differ = tuple(sorted(set.intersection(*map(set, sets)))) if sets else (), len(sets) > 1
+    if differ and not every:
         what = "no layer is behind all composites: there is nothing to compare by"
         raise InputError(Fault(what, "configure the same checks for all samples of both"))
-    return every, len(sets) > 1
-
-
-def _paired_column(pairs: PairedRows, place: int, layers: Sequence[str], others: bool) -> VariantColumn:
-    """What one scored. Where layers differ, by those that all have: means of different things are no match."""
-    own = pairs.layers(place)
-    return VariantColumn(
-        composite=pairs.composite(place, layers if others else None),
-        layers={name: own[name] for name in layers} if others else own,
-        criteria=pairs.criteria(place),
-    )
+    columns = {}
+    for place, side in enumerate(sides):
+        own = pairs.layers(place)
+        columns[side.name] = VariantColumn(
+            composite=pairs.composite(place, every if differ else None),
+            layers={name: own[name] for name in every} if differ else own,
+            criteria=pairs.criteria(place),
+        )
+    return every, columns
 
 
 def _load_side_head(store: Store, side: ComparedSide) -> Json:
@@ -332,24 +317,19 @@ def comparison_power_json(
         **{
             name: {
                 "effect": round(effect, 6),
-                "needed": needed[name],
-                "more": _more_samples_needed(needed[name], found.n),
+                "needed": count,
+                "more": None if count is None else max(0, count - found.n),
             }
-            for name, effect in effects.items()
+            for (name, effect), count in zip(effects.items(), needed.values(), strict=True)
         },
-        "table": [{"n": n, **_power_at_size(n, effects, found.sd, step)} for n in sorted(sizes)],
+        "table": [
+            {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
+            for n in sorted(sizes)
+        ],
         "method": power_of(max(2, found.n), smallest, found.sd, step=step).method,
     }
-
-
-def _power_at_size(n: int, effects: dict[str, float], sd: float, step: float) -> dict[str, float]:
-    return {name: round(power_of(n, effect, sd, step=step).power, 4) for name, effect in effects.items()}
 
 
 def _samples_needed(effect: float, sd: float, step: float) -> int | None:
     found = needed_for(effect, sd, step=step) if effect else None
     return None if found is None else max(LEAST_NEEDED, found)
-
-
-def _more_samples_needed(needed: int | None, pairs: int) -> int | None:
-    return None if needed is None else max(0, needed - pairs)

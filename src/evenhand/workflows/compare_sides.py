@@ -84,12 +84,9 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
                 what = f"no run of {variant!r} is here, and {what}"
             raise InputError(Fault(what, suggest_known_word(variant, frame.variants))) from None
         reference = before
-    return _NamedRun(asked=reference, run=_mark_killed_run(store, row), frame=_run_eval_snapshot(row), variant=variant)
-
-
-def _mark_killed_run(store: Store, row: Row) -> Row:
-    """A run that says running while nobody works on it was killed."""
-    return {**row, "state": "killed"} if row["state"] == "running" and not store.is_run_held(row) else row
+    if row["state"] == "running" and not store.is_run_held(row):  # Nobody works on it: it was killed.
+        row = {**row, "state": "killed"}
+    return _NamedRun(asked=reference, run=row, frame=_run_eval_snapshot(row), variant=variant)
 
 
 def _run_eval_snapshot(row: Row) -> EvalSnapshot:
@@ -122,7 +119,9 @@ def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> lis
         (ours, theirs) if ours != theirs else (_name_compared_side(first, ours), _name_compared_side(second, theirs))
     )
     if names[0] == names[1]:
-        names = _name_sides_by_run(first.run["id"], second.run["id"])
+        # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
+        ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
+        names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
     return [
         ComparedSide(
             name=name, run=one.run, member=VariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
@@ -143,12 +142,6 @@ def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
         return str(wanted)
     hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
-
-
-def _name_sides_by_run(first: str, second: str) -> tuple[str, str]:
-    """The ends of two ids, which are short enough for a sentence, where they tell the runs apart."""
-    ends = first.rpartition("-")[2], second.rpartition("-")[2]
-    return (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first, second)
 
 
 def _name_compared_side(one: _NamedRun, variant: str) -> str:
@@ -217,10 +210,14 @@ def object_to_changed_samples(
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
     if found.changed:
-        fields = _changed_sample_fields(store, control, treatment, found.changed[0])
-        told = f"{samples_in_words(len(found.changed))} of one id, first {found.changed[0]!r}" + (
-            f" ({fields})" if fields else ""
-        )
+        first = found.changed[0]
+        rows = [
+            next(row for row in store.samples(run["id"]) if row["id"] == first) for run in (control.run, treatment.run)
+        ]
+        one, other = (json.loads(row["content"]) for row in rows)
+        fields = ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
+        what = f"{samples_in_words(len(found.changed))} of one id, first {first!r}"
+        told = f"{what} ({fields})" if fields else what
         fix = "give changed samples new ids, or run both on the same ones"
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
@@ -245,24 +242,11 @@ def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> 
     if len({layers for found in sets for layers in found}) <= 1:
         return
     told = [
-        " and ".join(f"{_join_layer_names(layers)} ({samples_in_words(count)})" for layers, count in found.items())
+        " and ".join(
+            f"{' + '.join(layers) or 'no layers'} ({samples_in_words(count)})" for layers, count in found.items()
+        )
         for found in sets
     ]
     parts = [f"{side.name} by {layers}" for side, layers in zip(sides, told, strict=True) if layers]
     fix = "configure the same checks for all samples of both"
     yield ComparisonObjection(what="composites are of different layers", parts=tuple(parts), fix=fix)
-
-
-def _changed_sample_fields(store: Store, control: ComparedSide, treatment: ComparedSide, id: str) -> str:
-    one, other = (_load_sample_content(store, side, id) for side in (control, treatment))
-    return ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
-
-
-def _load_sample_content(store: Store, side: ComparedSide, id: str) -> dict[str, Any]:
-    found = next(row for row in store.samples(side.run["id"]) if row["id"] == id)
-    content: dict[str, Any] = json.loads(found["content"])
-    return content
-
-
-def _join_layer_names(layers: Sequence[str]) -> str:
-    return " + ".join(layers) or "no layers"

@@ -39,10 +39,13 @@ def open_connections(options: ConnectionOptions) -> Connections:
         requests_per_minute=options.requests_per_minute,
         tokens_per_minute=options.tokens_per_minute,
     )
+    dollars = options.dollars
+    money = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
+    limited = money is not None or options.tokens is not None
     return Connections(
         os.environ,
         limits=limits,
-        budget=_build_budget(options),
+        budget=Budget(money=money, tokens=options.tokens) if limited else None,
         prices=load_prices(options.prices),
         record=options.record,
         replay=options.replay,
@@ -52,11 +55,3 @@ def open_connections(options: ConnectionOptions) -> Connections:
 def load_prices(file: Path | None) -> Prices:
     """The price list in a file, or the one that ships."""
     return Prices.load(file) if file else Prices.shipped()
-
-
-def _build_budget(options: ConnectionOptions) -> Budget | None:
-    dollars = options.dollars
-    if dollars is None and options.tokens is None:
-        return None
-    exact = None if dollars is None else Decimal(dollars.numerator) / Decimal(dollars.denominator)
-    return Budget(money=exact, tokens=options.tokens)

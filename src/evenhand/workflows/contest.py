@@ -98,10 +98,8 @@ async def run_contest(
     _refuse_changed_submissions(rebuild_contest_state(begun), contest.submissions)
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_finished_contest_record(store, row["id"], begun, contest))
-    judges, others = (
-        open_contest_judges(contest.task.judges, connections),
-        open_contest_judges(contest.task.challenge_judges, connections),
-    )
+    judges = open_contest_judges(contest.task.judges, connections)
+    others = open_contest_judges(contest.task.challenge_judges, connections)
     locked = None if begun else await ensure_task_dimensions(contest.task, connections, how)
     if row is None:
         row = _begin_stored_contest(store, contest, how)
@@ -113,8 +111,11 @@ async def run_contest(
     try:
         if locked is not None:
             log.write(ContestCreated(at=_find_contest_start(contest), task=locked))
-        await play_contest(log, ContestPanels(judges, others, how), _contest_arrivals(contest), tell)
-        why = _explain_open_contest(log.state, contest.until)
+        arrivals = Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
+        await play_contest(log, ContestPanels(judges, others, how), arrivals, tell)
+        if log.state.phase != "closed":
+            moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
+            why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
     except UnansweredError as error:
         why = str(error)
     except BaseException as error:
@@ -136,6 +137,13 @@ def _finished_contest_record(store: Store, id: str, events: Sequence[ContestEven
     return {**kept, "refused": merge_refused(kept["refused"], explain_refused_entries(events, late), state)}
 
 
+def _find_contest_start(contest: Contest) -> datetime:
+    """In the time of the contest it begins with the first that comes."""
+    deadline = contest.task.deadline
+    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
+    return min(times, default=datetime.now(UTC))
+
+
 def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:
     began = datetime.now(UTC)
     row: Row = {
@@ -153,17 +161,6 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
     return row
 
 
-def _contest_arrivals(contest: Contest) -> Arrivals:
-    return Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
-
-
-def _find_contest_start(contest: Contest) -> datetime:
-    """In the time of the contest it begins with the first that comes."""
-    deadline = contest.task.deadline
-    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
-    return min(times, default=datetime.now(UTC))
-
-
 def _refuse_changed_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:
     """A submission that was judged cannot become another one."""
     for one in submissions:
@@ -171,14 +168,6 @@ def _refuse_changed_submissions(state: ContestState, submissions: Sequence[Submi
         if kept is not None and kept.submission != one:
             what = f"the submission {one.id!r} has changed since the contest began"
             raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
-
-
-def _explain_open_contest(state: ContestState, until: datetime | None) -> str:
-    """Why a contest that was played as far as it goes is not at its end."""
-    if state.phase == "closed":
-        return ""
-    moment = "" if until is None else until.isoformat(timespec="seconds")
-    return f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
 
 
 async def generate_dimensions(

@@ -31,12 +31,20 @@ class LockedDimensions:
 
 def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
     """Append the dimensions to a task file, if it then reads as the same task with these dimensions."""
-    to_paste = _dimensions_to_flow_yaml(rubric)
+    # The same in flow style, which is at home in JSON and in every YAML.
+    entries = []
+    for one in rubric.criteria:
+        fixed = ', "fixed": true' if one.fixed else ""
+        weight = _format_dimension_weight(one.weight)
+        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
+    to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
     real = path.resolve()  # A link stays a link.
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")
     try:
-        part.write_bytes(content + _end_last_line(content) + _match_line_endings(content, dimensions_to_yaml(rubric)))
+        block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
+        block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
+        part.write_bytes(content + block.encode())
         if not _file_reads_as_task(part, replace(task, dimensions=rubric)):
             return LockedDimensions(to_paste=to_paste, written=False)
         shutil.copymode(real, part)
@@ -62,16 +70,6 @@ def dimensions_to_yaml(rubric: Rubric) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _dimensions_to_flow_yaml(rubric: Rubric) -> str:
-    """The same in flow style, which is at home in JSON and in every YAML."""
-    entries = []
-    for one in rubric.criteria:
-        fixed = ', "fixed": true' if one.fixed else ""
-        weight = _format_dimension_weight(one.weight)
-        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
-    return '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
-
-
 def _file_reads_as_task(part: Path, wanted: Task) -> bool:
     """Whether the file means what is wanted: JSON, flow style, an end mark or a block of text at the end may not."""
     try:
@@ -79,17 +77,6 @@ def _file_reads_as_task(part: Path, wanted: Task) -> bool:
     except ContestError:
         return False
     return contest_task_json(replace(found, name=wanted.name)) == contest_task_json(wanted)
-
-
-def _end_last_line(content: bytes) -> bytes:
-    if content.endswith(b"\n"):
-        return b""
-    return b"\r\n" if b"\r\n" in content else b"\n"
-
-
-def _match_line_endings(content: bytes, block: str) -> bytes:
-    """The block with the line ends of the file."""
-    return (block.replace("\n", "\r\n") if b"\r\n" in content else block).encode()
 
 
 def _quote_yaml_text(text: str) -> str:

@@ -127,7 +127,11 @@ async def check_submission_file(
     async with open_connections(connect) as connections:
         judged = _assign_judges(task, judges, connections)
         feedback = await check_submission(judged, submission, connections=connections, how=how)
-    late = _explain_lateness(task, submission, datetime.now(UTC))
+    late = ""
+    # Time is that of the files; who hands it in now goes by the clock.
+    if task.deadline is not None and max(submission.at, datetime.now(UTC)) > task.deadline:
+        what = "it" if submission.at > task.deadline else "handed in now, it"
+        late = f"the deadline, {task.deadline.isoformat()}, is over: {what} would be refused as late"
     return CheckedSubmission(task=task, submission=submission, feedback=feedback, late=late)
 
 
@@ -151,11 +155,3 @@ def _assign_judges(task: Task, named: tuple[str, ...], connections: Connections)
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; evenhand models lists them"
         raise InputError(Fault("nobody is named to judge", hint))
     return replace(task, judges=names, weights={name: task.weights[name] for name in names if name in task.weights})
-
-
-def _explain_lateness(task: Task, submission: Submission, now: datetime) -> str:
-    """Time is that of the files; who hands it in now goes by the clock."""
-    if task.deadline is None or max(submission.at, now) <= task.deadline:
-        return ""
-    what = "it" if submission.at > task.deadline else "handed in now, it"
-    return f"the deadline, {task.deadline.isoformat()}, is over: {what} would be refused as late"

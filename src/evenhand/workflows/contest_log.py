@@ -48,23 +48,22 @@ class ContestSession:
     def end_session(self, log: ContestLog, why: str) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         last = log.state.at
+        # What all sittings together have spent; a cost is known where it is known of each.
+        before, now = self._before.get("spent") or {}, spending_to_json(self._connections.spent)
+        known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
+        spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
         more = {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
             "refused": merge_refused(
                 self._before.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
             ),
-            "spent": self._sum_spent(),
+            "spent": spent,
             "stopped": why or None,
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
         self._store.contests.release_contest(self.id, state, ended, to_stored_json(more), holder=process_holder_name())
         return more
-
-    def _sum_spent(self) -> Json:
-        """What all sittings together have spent; a cost is known where it is known of each."""
-        before, now = self._before.get("spent") or {}, spending_to_json(self._connections.spent)
-        return {name: _add_known_costs(before.get(name, 0), now[name]) for name in now}
 
 
 def merge_refused(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
@@ -77,10 +76,6 @@ def merge_refused(before: Sequence[Json], now: Sequence[RefusedEntry], state: Co
     return list(found.values())
 
 
-def _add_known_costs(before: Any, now: Any) -> Any:
-    return None if before is None or now is None else before + now
-
-
 def load_contest_record(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
     row = store.contests.find_contest(id)
@@ -89,15 +84,10 @@ def load_contest_record(store: Store, id: str) -> Json:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
         stopped = None if store.contests.is_contest_held(row) else "it was killed"
-        return {
-            "id": row["id"],
-            **contest_json(events),
-            "ahead": None,
-            "refused": [],
-            "spent": None,
-            "stopped": stopped,
-        }
-    return {"id": row["id"], **contest_json(events), **json.loads(row["summary"])}
+        more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
+    else:
+        more = json.loads(row["summary"])
+    return {"id": row["id"], **contest_json(events), **more}
 
 
 def load_contest_events(store: Store, id: str) -> list[ContestEvent]:
@@ -123,9 +113,8 @@ def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row |
     rows, digest = store.contests.list_contests(task.name), digest_contest_terms(task, how)
     found = next((row for row in rows if row["digest"] == digest), None)
     if rows and found is None:
-        differing = _list_differing_terms(
-            next(store.contests.stream_events(rows[0]["id"], calls=True), None), task, how
-        )
+        first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
+        differing = _list_differing_terms(first, task, how)
         what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
         raise ContestError(Fault(what, "leave --resume out to begin a new one"))
     return found
@@ -149,9 +138,8 @@ def _list_differing_terms(first: Row | None, task: Task, how: JudgeOptions) -> l
     before = {**json.loads(first["content"])["task"], **json.loads(first["calls"])["how"]}
     now = {**contest_task_json(task), **contest_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
-    return [f"{name} {_shorten_term(before.get(name))}, not {_shorten_term(now[name])}" for name in names] or [
-        "dimensions"
-    ]
+    differing = [f"{name} {_shorten_term(before.get(name))}, not {_shorten_term(now[name])}" for name in names]
+    return differing or ["dimensions"]
 
 
 def _shorten_term(value: object) -> str:

@@ -41,28 +41,19 @@ class HistoryEntry:
 @takes_store
 def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
     """The finished runs of an eval, oldest first, by variant; a subject may also be NAME/VARIANT."""
-    found = _find_subject_history(store, subject)
+    runs = store.list_runs(subject)
+    if runs:
+        summaries = [json.loads(run["summary"]) for run in reversed(runs) if run["summary"] is not None]
+        variants = dict.fromkeys(one["name"] for summary in summaries for one in summary["variants"])
+        found = [line for variant in variants for line in _variant_history(runs, variant)]
+    else:
+        name, slash, variant = subject.rpartition("/")
+        found = _variant_history(store.list_runs(name), variant) if slash else []
     if not found:
         names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
         hint = suggest_close_word(subject, names) or f"known: {', '.join(names[:10])}"
         raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
     return found
-
-
-def _find_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
-    runs = store.list_runs(subject)
-    if runs:
-        return [line for variant in _variants_in_runs(runs) for line in _variant_history(runs, variant)]
-    name, slash, variant = subject.rpartition("/")
-    return _variant_history(store.list_runs(name), variant) if slash else []
-
-
-def _variants_in_runs(runs: list[dict[str, Any]]) -> list[str]:
-    names: dict[str, None] = {}
-    for run in reversed(runs):
-        if run["summary"] is not None:
-            names |= dict.fromkeys(one["name"] for one in json.loads(run["summary"])["variants"])
-    return list(names)
 
 
 def _variant_history(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
@@ -64,10 +63,9 @@ class JudgedFiles:
 
     def to_json(self) -> object:
         """The stable JSON, personal data masked."""
-        result = self.result
-        if isinstance(result, Preferences):
-            return mask_data(preferences_to_json(result, self.spent), self.hide)
-        return mask_data(judged_sample_to_json(result, self.spent), self.hide)
+        if isinstance(self.result, Preferences):
+            return mask_data(preferences_to_json(self.result, self.spent), self.hide)
+        return mask_data(judged_sample_to_json(self.result, self.spent), self.hide)
 
 
 @asynccontextmanager
@@ -88,16 +86,19 @@ def judge_files(
     rubric = apply_rubric_environment(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
     sample = _read_judged_sample(files, stdin)
-    how = replace(how, weights=_load_judge_weights(files.weights))
+    given = read_text_mapping(Path(files.weights)) if files.weights else {}
+    weights = {name: parse_given_number(text, f"{files.weights}: {name}") for name, text in given.items()}
+    how = replace(how, weights=weights)
     result, spent = asyncio.run(_ask_judges(files, rubric, sample, how, connect, watch))
     scores = None if isinstance(result, Preferences) else result.scores
+    unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
     return JudgedFiles(
         rubric=rubric,
         result=result,
         spent=spent,
         hide=build_sample_mask(sample),
         shortfalls=() if scores is None else files.limits.list_shortfalls(scores),
-        exit_code=_choose_exit_code(result, files.limits),
+        exit_code=files.limits.exit_code(scores) if scores is not None else int(unanswered),
     )
 
 
@@ -128,12 +129,6 @@ def _choose_judge_names(named: tuple[str, ...], rubric: Rubric, connections: Con
     return (EMBEDDED,)
 
 
-def _choose_exit_code(result: JudgedSample | Preferences, limits: ScoreLimits) -> int:
-    if isinstance(result, Preferences):
-        return 1 if any(one.why_not for one in result.preferences) else 0
-    return limits.exit_code(result.scores)
-
-
 def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
     if (*files.outputs, *parts).count("-") > 1:
@@ -155,9 +150,3 @@ def _parse_author_entry(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
         hint = suggest_close_word(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
         raise InputError(Fault(what, hint, where="--author"))
     return output, author
-
-
-def _load_judge_weights(path: str | None) -> Mapping[str, Fraction]:
-    if not path:
-        return {}
-    return {name: parse_given_number(text, f"{path}: {name}") for name, text in read_text_mapping(Path(path)).items()}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
@@ -72,7 +73,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
     async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:
         setup = prepare_run_setup(eval, connections, counted.questions)
         taken: Counter[str] = Counter()
-        with _ExistingStore() as store:
+        with _open_existing_store() as store:
             meters = [QuestionMeter(model, store) for model in setup.judges]
             before = _EarlierOutputs(eval, store, setup.digest_with_samples(counted.digest) if resume else None)
             for sample in islice(eval.samples, SAMPLES_PLANNED):
@@ -80,6 +81,8 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
                 taken.update(name for name, _ in made)
                 await _plan_sample_questions(setup, sample, meters, made)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
+        budget = eval.budget
+        money = float(budget.money) if budget is not None and budget.money is not None else None
         return {
             "name": eval.name,
             "samples": counted.samples,
@@ -87,10 +90,10 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,
             "variants": [
-                _planned_variant_json(eval, name, counted.samples, round(taken[name] * share)) for name in eval.variants
+                _planned_variant_json(eval, name, counted.samples, taken[name] * share) for name in eval.variants
             ],
             "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
-            "budget": _planned_budget_json(eval),
+            "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
             "note": counted.mixed or None,
         }
 
@@ -115,7 +118,10 @@ async def _plan_repeat_questions(
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
-    outputs = {name: text for name, text in _planned_output_texts(eval, sample, made) if text.strip()}
+    recorded = {name: output.text for name, output in sample.outputs.items()}
+    to_make = {name: f"(what {name} will make of {sample.id})" for name in eval.variants}
+    texts = {**to_make, **made, **recorded}
+    outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
     listwise = rubric.method.dialogue == "listwise"
     for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
         if shown:
@@ -123,14 +129,8 @@ async def _plan_repeat_questions(
             await judge_sample(rubric, asked, judges, eval.how)
 
 
-def _planned_output_texts(eval: Eval, sample: EvalSample, made: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    for name in eval.variants:
-        recorded = sample.outputs.get(name)
-        yield name, recorded.text if recorded else made.get(name, f"(what {name} will make of {sample.id})")
-
-
-def _planned_variant_json(eval: Eval, name: str, samples: int, taken: int) -> Json:
-    variant = eval.variants[name]
+def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> Json:
+    variant, taken = eval.variants[name], round(made)
     to_make = samples * eval.repeats - taken if variant.live else 0
     return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
 
@@ -149,12 +149,6 @@ def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: f
         "output_tokens": usage.output,
         "cost": None if cost is None else float(cost),
     }
-
-
-def _planned_budget_json(eval: Eval) -> Json | None:
-    if eval.budget is None:
-        return None
-    return {"money": None if eval.budget.money is None else float(eval.budget.money), "tokens": eval.budget.tokens}
 
 
 class _EarlierOutputs:
@@ -180,16 +174,9 @@ class _EarlierOutputs:
         return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
-class _ExistingStore:
+def _open_existing_store() -> AbstractContextManager[Store | None]:
     """The store, where there is one; a plan makes none."""
-
-    def __enter__(self) -> Store | None:
-        try:
-            self._store: Store | None = Store.open(None, os.environ, create=False)
-        except StoreError:
-            self._store = None
-        return self._store
-
-    def __exit__(self, *_: object) -> None:
-        if self._store is not None:
-            self._store.close()
+    try:
+        return Store.open(None, os.environ, create=False)
+    except StoreError:
+        return nullcontext()

@@ -15,7 +15,6 @@ from evenhand.compare.run_decision import decide_run, read_run_looks
 from evenhand.runs.columns import ColumnsBuilder
 from evenhand.runs.run_record import EvalSnapshot, evaluate_run_history, read_eval_snapshot
 from evenhand.runs.summary import build_run_head, summarise_results
-from evenhand.stats.sequential import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
@@ -79,10 +78,36 @@ def build_stored_head(store: Store, run: Row) -> Json:
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     ids = store.sample_ids(run["id"], first)
     looks = read_run_looks(setup, summary.samples)
-    early = looks is not None and looks.taken[-1] < looks.planned and _run_settled_early(run, setup)
+    # A run that was scored anew was settled by others.
+    settled = run["state"] == "finished" and "rescored_from" not in setup
+    early = looks is not None and looks.taken[-1] < looks.planned and settled
+    stopping = None
+    if looks is not None:
+        used, look = looks.taken[-1], len(looks.taken)
+        stopping = {
+            "planned": looks.planned,
+            "used": used,
+            "look": look,
+            "looks": list(looks.taken),
+            "settled_early": early,
+        }
+    seconds = None
+    if run["ended"] is not None:
+        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
+        seconds = round(spent.total_seconds(), 1)
+    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
     head = {
-        "run": _run_facts_json(run, frame, setup, summary.samples),
-        "stopping": _run_stopping_json(looks, early=early),
+        "run": {
+            **{name: run[name] for name in kept},
+            "seconds": seconds,
+            "fingerprints": dict(frame.fingerprints),
+            "evenhand": setup["evenhand"],
+            "python": setup["python"],
+            "repeats": frame.repeats,
+            "samples": summary.samples,
+            "planned": setup.get("samples"),
+        },
+        "stopping": stopping,
         "decision": decision_json(decide_run(frame, summary, looks, stopped_early=early)),
         **build_run_head(frame, summary, ids),
     }
@@ -98,42 +123,6 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
         return build_report_data(store, run, json.loads(run["summary"]))
     state = "running" if store.is_run_held(run) else "killed"
     return build_report_data(store, run, build_stored_head(store, {**run, "state": state}))
-
-
-def _run_settled_early(run: Row, setup: Json) -> bool:
-    """Whether a run that has not asked about all its samples came to its end; one scored anew was settled by others."""
-    return run["state"] == "finished" and "rescored_from" not in setup
-
-
-def _run_stopping_json(looks: Looks | None, *, early: bool) -> Json | None:
-    """How a run came to its end that could be stopped before it."""
-    if looks is None:
-        return None
-    return {
-        "planned": looks.planned,
-        "used": looks.taken[-1],
-        "look": len(looks.taken),
-        "looks": list(looks.taken),
-        "settled_early": early,
-    }
-
-
-def _run_facts_json(run: Row, frame: EvalSnapshot, setup: Json, samples: int) -> Json:
-    seconds = None
-    if run["ended"] is not None:
-        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
-        seconds = round(spent.total_seconds(), 1)
-    kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
-    return {
-        **{name: run[name] for name in kept},
-        "seconds": seconds,
-        "fingerprints": dict(frame.fingerprints),
-        "evenhand": setup["evenhand"],
-        "python": setup["python"],
-        "repeats": frame.repeats,
-        "samples": samples,
-        "planned": setup.get("samples"),
-    }
 
 
 def _run_consistency_json(store: Store, run: Row, frame: EvalSnapshot, head: Json) -> list[Json]:

@@ -98,7 +98,10 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
     for position, rows_of_sample in groupby(store.results(old["id"]), key=lambda row: row["position"]):
         rows = list(rows_of_sample)
         if position in covered:
-            rows = [one for repeat in _rows_by_repeat(rows) for one in _rescore_sample_rows(rubric, asked, repeat)]
+            by_repeat: dict[int, list[Row]] = {}
+            for row in rows:
+                by_repeat.setdefault(row["repeat"], []).append(row)
+            rows = [one for repeat in by_repeat.values() for one in _rescore_sample_rows(rubric, asked, repeat)]
         yield RowBatch(results=[{**row, **run} for row in rows])
 
 
@@ -111,13 +114,6 @@ def _split_stored_rows(rows: Iterator[Row]) -> Iterator[list[Row]]:
             part = []
     if part:
         yield part
-
-
-def _rows_by_repeat(rows: Sequence[Row]) -> list[list[Row]]:
-    by_repeat: dict[int, list[Row]] = {}
-    for row in rows:
-        by_repeat.setdefault(row["repeat"], []).append(row)
-    return list(by_repeat.values())
 
 
 def _rescore_sample_rows(rubric: Rubric, asked: AskedRubric, rows: Sequence[Row]) -> Iterator[Row]:

@@ -100,13 +100,23 @@ async def run(
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
     counted = check_eval_samples(chosen)
     if options.until_decided:
-        _refuse_undecidable_run(chosen, counted)
+        # What could never be stopped early is said before anything is paid for.
+        if len(chosen.variants) < 2:
+            what = "there is one variant, and nothing to decide"
+            raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
+        if counted.samples < LEAST_NEEDED:
+            what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
+            raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=chosen.samples.where))
+        if counted.mixed:
+            raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     with Store.open(options.place, os.environ) as store:
         async with _open_run_connections(chosen, None) as unpaid:
             setup = prepare_run_setup(chosen, unpaid, counted.questions)
         row, goes_on = _new_or_resumed_run(store, setup, counted, options)
-        if goes_on and row["state"] == "finished" and _is_run_complete(row):
-            return RunResult(id=row["id"], state="finished", head=json.loads(row["summary"]))
+        if goes_on and row["state"] == "finished" and row["summary"] is not None:
+            head = json.loads(row["summary"])
+            if not head["unfinished"]:  # Another try could give nothing more.
+                return RunResult(id=row["id"], state="finished", head=head)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
 
 
@@ -154,7 +164,11 @@ async def _execute_stored_run(
                     if not course.stopping:
                         raise
                 await drop_unneeded_replies(worker)
-    return _finish_stored_run(store, row, *_explain_unfinished_run(course, samples, memory))
+    why, needs_budget = _explain_unfinished_run(course, samples, memory)
+    state, ended = ("stopped" if why else "finished"), run_timestamp()
+    head = build_stored_head(store, {**row, "state": state, "ended": ended})
+    store.release_run(row["id"], state, ended, to_stored_json(head))
+    return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
 
 
 def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | None:
@@ -174,18 +188,6 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | 
     return StopOnceDecided(order, looks, rule.take, store.results(row["id"]))
 
 
-def _refuse_undecidable_run(eval: Eval, counted: SampleCounts) -> None:
-    """What could never be stopped early is said before anything is paid for."""
-    if len(eval.variants) < 2:
-        what = "there is one variant, and nothing to decide"
-        raise EvalError(Fault(what, "add a second variant, or leave --until-decided out"))
-    if counted.samples < LEAST_NEEDED:
-        what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
-        raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=eval.samples.where))
-    if counted.mixed:
-        raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=eval.samples.where))
-
-
 def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memory: ReplyCache) -> tuple[str, bool]:
     """Why a run is not finished, if it is not; and whether it is for want of money."""
     if samples.changed:
@@ -197,21 +199,24 @@ def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memo
     return str(memory.spent or ""), memory.spent is not None
 
 
-def _finish_stored_run(store: Store, row: Row, why: str, needs_budget: bool) -> RunResult:
-    """Sum up and let go."""
-    state, ended = ("stopped" if why else "finished"), run_timestamp()
-    head = build_stored_head(store, {**row, "state": state, "ended": ended})
-    store.release_run(row["id"], state, ended, to_stored_json(head))
-    return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
-
-
 def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
     last = find_run_to_resume(store, eval.name, digest) if options.resume else None
-    if last is not None and last["digest"] == digest and _can_resume_run(last, options):
+    shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
+    # One whose samples were not shuffled cannot be stopped early any more.
+    if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
         return last, True
     began = datetime.now(UTC)
+    circumstances = {  # Whatever a run was begun with holds when it is resumed.
+        "evenhand": __version__,
+        "python": platform.python_version(),
+        "fresh": options.fresh,
+        "until_decided": {"seed": eval.how.seed, "looks": planned_looks(counted.samples)}
+        if options.until_decided
+        else None,
+        "samples": counted.samples,
+    }
     return {
         "id": make_run_id(began),
         "name": eval.name,
@@ -222,31 +227,12 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         "seed": eval.how.seed,
         "fingerprint": setup.fingerprint,
         "source": eval.source,
-        "setup": to_stored_json(
-            {**setup.describe_setup(), **_run_circumstances_json(eval, counted, options), "samples": counted.samples}
-        ),
+        "setup": to_stored_json({**setup.describe_setup(), **circumstances}),
         "summary": None,
         "taken_from": last["id"] if last else None,
         "holder": process_holder_name(),
         "keep": eval.keep,
     }, False
-
-
-def _can_resume_run(row: Row, options: RunOptions) -> bool:
-    """Whether a run may be gone on with: one whose samples were not shuffled cannot be stopped early any more."""
-    return not options.until_decided or json.loads(row["setup"]).get("until_decided") is not None
-
-
-def _run_circumstances_json(eval: Eval, counted: SampleCounts, options: RunOptions) -> Json:
-    """What else a run keeps; whatever it was begun with holds when it is resumed."""
-    until = {"seed": eval.how.seed, "looks": planned_looks(counted.samples)} if options.until_decided else None
-    circumstances = {"evenhand": __version__, "python": platform.python_version(), "fresh": options.fresh}
-    return {**circumstances, "until_decided": until}
-
-
-def _is_run_complete(row: Row) -> bool:
-    """Whether another try could give nothing more."""
-    return row["summary"] is not None and not json.loads(row["summary"])["unfinished"]
 
 
 def _remaining_run_budget(eval: Eval, store: Store, line: Sequence[str]) -> Budget | None:

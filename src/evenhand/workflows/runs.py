@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from io import BytesIO
@@ -85,7 +85,10 @@ def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> 
 def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> str:
     """Take in a run that was exported to a file, or comes on standard input ("-"); its id."""
     try:
-        with _open_exported_run(file, stdin) as stream, open_store(store, create=True) as opened:
+        with (
+            nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb") as stream,
+            open_store(store, create=True) as opened,
+        ):
             return opened.import_run(stream)
     except OSError as problem:
         raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None
@@ -93,10 +96,6 @@ def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> st
         name = "standard input" if file == "-" else file
         named = (replace(fault, where=name) if fault.where == "the file" else fault for fault in error.faults)
         raise StoreError(*named) from None
-
-
-def _open_exported_run(file: str, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb")
 
 
 def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) -> Iterator[str]:
