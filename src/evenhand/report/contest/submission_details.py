@@ -200,11 +200,7 @@ def _format_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
 def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "policy_violation":
         return SubmissionStage(
-            name="Gate",
-            mark="✕",
-            says="stopped by a guard",
-            at=_format_event_time(contest, one),
-            tone="bad",
+            name="Gate", mark="✕", says="stopped by a guard", at=_format_event_time(contest, one), tone="bad"
         )
     event = contest.last_event("gate_checked", one["id"])
     if event is None:
