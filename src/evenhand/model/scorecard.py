@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing
@@ -23,7 +23,7 @@ class AppliedStep:
     before: Fraction | None
     after: Fraction
     tell: Callable[[AppliedStep], str] = field(repr=False)
-    facts: tuple[object, ...] = field(default=(), repr=False)
+    facts: tuple[Any, ...] = field(default=(), repr=False)
     decimals: int | None = None
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -42,12 +41,13 @@ def run_column_steps(case: ColumnChunk) -> ExactColumn:
     return value
 
 
-def _apply_weighted_sum_columns(_step: WeightedSum, _value: None, case: ColumnChunk) -> ExactColumn:
-    return sum_weighted_columns([(criterion.weight, case.values[criterion.id]) for criterion in case.rubric.criteria])
-
-
 def _apply_weighted_mean_columns(step: WeightedMean | LayerMean, _value: None, case: ColumnChunk) -> ExactColumn:
-    present = case.present_criteria()
+    scored = case.table.scores
+    present = [
+        criterion
+        for criterion in case.rubric.criteria
+        if criterion.id in case.values and any(leaf.id in scored for leaf in criterion.leaves())
+    ]
     total = sum((criterion.weight for criterion in present), Fraction(0))
     if step.onto is None:
         return sum_weighted_columns([(criterion.weight / total, case.values[criterion.id]) for criterion in present])
@@ -60,10 +60,6 @@ def _apply_points_share_columns(_step: PointsShare, _value: None, case: ColumnCh
     return rescale_score_columns(SHARE, [(worth / possible, c.scale, case.values[c.id]) for worth, c in points])
 
 
-def _apply_ceiling_columns(step: Ceiling, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
-    return value.at_most(step.at, case.values[step.criterion].below(step.below))
-
-
 def _apply_shortfall_columns(step: Shortfall, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
     for criterion in case.rubric.criteria:
         if criterion.fixed:
@@ -74,39 +70,19 @@ def _apply_shortfall_columns(step: Shortfall, value: ExactColumn, case: ColumnCh
     return value
 
 
-def _apply_deduct_columns(step: Deduct, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
-    return value.plus(_sum_statement_columns(step, case), -1)
-
-
-def _apply_add_columns(step: Add, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
-    return value.plus(_sum_statement_columns(step, case), 1)
-
-
 def _apply_cap_columns(step: Cap, value: ExactColumn, case: ColumnChunk) -> ExactColumn:
     return value if case.table.unsafe is None else value.at_most(step.at, case.table.unsafe[case.rows])
 
 
-def _apply_clamp_columns(step: Clamp, value: ExactColumn, _case: ColumnChunk) -> ExactColumn:
-    return value.clamped(step.min, step.max)
-
-
-def _apply_round_columns(step: Round, value: ExactColumn, _case: ColumnChunk) -> ExactColumn:
-    return value.rounded(step.decimals)
-
-
-def _apply_panel_columns(_step: Panel, value: ExactColumn, _case: ColumnChunk) -> ExactColumn:
-    """One set of answers per row: there is nobody to join."""
-    return value
-
-
 def _sum_statement_columns(step: Deduct | Add, case: ColumnChunk) -> ExactColumn:
-    amounts = [(step.each if own is None else own, found) for own, found in case.statements(step.for_)]
-    count = len(case.incomplete)
-    if not amounts:
-        return ExactColumn.constant(count, Fraction(0))
-    return sum_weighted_columns(
-        [(amount, ExactColumn(found.astype(np.int64), 1, 1)) for amount, found in amounts]
-    ).clamped(None, step.most)
+    own = {statement.id: statement.amount for statement in getattr(case.rubric, step.for_)}
+    terms = [
+        (step.each if own[id] is None else own[id], ExactColumn(found[case.rows].astype(np.int64), 1, 1))
+        for id, found in case.table.found[step.for_].items()
+    ]
+    if not terms:
+        return ExactColumn.constant(len(case.incomplete), Fraction(0))
+    return sum_weighted_columns(terms).clamped(None, step.most)
 
 
 class CriterionTable:
@@ -144,7 +120,9 @@ class CriterionTable:
         scores: dict[str, CriterionScore] = {}
         for id, column in self.scores.items():
             gone = id in self.missing and self.missing[id][row]
-            scores[id] = _read_row_score(self.rubric.leaves[id].scale, None if gone else column[row].item())
+            scale = self.rubric.leaves[id].scale
+            numbers = Scale(min=scale.min, max=scale.max, integers=True) if scale.bands else scale
+            scores[id] = numbers.read(None if gone else column[row].item())
         return Answers(
             id=str(row),
             scores=scores,
@@ -154,41 +132,27 @@ class CriterionTable:
         )
 
 
-@dataclass(slots=True)
 class ColumnChunk:
     """One chunk: the value of each criterion, and which rows are incomplete or need the exact path."""
 
-    table: CriterionTable
-    rows: slice
-    values: dict[str, ExactColumn] = field(default_factory=dict)
-    missing: dict[str, BooleanArray] = field(default_factory=dict)
-    incomplete: BooleanArray = field(init=False)
-    odd: BooleanArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        count = self.rows.stop - self.rows.start
-        self.incomplete = np.zeros(count, dtype=bool)
-        self.odd = np.zeros(count, dtype=bool)
-        layers = isinstance(self.rubric.method.steps[0], LayerMean)
+    def __init__(self, table: CriterionTable, rows: slice) -> None:
+        self.table, self.rows, self.rubric = table, rows, table.rubric
+        self.values: dict[str, ExactColumn] = {}
+        self.missing: dict[str, BooleanArray] = {}
+        self.incomplete, self.odd = np.zeros((2, rows.stop - rows.start), dtype=bool)
+        method = self.rubric.method
         for id, leaf in self.rubric.leaves.items():
-            if id in self.table.scores:
+            if id in table.scores:
                 self._read_leaf(leaf)
-            elif not layers:
-                self.values[id] = ExactColumn.constant(count, leaf.scale.min)
-                self.missing[id] = np.ones(count, dtype=bool)
-                self.incomplete[:] = True
+            elif not isinstance(method.steps[0], LayerMean):
+                self._leave_unanswered(id, leaf.scale.min)
         for criterion in self.rubric.criteria:
             self._fold_child_columns(criterion)
-        for id in _list_limiting_criteria(self.rubric):
+        limiting = [gate.criterion for gate in self.rubric.all_gates()]
+        limiting += [step.criterion for step in method.steps if isinstance(step, Ceiling)]
+        for id in limiting:
             if id not in self.values:  # An absent layer: a gate on it is not known to have passed.
-                self.values[id] = ExactColumn.constant(count, Fraction(0))
-                self.missing[id] = np.ones(count, dtype=bool)
-                self.incomplete[:] = True
-
-    @property
-    def rubric(self) -> Rubric:
-        """The rubric the table is scored under."""
-        return self.table.rubric
+                self._leave_unanswered(id, Fraction(0))
 
     def unanswered(self, id: str) -> BooleanArray | np.bool_:
         """The rows in which a criterion, or one below it, has no answer."""
@@ -196,17 +160,11 @@ class ColumnChunk:
         below = [self.missing[leaf.id] for leaf in criterion.leaves() if leaf.id in self.missing] if criterion else []
         return np.logical_or.reduce(below) if below else np.bool_(False)
 
-    def present_criteria(self) -> list[Criterion]:
-        """The criteria that have values."""
-        return [criterion for criterion in self.rubric.criteria if self._is_present(criterion)]
-
-    def _is_present(self, criterion: Criterion) -> bool:
-        return criterion.id in self.values and any(leaf.id in self.table.scores for leaf in criterion.leaves())
-
-    def statements(self, name: str) -> list[tuple[Fraction | None, BooleanArray]]:
-        """Each statement's own amount, and the rows in which it was found."""
-        known = {statement.id: statement.amount for statement in getattr(self.rubric, name)}
-        return [(known[id], column[self.rows]) for id, column in self.table.found[name].items()]
+    def _leave_unanswered(self, id: str, value: Fraction) -> None:
+        """A criterion without an answer in any row; the value only keeps the arithmetic going."""
+        self.values[id] = ExactColumn.constant(len(self.incomplete), value)
+        self.missing[id] = np.ones(len(self.incomplete), dtype=bool)
+        self.incomplete[:] = True
 
     def _read_leaf(self, leaf: Criterion) -> None:
         numbers = self.table.scores[leaf.id][self.rows]
@@ -230,12 +188,6 @@ class ColumnChunk:
             self.values[criterion.id] = rescale_score_columns(criterion.scale, terms)
 
 
-def _list_limiting_criteria(rubric: Rubric) -> list[str]:
-    """The criteria that gates and ceilings look at."""
-    steps = [step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)]
-    return [*(gate.criterion for gate in rubric.all_gates()), *steps]
-
-
 def _read_statement_columns(given: Mapping[str, ArrayLike], known: list[str]) -> dict[str, BooleanArray]:
     unknown = [id for id in given if id not in known]
     if unknown:
@@ -257,13 +209,6 @@ def _check_boolean_column(id: str, column: ArrayLike) -> BooleanArray:
     return found
 
 
-def _read_row_score(scale: Scale, answer: object) -> CriterionScore:
-    if not scale.bands or answer is None:
-        return scale.read(answer)
-    numbers = Scale(min=scale.min, max=scale.max, integers=True)
-    return numbers.read(answer)
-
-
 def rescale_score_columns(scale: Scale, terms: list[tuple[Fraction, Scale, ExactColumn]]) -> ExactColumn:
     """A sum of criteria by share, each put from its own scale onto a common one."""
     span = scale.max - scale.min
@@ -273,16 +218,18 @@ def rescale_score_columns(scale: Scale, terms: list[tuple[Fraction, Scale, Exact
 
 
 COLUMN_STEP_FUNCTIONS: dict[type[Step], Callable[[Any, Any, ColumnChunk], ExactColumn]] = {
-    WeightedSum: _apply_weighted_sum_columns,
+    WeightedSum: lambda _, _value, case: sum_weighted_columns(
+        [(criterion.weight, case.values[criterion.id]) for criterion in case.rubric.criteria]
+    ),
     WeightedMean: _apply_weighted_mean_columns,
     LayerMean: _apply_weighted_mean_columns,
     PointsShare: _apply_points_share_columns,
-    Ceiling: _apply_ceiling_columns,
+    Ceiling: lambda step, value, case: value.at_most(step.at, case.values[step.criterion].below(step.below)),
     Shortfall: _apply_shortfall_columns,
-    Deduct: _apply_deduct_columns,
-    Add: _apply_add_columns,
+    Deduct: lambda step, value, case: value.plus(_sum_statement_columns(step, case), -1),
+    Add: lambda step, value, case: value.plus(_sum_statement_columns(step, case), 1),
     Cap: _apply_cap_columns,
-    Clamp: _apply_clamp_columns,
-    Round: _apply_round_columns,
-    Panel: _apply_panel_columns,
+    Clamp: lambda step, value, _: value.clamped(step.min, step.max),
+    Round: lambda step, value, _: value.rounded(step.decimals),
+    Panel: lambda _, value, _case: value,  # One set of answers per row: there is nobody to join.
 }

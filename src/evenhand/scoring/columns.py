@@ -101,10 +101,8 @@ class _ScoreSheet:
             self.gates[gate.criterion][rows] |= below
             failed |= below
         passed = value.first_reached([threshold.from_ for threshold in method.verdicts])
-        codes = np.array(
-            [VERDICT_CODES.index(threshold.verdict) for threshold in method.verdicts]
-            + [_get_unreached_verdict_code(self.rubric)]
-        )
+        verdicts = [*(threshold.verdict for threshold in method.verdicts), "fail" if method.verdicts else "pass"]
+        codes = np.array([VERDICT_CODES.index(verdict) for verdict in verdicts])
         self.verdict[rows] = np.where(failed, VERDICT_CODES.index("fail"), np.where(case.incomplete, 3, codes[passed]))
 
     def _write_exact_row(self, card: Scorecard, row: int) -> None:
@@ -115,8 +113,3 @@ class _ScoreSheet:
         self.verdict[row] = 0 if card.verdict is None else VERDICT_CODES.index(card.verdict)
         for criterion, column in self.gates.items():
             column[row] = criterion in card.gates_failed
-
-
-def _get_unreached_verdict_code(rubric: Rubric) -> int:
-    """What a row without a failed gate is when it reaches no threshold."""
-    return VERDICT_CODES.index("fail" if rubric.method.verdicts else "pass")

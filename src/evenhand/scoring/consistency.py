@@ -58,18 +58,14 @@ def check_score_consistency(
 ) -> Consistency:
     """Compare with the last ten earlier evaluations, oldest first, that have the same fingerprint."""
     past = [one for one in earlier if one.fingerprint == fingerprint][-HISTORY_WINDOW:]
-    strayed = (
-        _find_strayed_criterion(id, score, [one.scores[id] for one in past if id in one.scores])
-        for id, score in scores.items()
-    )
-    return Consistency(n=len(past), strayed=tuple(entry for entry in strayed if entry))
-
-
-def _find_strayed_criterion(criterion: str, score: Fraction, past: list[Fraction]) -> StrayedCriterion | None:
-    if len(past) < LEAST_HISTORY:
-        return None
-    middle, spread = exact_mean(past), exact_variance(past)
-    # Squared, so that no root is taken: |score − mean| > 2·sd.
-    if (score - middle) ** 2 <= 4 * spread:
-        return None
-    return StrayedCriterion(criterion=criterion, score=score, mean=middle, sd=approximate_root(spread), n=len(past))
+    strayed = []
+    for id, score in scores.items():
+        own = [one.scores[id] for one in past if id in one.scores]
+        if len(own) < LEAST_HISTORY:
+            continue
+        middle, spread = exact_mean(own), exact_variance(own)
+        # Squared, so that no root is taken: |score − mean| > 2·sd.
+        if (score - middle) ** 2 > 4 * spread:
+            sd = approximate_root(spread)
+            strayed.append(StrayedCriterion(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
+    return Consistency(n=len(past), strayed=tuple(strayed))

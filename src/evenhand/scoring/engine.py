@@ -33,7 +33,10 @@ def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, t
     """The case the steps look at, and what keeps it from having a score."""
     values, missing = fold_criterion_scores(rubric, answers.scores)
     if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
-        missing = _drop_absent_layers(rubric, answers, missing)
+        # A layer nobody configured is absent; one that was configured and failed is missing.
+        present = list_scored_layers(rubric, answers.scores)
+        configured = {leaf.id for layer in rubric.criteria if layer.id in present for leaf in layer.leaves()}
+        missing = [entry for entry in missing if entry.criterion in configured]
     missing += [MissingCriterion(id, why) for id, why in answers.unanswered.items()]
     return StepInputs(rubric, values, answers), tuple(missing)
 
@@ -75,6 +78,8 @@ def finish_scorecard(
         value = trail[-1].after
     failed = find_failed_gates(rubric, case.values)
     grade = find_grade(rubric.method, value) if value is not None else None
+    shortfalls = [step for step in rubric.method.steps if isinstance(step, Shortfall)]
+    short = [criterion.id for step in shortfalls for criterion in find_shortfall_criteria(step, case)]
     card = Scorecard(
         id=answers.id,
         exact=value,
@@ -84,7 +89,7 @@ def finish_scorecard(
         verdict=decide_score_verdict(rubric, value, failed),
         gates_failed=failed,
         missing=missing,
-        flags=_list_scorecard_flags(case),
+        flags=(*answers.red_flags, *short),
         bonuses=tuple(answers.bonuses),
         unsafe=answers.unsafe,
         passage=answers.passage,
@@ -113,21 +118,6 @@ def fail_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     layers = tuple(criterion.id for criterion in rubric.criteria)
     note = "no layer is configured: there is nothing to decide by"
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
-
-
-def _drop_absent_layers(rubric: Rubric, answers: Answers, missing: list[MissingCriterion]) -> list[MissingCriterion]:
-    """A layer nobody configured is absent; one that was configured and failed is missing."""
-    present = list_scored_layers(rubric, answers.scores)
-    configured = {leaf.id for criterion in rubric.criteria if criterion.id in present for leaf in criterion.leaves()}
-    return [entry for entry in missing if entry.criterion in configured]
-
-
-def _list_scorecard_flags(case: StepInputs) -> tuple[str, ...]:
-    flags = list(case.answers.red_flags)
-    for step in case.rubric.method.steps:
-        if isinstance(step, Shortfall):
-            flags += [criterion.id for criterion in find_shortfall_criteria(step, case)]
-    return tuple(flags)
 
 
 def _write_scorecard_notes(case: StepInputs, value: Fraction | None) -> Iterator[str]:
@@ -174,9 +164,11 @@ def note_wrong_claims(card: Scorecard, claims: Mapping[str, object], top: Fracti
     if "overall" in claims and card.steps:
         ours = card.steps[0].after
         said = _read_claimed_score(claims["overall"])
+        # 0.05 points; on 0–100 ten times that, on 0–1 a tenth.
+        tolerance = Fraction(5, 1000) if top <= 1 else Fraction(1, 2) if top >= 100 else Fraction(5, 100)
         if said is None:
             yield f"claimed score {claims['overall']!r} is not a number"
-        elif abs(said - ours) > _get_claim_tolerance(top):
+        elif abs(said - ours) > tolerance:
             computed = format_fraction(ours, card.decimals)
             yield f"claimed score {claims['overall']} differs from {computed} computed from the criteria"
     if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
@@ -203,8 +195,3 @@ def _read_claimed_score(claim: object) -> Fraction | None:
         return to_exact_fraction(claim) if isinstance(claim, Number) else None
     except (TypeError, ValueError):
         return None
-
-
-def _get_claim_tolerance(top: Fraction) -> Fraction:
-    """0.05 points; on 0–100 ten times that, on 0–1 a tenth."""
-    return Fraction(5, 1000) if top <= 1 else Fraction(1, 2) if top >= 100 else Fraction(5, 100)

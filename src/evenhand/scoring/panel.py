@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.model.rubric import Rubric
@@ -100,17 +100,6 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _PanelFacts:
-    """What the sentence of a panel step tells."""
-
-    panel: Panel
-    reviewed: tuple[ReviewerScore, ...]
-    says: Mapping[str, Fraction]
-    own: tuple[str, ...]
-    weights: Mapping[str, Fraction]
-
-
 def _join_reviewer_scores(
     rubric: Rubric,
     answers: Mapping[str, Answers],
@@ -128,17 +117,9 @@ def _join_reviewer_scores(
     if enough:
         counted = {entry.judge for entry in reviewed}
         own = tuple(judge for judge in answers if judge != NO_JUDGE and judge not in counted)
-        facts = _PanelFacts(panel, reviewed, says, own, weights)
-        trail = (
-            AppliedStep(
-                "panel",
-                None,
-                combine_reviewer_scores(panel, says, weights),
-                _describe_panel_step,
-                (facts,),
-                rubric.method.scale.decimals,
-            ),
-        )
+        after = combine_reviewer_scores(panel, says, weights)
+        facts = (panel, reviewed, says, own, weights)
+        trail = (AppliedStep("panel", None, after, _describe_panel_step, facts, rubric.method.scale.decimals),)
     unknown = (
         find_unanswered_gates(rubric.method.after_panel, case) if enough else _list_missing_criteria(rubric, reviewed)
     )
@@ -182,9 +163,8 @@ def _average_criterion_scores(
     reviewed: Sequence[ReviewerScore], id: str, weights: Mapping[str, Fraction]
 ) -> CriterionScore:
     """The mean by weight over the reviewers whose scores count; where none does, over those who answered at all."""
-    given = _collect_criterion_scores(
-        [entry for entry in reviewed if entry.exact is not None], id
-    ) or _collect_criterion_scores(reviewed, id)
+    counted = [entry for entry in reviewed if entry.exact is not None]
+    given = _collect_criterion_scores(counted, id) or _collect_criterion_scores(reviewed, id)
     if not given:
         return Missing("failed", "no reviewer answered")
     total = sum((weights[judge] for judge in given), Fraction(0))
@@ -199,15 +179,11 @@ def _collect_criterion_scores(reviewed: Sequence[ReviewerScore], id: str) -> dic
 def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> tuple[MissingCriterion, ...]:
     """Each criterion once, with what kept each reviewer from answering it."""
     gone = [entry for entry in reviewed if entry.exact is None]
-    reasons = {
-        id: [
-            f"{entry.judge}: {_explain_missing_score(entry, id)}"
-            for entry in gone
-            if not isinstance(entry.criteria.get(id), Scored)
-        ]
-        for id in rubric.leaves
-    }
-    failed = {id: "; ".join(several) for id, several in reasons.items() if several}
+    failed: dict[str, str] = {}
+    for id in rubric.leaves:
+        unscored = [entry for entry in gone if not isinstance(entry.criteria.get(id), Scored)]
+        if unscored:
+            failed[id] = "; ".join(f"{entry.judge}: {_explain_missing_score(entry, id)}" for entry in unscored)
     failed = failed or dict.fromkeys(rubric.leaves, "the panel gave no score")
     return tuple(MissingCriterion(id, Missing("failed", why)) for id, why in failed.items())
 
@@ -238,19 +214,16 @@ def _write_panel_notes(
 
 
 def _describe_panel_step(moved: AppliedStep) -> str:
-    (facts,) = moved.facts
-    assert isinstance(facts, _PanelFacts)
-    kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in facts.reviewed}
-    for judge, weight in facts.weights.items():
+    panel, reviewed, says, own, weights = moved.facts
+    kinds = {entry.judge: " (holistic)" if entry.holistic else "" for entry in reviewed}
+    for judge, weight in weights.items():
         kinds[judge] = kinds.get(judge, "") + (f" (weight {format_fraction(weight)})" if weight != 1 else "")
-    each = ", ".join(
-        f"{judge} {format_fraction(value, moved.decimals)}{kinds[judge]}" for judge, value in facts.says.items()
-    )
-    how = facts.panel.aggregate + (" after z" if facts.panel.normalise == "z" else "")
-    absent = len(facts.reviewed) - len(facts.says)
+    each = ", ".join(f"{judge} {format_fraction(value, moved.decimals)}{kinds[judge]}" for judge, value in says.items())
+    how = panel.aggregate + (" after z" if panel.normalise == "z" else "")
+    absent = len(reviewed) - len(says)
     without = f"; {absent} not counted" if absent else ""
-    without += f"; {', '.join(facts.own)} does not vote on its own response" if facts.own else ""
-    return f"{how} {format_fraction(moved.after, moved.decimals)} of {len(facts.says)} reviewers: {each}{without}"
+    without += f"; {', '.join(own)} does not vote on its own response" if own else ""
+    return f"{how} {format_fraction(moved.after, moved.decimals)} of {len(says)} reviewers: {each}{without}"
 
 
 def measure_panel_disagreement(scores: Scores) -> PanelDisagreement | None:
@@ -271,27 +244,15 @@ def _measure_criterion_gap(criterion: str, cards: Sequence[Scorecard]) -> Criter
     """The mean distance between the highest and the lowest score, and where it is widest."""
     gaps = []
     for card in cards:
-        given = [(score.value, review.judge) for review, score in _list_reviewer_scores(card, criterion)]
+        given = [(value, judge) for judge, value in _collect_criterion_scores(card.reviews or (), criterion).items()]
         if len(given) > 1:
             low, high = min(given, key=lambda one: one[0]), max(given, key=lambda one: one[0])
             gaps.append((high[0] - low[0], card.id, low, high))
     if not gaps:
         return None
-    widest = max(gaps, key=lambda gap: gap[0])
-    return CriterionDisagreement(
-        criterion=criterion,
-        mean_gap=exact_mean([gap[0] for gap in gaps]),
-        output=widest[1],
-        low=widest[2],
-        high=widest[3],
-    )
-
-
-def _list_reviewer_scores(card: Scorecard, criterion: str) -> Iterator[tuple[ReviewerScore, Scored]]:
-    for review in card.reviews or ():
-        score = review.criteria.get(criterion)
-        if isinstance(score, Scored):
-            yield review, score
+    _, output, low, high = max(gaps, key=lambda gap: gap[0])
+    mean_gap = exact_mean([gap[0] for gap in gaps])
+    return CriterionDisagreement(criterion=criterion, mean_gap=mean_gap, output=output, low=low, high=high)
 
 
 def _measure_harshness(judge: str, cards: Sequence[Scorecard]) -> ReviewerHarshness | None:

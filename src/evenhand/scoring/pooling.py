@@ -67,17 +67,13 @@ def _normalise_reviewers(pool: ReviewerPool) -> ReviewerPool:
         return pool
     middle, spread = exact_mean(everything), exact_variance(everything)
     roots = CancellingRoots()
-    return {judge: _normalise_reviewer_scores(middle, spread, scores, roots) for judge, scores in pool.items()}
-
-
-def _normalise_reviewer_scores(
-    middle: Fraction, spread: Fraction, scores: Mapping[str, Fraction], roots: CancellingRoots
-) -> Mapping[str, Fraction]:
-    own = list(scores.values())
-    if len(own) < LEAST_TO_NORMALISE or exact_variance(own) == 0:
-        return scores
-    own_middle, stretch = exact_mean(own), roots.square_root(spread / exact_variance(own))
-    return {id: middle + (score - own_middle) * stretch for id, score in scores.items()}
+    normal = dict(pool)
+    for judge, scores in pool.items():
+        own = list(scores.values())
+        if len(own) >= LEAST_TO_NORMALISE and (own_spread := exact_variance(own)):
+            own_middle, stretch = exact_mean(own), roots.square_root(spread / own_spread)
+            normal[judge] = {id: middle + (score - own_middle) * stretch for id, score in scores.items()}
+    return normal
 
 
 def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
@@ -85,21 +81,16 @@ def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
 
     Ties share the mean of their places. A reviewer with one output beats nobody and says nothing.
     """
-    result = {}
+    result: dict[str, dict[str, Fraction]] = {}
     for judge, scores in pool.items():
+        result[judge] = {}
         rising = sorted(scores.values())
         others = len(rising) - 1
-        result[judge] = {
-            id: scale.min + (scale.max - scale.min) * _count_beaten_scores(rising, score) / others
-            for id, score in scores.items()
-            if others
-        }
+        for id, score in scores.items() if others else ():
+            # Those below the score, and each equal one as half, without itself.
+            beaten = Fraction(bisect_left(rising, score) + bisect_right(rising, score) - 1, 2)
+            result[judge][id] = scale.min + (scale.max - scale.min) * beaten / others
     return result
-
-
-def _count_beaten_scores(rising: list[Fraction], score: Fraction) -> Fraction:
-    """How many lie below a score, each equal one counted as half, without itself."""
-    return Fraction(bisect_left(rising, score) + bisect_right(rising, score) - 1, 2)
 
 
 def _pick_output_scores(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
@@ -136,13 +127,9 @@ class CancellingRoots:
     def square_root(self, value: Fraction) -> Fraction:
         """The square root of a positive number."""
         for base, approximation in self._bases.items():
-            ratio = _find_rational_root(value / base)
-            if ratio is not None:
-                return ratio * approximation
+            ratio = value / base
+            root = Fraction(isqrt(ratio.numerator), isqrt(ratio.denominator))
+            if root * root == ratio:
+                return root * approximation
         self._bases[value] = approximate_root(value)
         return self._bases[value]
-
-
-def _find_rational_root(value: Fraction) -> Fraction | None:
-    found = Fraction(isqrt(value.numerator), isqrt(value.denominator))
-    return found if found * found == value else None

@@ -51,14 +51,13 @@ class RubricAdvice:
 
 def advise_on_rubric(rubric: Rubric) -> list[RubricAdvice]:
     """Everything worth a second look, in the order of the file."""
-    advice = [*_advise_on_criteria(rubric.criteria, ("criteria",))]
-    advice += _advise_on_gates(rubric)
-    advice += _advise_on_weights(rubric)
-    advice += _advise_on_ignored_fields(rubric)
-    advice += _advise_on_tie_breaks(rubric)
-    advice += _advise_on_statements(rubric)
-    advice += _advise_on_criteria_count(rubric)
-    return advice
+    return [
+        *_advise_on_criteria(rubric.criteria, ("criteria",)),
+        *_advise_on_gates(rubric),
+        *_advise_on_weights(rubric),
+        *_advise_on_ignored_fields(rubric),
+        *_advise_on_method(rubric),
+    ]
 
 
 def _advise_on_criteria(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[RubricAdvice]:
@@ -108,9 +107,8 @@ def _explain_powerless_weight(rubric: Rubric, criterion: Criterion) -> str | Non
         most = criterion.weight * (criterion.scale.max - criterion.scale.min)
         decimals = method.scale.decimals
         if decimals is not None and most * 10**decimals < Fraction(1, 2):
-            return (
-                f"hardly matters: from worst to best it moves the score by {format_fraction(most)}, less than is shown"
-            )
+            moves = f"from worst to best it moves the score by {format_fraction(most)}"
+            return f"hardly matters: {moves}, less than is shown"
     plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
     if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
         sums = _sum_other_criteria(rubric, criterion)
@@ -154,47 +152,32 @@ def _advise_on_ignored_fields(rubric: Rubric) -> Iterator[RubricAdvice]:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     gated = {gate.criterion for gate in rubric.gates}
     for position, criterion in enumerate(rubric.criteria):
-        if criterion.points is not None and not by_points:
-            yield RubricAdvice(
-                f"{rubric.method.name!r} does nothing with the points of {criterion.id!r}", ("criteria", position)
-            )
-        if criterion.fixed and not _has_step_kind(rubric.method.steps, Shortfall):
-            yield RubricAdvice(
-                f"{rubric.method.name!r} does nothing with 'fixed' of {criterion.id!r}", ("criteria", position)
-            )
-        if by_points and criterion.weight != 1:
-            yield RubricAdvice(
-                f"{rubric.method.name!r} does nothing with the weight of {criterion.id!r}", ("criteria", position)
-            )
+        ignored = {
+            "the points": criterion.points is not None and not by_points,
+            "'fixed'": criterion.fixed and not _has_step_kind(rubric.method.steps, Shortfall),
+            "the weight": by_points and criterion.weight != 1,
+        }
+        for name in (name for name, given in ignored.items() if given):
+            what = f"{rubric.method.name!r} does nothing with {name} of {criterion.id!r}"
+            yield RubricAdvice(what, ("criteria", position))
         if (criterion.points or 0) < 0 and criterion.id in gated:
             what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
             yield RubricAdvice(what, ("criteria", position))
 
 
-def _advise_on_tie_breaks(rubric: Rubric) -> Iterator[RubricAdvice]:
-    """A method without criteria of its own cannot know; here they are."""
-    if rubric.method.criteria:
-        return
-    for tie in rubric.method.ties:
+def _advise_on_method(rubric: Rubric) -> Iterator[RubricAdvice]:
+    """What the method asks for and the rubric does not have, or the other way round."""
+    method = rubric.method
+    for tie in () if method.criteria else method.ties:
         if tie.by == "criterion" and tie.of not in rubric.leaves:
-            yield RubricAdvice(
-                f"{rubric.method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",)
-            )
-
-
-def _advise_on_statements(rubric: Rubric) -> Iterator[RubricAdvice]:
-    used = {step.for_ for step in rubric.method.steps if isinstance(step, (Deduct, Add))}
+            yield RubricAdvice(f"{method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",))
+    used = {step.for_ for step in method.steps if isinstance(step, (Deduct, Add))}
     for name, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
         if statements and name not in used:
-            yield RubricAdvice(f"{name} are listed but {rubric.method.name!r} does nothing with them", (name,))
-
-
-def _advise_on_criteria_count(rubric: Rubric) -> Iterator[RubricAdvice]:
-    """Contests ask for three fixed criteria and one to three for the task."""
-    if not _has_step_kind(rubric.method.steps, Shortfall):
-        return
+            yield RubricAdvice(f"{name} are listed but {method.name!r} does nothing with them", (name,))
     fixed = sum(criterion.fixed for criterion in rubric.criteria)
-    if fixed != 3 or not 4 <= len(rubric.criteria) <= 6:
+    # Contests ask for three fixed criteria and one to three for the task.
+    if _has_step_kind(method.steps, Shortfall) and (fixed != 3 or not 4 <= len(rubric.criteria) <= 6):
         what = f"{fixed} fixed of {len(rubric.criteria)} criteria: a task has 3 fixed ones and 1 to 3 of its own"
         yield RubricAdvice(what, ("criteria",))
 

@@ -43,35 +43,28 @@ def score_reviews(
 
 
 def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingSetup) -> Scores:
-    layers = {list_scored_layers(rubric, card.criteria) for card in cards}
+    sets = {list_scored_layers(rubric, card.criteria) for card in cards}
+    layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
-    if len(cards) > 1 and len(layers) > 1:
-        notes = (f"not ranked: computed from different layers ({'; '.join(_name_layer_sets(layers))})",)
+    if len(cards) > 1 and len(sets) > 1:
+        notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
     elif len(cards) > 1:
         ranking = rank_scorecards(rubric, cards)
         cards = _note_equivalent_outputs(rubric, cards, ranking)
     return Scores(
         rubric=rubric,
-        fingerprint=_get_cached_fingerprint(rubric, asked, _name_layer_sets(layers)),
+        fingerprint=_FINGERPRINT_CACHE.get(
+            (rubric, asked, *layers),
+            lambda: compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges, layers=layers),
+        ),
         scorecards=tuple(cards),
         ranking=ranking,
         notes=notes,
     )
 
 
-def _get_cached_fingerprint(rubric: Rubric, asked: JudgingSetup, layers: list[str]) -> str:
-    return _FINGERPRINT_CACHE.get(
-        (rubric, asked, *layers),
-        lambda: compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges, layers=layers),
-    )
-
-
 _FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
-
-
-def _name_layer_sets(layers: set[frozenset[str]]) -> list[str]:
-    return sorted(" + ".join(sorted(names)) for names in layers if names)
 
 
 def _note_equivalent_outputs(
@@ -88,9 +81,8 @@ def _note_claimed_rankings(rubric: Rubric, reviews: Sequence[Review]) -> list[st
     for review in reviews:
         if review.ranking:
             own = rank_scorecards(rubric, [score_answers(rubric, answers) for answers in review.outputs])
-            note = note_wrong_ranking(review.judge, review.ranking, own)
-            notes += [note] if note else []
-    return notes
+            notes.append(note_wrong_ranking(review.judge, review.ranking, own))
+    return [note for note in notes if note]
 
 
 # Enough to look at; a tie of thousands is told by its rank.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
-from evenhand.model.scorecard import AppliedStep, MissingCriterion, ReviewerScore, Scorecard, Scores
+from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.model.steps import Cap
 from evenhand.scoring.panel import measure_panel_disagreement
 from evenhand.wording import number_for_json
@@ -43,10 +43,10 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "label": card.label,
         "verdict": card.verdict,
         "gates_failed": list(card.gates_failed),
-        "missing": [_missing_to_json(entry) for entry in card.missing],
+        "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
-        "steps": _applied_steps_to_json(card.steps),
+        "steps": [_applied_step_to_json(moved) for moved in card.steps],
         "criteria": _criteria_to_json(rubric, card.criteria),
         "reviews": None
         if card.reviews is None
@@ -57,14 +57,6 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
 
 def _score_to_float(score: Decimal | float | None) -> float | None:
     return None if score is None else float(score)
-
-
-def _missing_to_json(entry: MissingCriterion) -> ScoresJson:
-    return {"criterion": entry.criterion, "why": entry.why}
-
-
-def _applied_steps_to_json(steps: Iterable[AppliedStep]) -> list[ScoresJson]:
-    return [_applied_step_to_json(moved) for moved in steps]
 
 
 def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
@@ -80,17 +72,17 @@ def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
 
 def _criteria_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> ScoresJson:
     """Each criterion as it was answered; null where it was not."""
-    return {id: _criterion_score_to_json(leaf.scale.yes_no, scores.get(id)) for id, leaf in rubric.leaves.items()}
-
-
-def _criterion_score_to_json(yes_no: bool, score: CriterionScore | None) -> object:
-    if not isinstance(score, Scored):
-        return None
-    value = score.value
-    if yes_no and value in (0, 1):
-        return value == 1
-    number = int(value) if value.denominator == 1 else float(value)
-    return number if score.band is None else {"band": score.band, "score": number}
+    criteria: ScoresJson = {}
+    for id, leaf in rubric.leaves.items():
+        score = scores.get(id)
+        if not isinstance(score, Scored):
+            criteria[id] = None
+        elif leaf.scale.yes_no and score.value in (0, 1):
+            criteria[id] = score.value == 1
+        else:
+            number = int(score.value) if score.value.denominator == 1 else float(score.value)
+            criteria[id] = number if score.band is None else {"band": score.band, "score": number}
+    return criteria
 
 
 def _reviewer_score_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
@@ -100,7 +92,7 @@ def _reviewer_score_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
         "score": None if entry.exact is None else number_for_json(entry.exact, decimals),
         "holistic": entry.holistic,
         "why_not": entry.why_not or None,
-        "steps": _applied_steps_to_json(entry.steps),
+        "steps": [_applied_step_to_json(moved) for moved in entry.steps],
         "criteria": _criteria_to_json(rubric, entry.criteria),
     }
 

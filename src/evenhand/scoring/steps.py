@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -28,7 +28,8 @@ from evenhand.model.steps import (
 )
 from evenhand.wording import format_fraction, round_half_away
 
-StepResult = tuple[Fraction, tuple[object, ...]]
+CriterionValues = dict[str, Fraction]
+StepResult = tuple[Fraction, tuple[Any, ...]]
 ZERO_SCORE = Fraction(0)
 
 
@@ -60,8 +61,8 @@ def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> 
 
 def _describe_weighted_sum(moved: AppliedStep) -> str:
     (case,) = moved.facts
-    assert isinstance(case, StepInputs)
-    terms = " + ".join(f"{name} × {format_fraction(c.weight)}" for name, c in _describe_scored_criteria(case))
+    scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
+    terms = " + ".join(f"{_describe_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
     return f"weighted sum {_format_step_score(moved, moved.after)}: {terms}"
 
 
@@ -74,20 +75,29 @@ def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: St
 
 def _describe_weighted_mean(moved: AppliedStep) -> str:
     case, onto = moved.facts
-    assert isinstance(case, StepInputs)
-    assert onto is None or isinstance(onto, Scale)
-    parts = []
-    for name, criterion in _describe_scored_criteria(case):
-        value = case.values[criterion.id]
-        put = _rescale_criterion_value(onto, criterion, value)
-        as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
-        weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
-        parts.append(f"{name}{as_put}{weight}")
-    return f"weighted mean {_format_step_score(moved, moved.after)}: {', '.join(parts)}"
+    what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
+    scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
+    parts = ", ".join(_describe_weighted_value(onto, criterion, case.values) for criterion in scored)
+    return f"{what} {_format_step_score(moved, moved.after)}: {parts}"
 
 
-def _describe_layer_mean(moved: AppliedStep) -> str:
-    return _describe_weighted_mean(moved).replace("weighted mean", "mean of layers", 1)
+def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: CriterionValues) -> str:
+    """A criterion with its value, what that is on a common scale, and its weight."""
+    value = values[criterion.id]
+    put = _rescale_criterion_value(onto, criterion, value)
+    as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
+    weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
+    return f"{_describe_value(criterion, values)}{as_put}{weight}"
+
+
+def _describe_value(criterion: Criterion, values: CriterionValues) -> str:
+    """A criterion with its value, as "accuracy 3" or "examples yes"; an inner node with its children."""
+    value = values[criterion.id]
+    if not criterion.children:
+        said = ("yes" if value else "no") if criterion.scale.yes_no else format_fraction(value)
+        return f"{criterion.id} {said}"
+    children = ", ".join(_describe_weighted_value(criterion.scale, child, values) for child in criterion.children)
+    return f"{criterion.id} {format_fraction(value)} [{children}]"
 
 
 def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
@@ -98,9 +108,6 @@ def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> 
 
 def _describe_points_share(moved: AppliedStep) -> str:
     case, met, possible = moved.facts
-    assert isinstance(case, StepInputs)
-    assert isinstance(met, Fraction)
-    assert isinstance(possible, Fraction)
     terms = ", ".join(
         (
             f"{c.id} {format_fraction((c.points or ZERO_SCORE) * c.scale.share(case.values[c.id]))} of "
@@ -119,15 +126,6 @@ def _apply_ceiling(step: Ceiling, before: Fraction, case: StepInputs) -> StepRes
     return (min(before, step.at) if value < step.below else before), (step, value)
 
 
-def _describe_ceiling(moved: AppliedStep) -> str:
-    step, value = moved.facts
-    assert isinstance(step, Ceiling)
-    assert isinstance(value, Fraction)
-    return _describe_capped_score(
-        moved, f"{step.criterion} {format_fraction(value)} is under {format_fraction(step.below)}"
-    )
-
-
 def _apply_shortfall(step: Shortfall, before: Fraction, case: StepInputs) -> StepResult:
     after = before
     short = find_shortfall_criteria(step, case)
@@ -143,8 +141,6 @@ def find_shortfall_criteria(step: Shortfall, case: StepInputs) -> list[Criterion
 
 def _describe_shortfall(moved: AppliedStep) -> str:
     step, short = moved.facts
-    assert isinstance(step, Shortfall)
-    assert isinstance(short, tuple)
     factor = Fraction(1)
     for _, value in short:
         factor *= value / step.below
@@ -187,33 +183,32 @@ def count_statement_amounts(step: Deduct | Add, case: StepInputs) -> tuple[Count
     return tuple(entries)
 
 
-def _apply_deduct(step: Deduct, before: Fraction, case: StepInputs) -> StepResult:
+def _apply_statements(step: Deduct | Add, before: Fraction, case: StepInputs) -> StepResult:
     entries = count_statement_amounts(step, case)
-    return before - sum((entry.counted for entry in entries), ZERO_SCORE), (step, entries)
-
-
-def _apply_add(step: Add, before: Fraction, case: StepInputs) -> StepResult:
-    entries = count_statement_amounts(step, case)
-    return before + sum((entry.counted for entry in entries), ZERO_SCORE), (step, entries)
+    total = sum((entry.counted for entry in entries), ZERO_SCORE)
+    return before - total if isinstance(step, Deduct) else before + total, (step, entries, total)
 
 
 def _describe_statements(moved: AppliedStep) -> str:
-    step, entries = moved.facts
-    assert isinstance(step, (Deduct, Add))
-    assert isinstance(entries, tuple)
+    step, entries, total = moved.facts
     verb = "took off" if isinstance(step, Deduct) else "added"
-    total = sum((entry.counted for entry in entries), ZERO_SCORE)
     limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
     listed = "; ".join(map(str, entries))
     return f"{verb} {_format_step_score(moved, total)}{limit}: {listed} (was {_format_step_score(moved, moved.before)})"
 
 
 def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
-    return (min(before, step.at) if case.answers.unsafe else before), (case.answers.unsafe,)
+    return (min(before, step.at) if case.answers.unsafe else before), (None, case.answers.unsafe)
 
 
-def _describe_cap(moved: AppliedStep) -> str:
-    return _describe_capped_score(moved, f"unsafe, {moved.facts[0]}")
+def _describe_limit(moved: AppliedStep) -> str:
+    """Why a ceiling or a cap lowered the score."""
+    ceiling, found = moved.facts
+    because = f"unsafe, {found}"
+    if ceiling:
+        because = f"{ceiling.criterion} {format_fraction(found)} is under {format_fraction(ceiling.below)}"
+    after, before = (_format_step_score(moved, value) for value in (moved.after, moved.before))
+    return f"capped at {after}: {because} (was {before})"
 
 
 def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult:
@@ -228,65 +223,24 @@ def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult
 def _describe_clamp(moved: AppliedStep) -> str:
     assert moved.before is not None
     limit = "below" if moved.after > moved.before else "above"
-    return (
-        f"kept at {_format_step_score(moved, moved.after)}: the score cannot go {limit} it (was "
-        f"{_format_step_score(moved, moved.before)})"
-    )
+    after, before = (_format_step_score(moved, value) for value in (moved.after, moved.before))
+    return f"kept at {after}: the score cannot go {limit} it (was {before})"
 
 
 def _apply_round(step: Round, before: Fraction, _case: StepInputs) -> StepResult:
-    return Fraction(round_half_away(before, step.decimals)), (step,)
+    return Fraction(round_half_away(before, step.decimals)), (step.decimals,)
 
 
 def _describe_round(moved: AppliedStep) -> str:
-    (step,) = moved.facts
-    assert isinstance(step, Round)
+    (decimals,) = moved.facts
     assert moved.before is not None
-    return f"rounded to {format_fraction(moved.after, step.decimals)} (was {format_fraction(moved.before)})"
-
-
-CriterionValues = dict[str, Fraction]
-
-
-StepFunction = Callable[[Any, Any, StepInputs], StepResult]
+    return f"rounded to {format_fraction(moved.after, decimals)} (was {format_fraction(moved.before)})"
 
 
 def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: Fraction) -> Fraction:
     if scale is None or (scale.min, scale.max) == (criterion.scale.min, criterion.scale.max):
         return value
     return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
-
-
-def _describe_scored_criteria(case: StepInputs) -> Iterator[tuple[str, Criterion]]:
-    """Each criterion that has a value, as "accuracy 3" or "examples yes"."""
-    for criterion in case.rubric.criteria:
-        if criterion.id in case.values:
-            yield _describe_criterion_value(criterion, case.values), criterion
-
-
-def _describe_criterion_value(criterion: Criterion, values: CriterionValues) -> str:
-    """A criterion with its value; of an inner node also the children it is the mean of."""
-    value = values[criterion.id]
-    if not criterion.children:
-        said = ("yes" if value else "no") if criterion.scale.yes_no else format_fraction(value)
-        return f"{criterion.id} {said}"
-    children = ", ".join(_describe_child_value(criterion, child, values) for child in criterion.children)
-    return f"{criterion.id} {format_fraction(value)} [{children}]"
-
-
-def _describe_child_value(parent: Criterion, child: Criterion, values: CriterionValues) -> str:
-    value = values[child.id]
-    put = _rescale_criterion_value(parent.scale, child, value)
-    as_put = "" if put == value or child.scale.yes_no else f" = {format_fraction(put)}"
-    return f"{_describe_criterion_value(child, values)}{as_put}" + (
-        "" if child.weight == 1 else f" (weight {format_fraction(child.weight)})"
-    )
-
-
-def _describe_capped_score(moved: AppliedStep, because: str) -> str:
-    return (
-        f"capped at {_format_step_score(moved, moved.after)}: {because} (was {_format_step_score(moved, moved.before)})"
-    )
 
 
 def _format_step_score(moved: AppliedStep, value: Fraction | None) -> str:
@@ -300,16 +254,16 @@ def sum_weighted_values(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
     return Fraction(sum(above * (common // below) for above, below in terms), common)
 
 
-STEP_FUNCTIONS: dict[type[Step], tuple[StepFunction, Callable[[AppliedStep], str]]] = {
+STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[AppliedStep], str]]] = {
     WeightedSum: (_apply_weighted_sum, _describe_weighted_sum),
     WeightedMean: (_apply_weighted_mean, _describe_weighted_mean),
-    LayerMean: (_apply_weighted_mean, _describe_layer_mean),
+    LayerMean: (_apply_weighted_mean, _describe_weighted_mean),
     PointsShare: (_apply_points_share, _describe_points_share),
-    Ceiling: (_apply_ceiling, _describe_ceiling),
+    Ceiling: (_apply_ceiling, _describe_limit),
     Shortfall: (_apply_shortfall, _describe_shortfall),
-    Deduct: (_apply_deduct, _describe_statements),
-    Add: (_apply_add, _describe_statements),
-    Cap: (_apply_cap, _describe_cap),
+    Deduct: (_apply_statements, _describe_statements),
+    Add: (_apply_statements, _describe_statements),
+    Cap: (_apply_cap, _describe_limit),
     Clamp: (_apply_clamp, _describe_clamp),
     Round: (_apply_round, _describe_round),
 }
