@@ -20,7 +20,7 @@ demo: $(STAMP)
 	@bash scripts/demo
 
 # The rooms that need no database, browser, server or model.
-QUICK := tests/model tests/scoring tests/properties tests/stats tests/loading tests/assertions tests/guards tests/compare \
+QUICK := tests/model tests/scoring tests/properties tests/stats tests/files tests/assertions tests/guards tests/compare \
   tests/contest tests/judging/reading $(addprefix tests/judging/test_,as_asked.py attacks.py fence.py odds.py \
   oracle_dialogues.py pairwise.py panels.py pointwise.py prompts.py quotes.py requests.py sampled.py)
 

@@ -39,7 +39,12 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
     "scoring/pooling.py": (),
     "scoring/consistency.py": (),
     "scoring/exact_column.py": (),
-    "scoring/column_steps.py": ("run_column_steps", "_apply_*_columns", "_sum_statement_columns", "COLUMN_STEP_FUNCTIONS"),
+    "scoring/column_steps.py": (
+        "run_column_steps",
+        "_apply_*_columns",
+        "_sum_statement_columns",
+        "COLUMN_STEP_FUNCTIONS",
+    ),
     "model/scale.py": (
         "LARGEST_NUMBER",
         "MOST_FRACTION_DECIMALS",

@@ -209,16 +209,15 @@ def evenhand(
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[None]:
     """Judges in Python files are loaded anew each time: another folder may have others of the same name."""
-    path, compiled = list(sys.path), sys.dont_write_bytecode
+    path, compiled, loaded = list(sys.path), sys.dont_write_bytecode, set(sys.modules)
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
     try:
         yield
     finally:
         sys.path[:], sys.dont_write_bytecode = path, compiled
-        for name, module in list(sys.modules.items()):
-            file = getattr(module, "__file__", None)
-            if file and Path(file).is_relative_to(folder):
+        for name in set(sys.modules) - loaded:
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(f"{folder}/"):
                 del sys.modules[name]
 
 

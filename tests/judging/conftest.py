@@ -7,8 +7,9 @@ import pytest
 from tests.conftest import session_folder
 from tests.judging import llama
 from tests.judging.servers import Servers, shared
-from tests.judging.terse import write_terse_prompts
-from tests.soak import SOAK
+from tests.judging.terse import language
+
+__all__ = ["anthropic_url", "language", "openai_url", "servers"]
 
 
 @pytest.fixture(scope="session")
@@ -18,12 +19,6 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
         pytest.skip(f"not installed here: {llama.missing()}; nothing is asked of a real model")
     with shared(session_folder(tmp_path_factory)) as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def language(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """How a real model is asked: reading takes it longer than anything else, so in as few words as will do."""
-    return "en" if SOAK else str(write_terse_prompts(tmp_path_factory.mktemp("terse")))
 
 
 @pytest.fixture(scope="session")

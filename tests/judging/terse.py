@@ -7,14 +7,23 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 from evenhand.judging.prompts import NAMES
 from tests.conftest import ROOT
+from tests.soak import SOAK
 
 SHIPPED = ROOT / "src" / "evenhand" / "library" / "prompts" / "en"
 _NEEDED = re.compile(r"version:|# |=== task|.*\{\{\w+\}\}")
 
 
-def write_terse_prompts(folder: Path) -> Path:
+@pytest.fixture(scope="session")
+def language(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """How a real model is asked: reading takes it longer than anything else, so in as few words as will do."""
+    return "en" if SOAK else str(_write_terse_prompts(tmp_path_factory.mktemp("terse")))
+
+
+def _write_terse_prompts(folder: Path) -> Path:
     """A folder of prompts, to be named where a language is."""
     for name in NAMES:
         (folder / f"{name}.md").write_text(_shorten((SHIPPED / f"{name}.md").read_text("utf-8")), "utf-8")

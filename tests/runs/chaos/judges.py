@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from tests.judging.models.server import (
+from tests.models.server import (
     Behaviour,
     Seen,
     Server,

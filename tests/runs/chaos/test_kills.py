@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.runs.chaos.evals import LIVE, PANEL, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import Judges
 from tests.runs.chaos.sittings import FEW_KILLS, KILLS, SAMPLES, Sittings, by_every_judge, outputs, undisturbed
-from tests.runs.databases import new_database
+from tests.store.databases import new_database
 
 DELAY = 0.005  # Seconds until a judge answers, so that something is always under way.
 

@@ -1,0 +1,130 @@
+"""Keys never show: not whole, not in part, not masked, not the keys of others."""
+
+import asyncio
+import logging
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from evenhand.errors import ModelError
+from evenhand.models.connections import Connections
+from evenhand.models.model_names import HIDDEN, Secrets
+from tests.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
+
+KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)
+
+
+@given(key=KEYS, before=st.text(max_size=300), after=st.text(max_size=300), cut=st.integers(0, 60))
+@example(key="aaaaaaaaaaaa", before="aaaa", after="aaaa", cut=0)
+def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str, cut: int) -> None:
+    """Whole, or only its beginning, or only its end."""
+    said = Secrets([key]).hide_keys(f"{before}{key[cut:]}{after} {key[: -cut or None]}")
+
+    pieces = {key[start : start + 8] for start in range(len(key) - 7)}
+    assert [piece for piece in pieces if piece in said.replace(HIDDEN, "")] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("API key provided: sk-ab***yz. You can find it", "API key provided: [key hidden] You can find it"),
+        ("key sk-ant-api03-AbCdEfGh is wrong", "key [key hidden] is wrong"),
+        ("Authorization: Bearer abcdef123456", "Authorization: [key hidden]"),
+        ("AIzaSyA1234567890 expired", "[key hidden] expired"),
+        ("key ****wxyz refused", "key [key hidden] refused"),
+        ("model claude-sonnet-4-20250514 not found", "model claude-sonnet-4-20250514 not found"),
+        ("the task-force disk-full", "the task-force disk-full"),
+        ("line\n\nbreaks\x00and\x1b[31m colours", "line breaks and [31m colours"),
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_key_is_hidden(said: str, shown: str) -> None:
+    """Also where it is nobody's we know; other words stay as they are, on one line."""
+    assert Secrets([]).hide_keys(said) == shown
+
+
+def test_a_long_speech_is_cut_short() -> None:
+    """A web page is no message."""
+    assert len(Secrets([]).hide_keys("x y" * 5000)) == 300
+
+
+def test_it_does_not_show_its_keys() -> None:
+    """Not by printing it."""
+    assert KEY not in repr(Secrets([KEY]))
+
+
+ECHOES = {
+    "whole": KEY,
+    "half": KEY[: len(KEY) // 2],
+    "masked": KEY[:6] + "*" * 10 + KEY[-4:],
+    "in a sentence": f"header was 'Authorization: Bearer {KEY}'",
+    "cut off": "x" * 290 + KEY,
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 429, 500, 503])
+def test_an_error_that_echoes_the_key_does_not_reach_anyone(
+    status: int, echo: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever the status, in the message, in the chain of exceptions and in the log."""
+    with caplog.at_level(logging.DEBUG), pytest.raises(ModelError) as caught:
+        ask(fails(status, echo), models=(KEY, "other"))
+
+    error: BaseException | None = caught.value
+    shown = caplog.text
+    while error is not None:
+        shown += f"{error} {error!r} {vars(error)!r}"
+        error = error.__cause__ or error.__context__
+    assert KEY[:8] not in shown
+    assert KEY[-8:] not in shown
+
+
+def test_a_redirect_does_not_carry_the_key_on() -> None:
+    """Neither to the other host nor, as part of its name, into the message."""
+
+    async def run() -> tuple[str, int]:
+        async with Server(says()) as elsewhere:
+            place = elsewhere.base.replace("127.0.0.1", "localhost")
+            redirects = answers(307, b"", {"Location": f"{place}/chat/completions?key={KEY}"})
+            async with Server(redirects) as server, Connections({"EVENHAND_API_KEY": KEY}) as connections:
+                with pytest.raises(ModelError) as caught:
+                    await connections.open(server.name).ask(question())
+            return str(caught.value), elsewhere.connections
+
+    message, visits = asyncio.run(run())
+
+    assert "redirects to localhost, " in message
+    assert KEY not in message
+    assert visits == 0
+
+
+def test_a_key_goes_to_its_own_server_only() -> None:
+    """Two servers in one run: the one that was not given a key gets none, and no cookie of the other."""
+
+    async def run() -> list[dict[str, str]]:
+        cookie = answers(200, b'{"choices": [{"message": {"content": "4"}}]}', {"Set-Cookie": "a=b; Path=/"})
+        async with Server(cookie) as ours, Server(cookie) as other:
+            # Cookies of bare addresses are never kept: only a host with a name can tell.
+            environ = {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": ours.base.replace("127.0.0.1", "localhost")}
+            async with Connections(environ, limits=FAST, clock=Waits().clock) as connections:
+                for name in ("openai/m", other.name, other.name, "openai/m"):
+                    await connections.open(name).ask(question())
+            return [seen.headers for seen in [*ours.seen, *other.seen]]
+
+    headers = asyncio.run(run())
+
+    assert [header.get("authorization") for header in headers] == [f"Bearer {KEY}"] * 2 + [None] * 2
+    assert not any("cookie" in header for header in headers)
+
+
+def test_no_object_shows_the_key() -> None:
+    """A traceback or a debugger prints them."""
+    environ = {"OPENAI_API_KEY": KEY}
+
+    async def run() -> str:
+        async with Connections(environ) as connections:
+            model = connections.open("openai/gpt-4o")
+            return f"{connections!r} {model!r} {model.model!r} {model.model._address!r}"  # type: ignore[attr-defined]
+
+    assert KEY not in asyncio.run(run())

@@ -1,0 +1,182 @@
+"""One process works on a run at a time; a dead one holds nothing."""
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from evenhand.errors import StoreError
+from evenhand.store import store as _store
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import RowBatch
+from evenhand.store.store import Store
+from tests.store.rows import RUN, call_row, result_row, run_row
+
+NOW = datetime(2026, 11, 16, 5, 12, 39, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    with Store.open(database, {}) as opened:
+        yield opened
+
+
+@pytest.fixture
+def neighbour() -> Iterator["subprocess.Popen[bytes]"]:
+    """Another process of this machine, which waits until it is told to end."""
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    yield process
+    process.communicate(b"\n")
+
+
+def test_a_run_that_stopped_is_taken_and_let_go(store: Store) -> None:
+    """Running while it is held; stopped or finished with a summary after."""
+    store.begin_run(run_row(state="stopped", ended="2026-11-16T06:00:00+00:00"))
+
+    store.hold_run(RUN, process_holder_name())
+    taken = store.find_run(RUN)
+    store.release_run(RUN, "finished", "2026-11-16T07:00:00+00:00", '{"n":1}')
+
+    assert (taken["state"], taken["holder"], taken["ended"]) == ("running", process_holder_name(), None)
+    assert store.find_run(RUN) == run_row(state="finished", ended="2026-11-16T07:00:00+00:00", summary='{"n":1}')
+
+
+def test_a_run_in_the_hands_of_a_living_process_is_refused(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
+    """Two at work on one run would pay for everything twice."""
+    holder = _holder(neighbour.pid)
+    store.begin_run(run_row(holder=holder))
+
+    with pytest.raises(StoreError, match=f"another process is at work on run {RUN}"):
+        store.hold_run(RUN, process_holder_name())
+
+    assert store.find_run(RUN)["holder"] == holder
+    assert store.is_run_held(store.find_run(RUN))
+
+
+def test_a_run_of_a_dead_process_is_taken_over(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
+    """Killed, and its number perhaps given to another process since."""
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    holders = (f"{socket.gethostname()}:{dead.pid}:1", f"{socket.gethostname()}:{neighbour.pid}:1")
+
+    for holder in holders:
+        store.hold_run(_begun(store, holder), process_holder_name())
+
+    assert [row["holder"] for row in store.list_runs()] == [process_holder_name()] * 2
+
+
+def test_a_killed_child_that_nobody_has_buried_holds_nothing(store: Store) -> None:
+    """In a container nobody may ever do so."""
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    store.begin_run(run_row(holder=_holder(child.pid)))
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    store.hold_run(RUN, process_holder_name())
+
+    assert store.find_run(RUN)["holder"] == process_holder_name()
+    child.communicate()
+
+
+@pytest.mark.parametrize(("seconds", "refused"), [(59, True), (61, False)])
+@pytest.mark.parametrize(
+    "batch", [RowBatch(calls=[call_row(at=NOW.isoformat())]), RowBatch(results=[result_row(at=NOW.isoformat())])]
+)
+def test_a_run_on_another_machine_is_held_while_it_writes(
+    store: Store, batch: RowBatch, seconds: int, refused: bool
+) -> None:
+    """Nobody can see from here whether it lives; a minute of silence counts as death."""
+    store.begin_run(run_row(holder="elsewhere:1:1"))
+    store.write_rows(batch)
+    now = NOW + timedelta(seconds=seconds)
+
+    held = store.is_run_held(store.find_run(RUN), now=now)
+
+    assert held is refused
+    if refused:
+        with pytest.raises(StoreError, match="another process is at work"):
+            store.hold_run(RUN, process_holder_name(), now=now)
+    else:
+        store.hold_run(RUN, process_holder_name(), now=now)
+
+
+def test_of_many_that_reach_for_a_run_one_gets_it(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
+    """Both look before either writes: the database decides, not the clock."""
+    store.begin_run(run_row(state="stopped"))
+    holders = [_holder(neighbour.pid), process_holder_name()] * 4
+
+    def reach(holder: str) -> str | None:
+        try:
+            store.hold_run(RUN, holder)
+        except StoreError as error:
+            assert "another process is at work" in str(error)
+            return None
+        return holder
+
+    with ThreadPoolExecutor(8) as pool:
+        got = set(pool.map(reach, holders)) - {None}
+
+    assert got == {store.find_run(RUN)["holder"]}
+
+
+def test_nobody_writes_between_the_look_and_the_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite lets a transaction that has only read be overtaken, and then fails it."""
+    others: list[str] = []
+
+    def look(*_: object) -> bool:
+        other = sqlite3.connect(tmp_path / "store.sqlite", timeout=0)
+        with pytest.raises(sqlite3.OperationalError) as caught:
+            other.execute("UPDATE runs SET holder = 'other'")
+        other.close()
+        others.append(str(caught.value))
+        return False
+
+    monkeypatch.setattr(_store, "is_run_row_held", look)
+    with Store.open(tmp_path, {}) as store:
+        store.begin_run(run_row(holder="elsewhere:1:1"))
+        store.hold_run(RUN, process_holder_name())
+
+    assert others == ["database is locked"]
+
+
+def test_a_run_at_work_is_neither_deleted_nor_collected(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
+    """However old it is."""
+    store.begin_run(run_row(holder=_holder(neighbour.pid)))
+
+    collected = store.collect_garbage(timedelta(0), now=NOW + timedelta(days=900))
+
+    assert collected.runs == ()
+    with pytest.raises(StoreError, match=f"a process is at work on run {RUN}"):
+        store.delete_run(RUN)
+
+
+@pytest.mark.parametrize(
+    "act", [lambda store: store.hold_run("x", "h:1:1"), lambda store: store.release_run(RUN, "done", "", None)]
+)
+def test_what_is_not_there_is_not_taken_nor_let_go(store: Store, act: object) -> None:
+    """A run that does not exist, a state that does not exist."""
+    store.begin_run(run_row())
+
+    with pytest.raises(StoreError, match=r"no run 'x'|cannot be 'done'"):
+        act(store)  # type: ignore[operator]
+
+
+def _holder(pid: int) -> str:
+    began = process_holder_name().rpartition(":")[2]
+    if began:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as told:  # noqa: PTH123
+            began = told.read().rpartition(")")[2].split()[19]
+    return f"{socket.gethostname()}:{pid}:{began}"
+
+
+def _begun(store: Store, holder: str) -> str:
+    id = f"run-{len(store.list_runs())}"
+    store.begin_run(run_row(id=id, holder=holder))
+    return id
