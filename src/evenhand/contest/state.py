@@ -57,7 +57,7 @@ class FinalJudgments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestState:
-    """A contest at one moment. The first one, before anything happened, is `State()`."""
+    """A contest at one moment. The first one, before anything happened, is `ContestState()`."""
 
     phase: ContestPhase = "new"
     task: Task | None = None
