@@ -102,31 +102,24 @@ async def _plan_sample_questions(
     setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: OutputTexts
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
-    repeats = range(setup.eval.repeats)
-    for alike in [[one] for one in repeats] if made else [repeats]:
-        for meter in meters:
-            meter.repeats = alike
-        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
-        await _plan_repeat_questions(setup, sample, meters, own)
-
-
-async def _plan_repeat_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: Mapping[str, str]
-) -> None:
-    eval = setup.eval
+    eval, repeats = setup.eval, range(setup.eval.repeats)
     rubric = eval.rubric_for(sample.tags)
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
     recorded = {name: output.text for name, output in sample.outputs.items()}
     to_make = {name: f"(what {name} will make of {sample.id})" for name in eval.variants}
-    texts = {**to_make, **made, **recorded}
-    outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
-    listwise = rubric.method.dialogue == "listwise"
-    for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
-        if shown:
-            asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-            await judge_sample(rubric, asked, judges, eval.how)
+    for alike in [[one] for one in repeats] if made else [repeats]:
+        for meter in meters:
+            meter.repeats = alike
+        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
+        texts = {**to_make, **own, **recorded}
+        outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
+        listwise = rubric.method.dialogue == "listwise"
+        for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
+            if shown:
+                asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
+                await judge_sample(rubric, asked, judges, eval.how)
 
 
 def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> Json:
