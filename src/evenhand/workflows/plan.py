@@ -75,9 +75,11 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         taken: Counter[str] = Counter()
         with _open_existing_store() as store:
             meters = [QuestionMeter(model, store) for model in setup.judges]
-            before = _EarlierOutputs(eval, store, setup.digest_with_samples(counted.digest) if resume else None)
+            digest = setup.digest_with_samples(counted.digest)
+            row = find_run_to_resume(store, eval.name, digest) if store is not None and resume else None
+            runs = list_run_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = before.find_made(sample)
+                made = _find_made_outputs(store, eval, runs, sample)
                 taken.update(name for name, _ in made)
                 await _plan_sample_questions(setup, sample, meters, made)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
@@ -144,27 +146,18 @@ def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: f
     }
 
 
-class _EarlierOutputs:
-    """The outputs that a resumed run finds made; `digest` is None where none is resumed."""
-
-    def __init__(self, eval: Eval, store: Store | None, digest: str | None) -> None:
-        self._repeats = range(eval.repeats)
-        self._live = {name: variant for name, variant in eval.variants.items() if variant.live}
-        self._store = store
-        row = find_run_to_resume(store, eval.name, digest) if store is not None and digest is not None else None
-        self._runs = list_run_lineage(store, row) if store is not None and row is not None else []
-
-    def find_made(self, sample: EvalSample) -> OutputTexts:
-        """Those of a sample."""
-        if self._store is None or not self._runs or not self._live:
-            return {}
-        units = {
-            made_output_key(name, variant, sample, repeat): (name, repeat)
-            for name, variant in self._live.items()
-            for repeat in self._repeats
-        }
-        found = self._store.find_outputs(list(units), self._runs)
-        return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
+def _find_made_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
+    """The outputs of a sample that were made in earlier runs of the same line."""
+    if store is None or not runs:
+        return {}
+    units = {
+        made_output_key(name, variant, sample, repeat): (name, repeat)
+        for name, variant in eval.variants.items()
+        for repeat in range(eval.repeats)
+        if variant.live
+    }
+    found = store.find_outputs(list(units), runs) if units else {}
+    return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
 def _open_existing_store() -> AbstractContextManager[Store | None]:
