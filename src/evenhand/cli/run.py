@@ -131,7 +131,11 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
 
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
-        progress.begin(_describe_run_start(course), total=course.total)
+        judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+        until = f"; {course.until}" if course.until else ""
+        note = f"; note: {course.note}" if course.note else ""
+        begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+        progress.begin(begin, total=course.total)
         async with keep_progress_fresh(progress, update):
             try:
                 yield
@@ -141,13 +145,6 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
         loop.remove_signal_handler(signal.SIGINT)
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
-
-
-def _describe_run_start(course: RunProgress) -> str:
-    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
-    until = f"; {course.until}" if course.until else ""
-    note = f"; note: {course.note}" if course.note else ""
-    return f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
 
 
 PlanData = Mapping[str, Any]
