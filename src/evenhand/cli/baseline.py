@@ -21,12 +21,9 @@ def set_baseline_command(run: str, name: str) -> None:
     """Pin RUN, a finished one, under a name; what had the name before stays, and is told."""
     from evenhand.workflows.baseline import set_baseline
 
-    change = set_baseline(None, name, run)
-    if change.before == change.run:
-        print_message(f"baseline {name} is run {change.run} already")
-    else:
-        before = f"; it was {change.before}" if change.before else ""
-        print_message(f"baseline {name} is run {change.run} now{before}")
+    now, before = set_baseline(None, name, run)
+    changed = "already" if before == now else f"now; it was {before}" if before else "now"
+    print_message(f"baseline {name} is run {now} {changed}")
 
 
 @baseline_command.command("list")

@@ -73,9 +73,8 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
         used = [place for place, counts in enumerate(both) if any(counts)]
         if one["judge"] != who or len(used) < 2:
             continue
-        _print_calibration_title(
-            screen, f"{one['question']}: what {who} said (rows) where people's middle answer was (columns)"
-        )
+        said = f"{one['question']}: what {who} said (rows)"
+        _print_calibration_title(screen, f"{said} where people's middle answer was (columns)")
         columns = {"": [one["levels"][row] for row in used]}
         columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
         screen.table(columns, right=tuple(columns))
@@ -163,20 +162,14 @@ def _name_harshness(one: CalibrationData) -> str:
 def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> None:
     shown = [one for one in maps if one["knots"]]
     if shown:
-        _print_calibration_title(
-            screen, "Maps: what people say where the judge is low / mid / high; errors on held-out samples"
-        )
-        rows = [
-            [
-                one["question"],
-                one["judge"],
-                " / ".join(_format_optional_number(y) for _, y in one["points"]),
-                _format_optional_number(one["error_before"]),
-                _format_optional_number(one["error_after"]),
-                "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly",
-            ]
-            for one in shown
-        ]
+        title = "Maps: what people say where the judge is low / mid / high; errors on held-out samples"
+        _print_calibration_title(screen, title)
+        rows = []
+        for one in shown:
+            points = " / ".join(_format_optional_number(y) for _, y in one["points"])
+            errors = map(_format_optional_number, (one["error_before"], one["error_after"]))
+            helps = "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
+            rows.append([one["question"], one["judge"], points, *errors, helps])
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
         print_table_or_sentences(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
@@ -188,16 +181,14 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
     known = [one for one in means if one["powered"]]
     if known:
         _print_calibration_title(screen, "Means on people's scale (labels on some, judges on all)")
-        rows = [
-            [
-                one["variant"],
-                one["question"],
+        rows = []
+        for one in known:
+            judged, people = (
                 _format_optional_number(one["judged"]),
                 _format_agreement_estimate(one["powered"], "estimate"),
-                f"{one['labelled']:,} of {one['powered']['judged']:,}",
-            ]
-            for one in known
-        ]
+            )
+            labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
+            rows.append([one["variant"], one["question"], judged, people, labelled])
         names = ("variant", "question", "judges say", "people would", "labelled")
         print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
     elif means:

@@ -24,7 +24,7 @@ from evenhand.cli.score import print_shortfalls
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
 from evenhand.judging.single_judge import Cascade
-from evenhand.workflows.judge_files import JudgedFiles, JudgeFiles, judge_files
+from evenhand.workflows.judge_files import JudgeFiles, judge_files
 
 
 @click.command("judge")
@@ -69,6 +69,8 @@ def judge_command(**options: Any) -> int:
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
+    from evenhand.cli.judge_tables import print_judged_sample, print_preferences
+
     # Options that would do nothing beside --pairwise are a misunderstanding.
     given = [name for name in ("min_score", "min_grade", "strict") if options[name]] if options["pairwise"] else []
     if given:
@@ -94,15 +96,11 @@ def judge_command(**options: Any) -> int:
             watch=lambda models: watch_models(models, sys.stderr),
         )
     with until_reader_leaves():
-        print_json(judged.to_json()) if options["as_data"] else _print_judged_files(judged, explain=options["explain"])
+        if options["as_data"]:
+            print_json(judged.to_json())
+        elif isinstance(judged.result, Preferences):
+            print_preferences(judged.rubric, judged.result, judged.spent, judged.hide)
+        else:
+            print_judged_sample(judged.result, judged.spent, judged.hide, explain=options["explain"])
         print_shortfalls(judged.shortfalls, err=options["as_data"])
     return judged.exit_code
-
-
-def _print_judged_files(judged: JudgedFiles, *, explain: bool) -> None:
-    from evenhand.cli.judge_tables import print_judged_sample, print_preferences
-
-    if isinstance(judged.result, Preferences):
-        print_preferences(judged.rubric, judged.result, judged.spent, judged.hide)
-    else:
-        print_judged_sample(judged.result, judged.spent, judged.hide, explain=explain)

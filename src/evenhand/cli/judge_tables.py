@@ -15,7 +15,7 @@ from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Sco
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply
 from evenhand.scoring.panel import measure_panel_disagreement
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 
 
 def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[str], str], *, explain: bool) -> None:
@@ -52,8 +52,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
 def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, hide: Callable[[str], str]) -> None:
     """Print how each output stands, every pair, and who follows the place."""
     screen = Screen(hide)
-    count = len({(one.first, one.second) for one in preferred.preferences})
-    pairs = "1 pair" if count == 1 else f"{count} pairs"
+    pairs = pluralize_count(len({(one.first, one.second) for one in preferred.preferences}), "pair")
     screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
     screen.gap()
     standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))

@@ -78,27 +78,20 @@ class ProgressState:
 
 def format_run_progress(state: ProgressState, width: int) -> str:
     """The state in at most `width` characters; what matters least is left out first."""
-    parts = [
-        (0, f"{state.done:,} of {state.total:,}"),
-        (4, _format_result_rate(state)),
-        (3, _format_spent_so_far(state)),
-        (1, f"{state.failed:,} failed" if state.failed else ""),
-        (2, _format_time_left(state)),
-    ]
-    shown = [part for part in parts if part[1]]
-    while len(shown) > 1 and len(_join_progress_parts(shown)) > width:
-        shown.remove(max(shown))
-    return _join_progress_parts(shown)[: max(width, 0)]
-
-
-def _join_progress_parts(parts: list[tuple[int, str]]) -> str:
-    return " · ".join(text for _, text in parts)
-
-
-def _format_result_rate(state: ProgressState) -> str:
-    if not state.rate:
-        return ""
-    return f"{state.rate:.{0 if state.rate >= 10 else 1}f}/s" if state.rate >= 1 else f"{state.rate * 60:.1f}/min"
+    rate = ""
+    if state.rate:
+        rate = f"{state.rate:.{0 if state.rate >= 10 else 1}f}/s" if state.rate >= 1 else f"{state.rate * 60:.1f}/min"
+    parts = {  # The higher the number, the sooner it is left out.
+        0: f"{state.done:,} of {state.total:,}",
+        4: rate,
+        3: _format_spent_so_far(state),
+        1: f"{state.failed:,} failed" if state.failed else "",
+        2: _format_time_left(state),
+    }
+    shown = {number: text for number, text in parts.items() if text}
+    while len(shown) > 1 and len(" · ".join(shown.values())) > width:
+        del shown[max(shown)]
+    return " · ".join(shown.values())[: max(width, 0)]
 
 
 def _format_spent_so_far(state: ProgressState) -> str:
@@ -136,7 +129,7 @@ class ProgressLine:
         self._state = ProgressState(total=total, done=before)
         self._seen = deque([(self._clock(), before)])
         self._drawn = self._clock()
-        self._write(f"{escape_to_one_line(what)}\n")
+        _write_progress_text(self._stream, f"{escape_to_one_line(what)}\n")
 
     def update(self, *, done: int, failed: int = 0, cost: Decimal | None = None, tokens: int = 0) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough."""
@@ -152,11 +145,13 @@ class ProgressLine:
         state = replace(self._state, rate=self._rate(now))
         width = shutil.get_terminal_size().columns - 1
         line = format_run_progress(state, width if self._terminal else 200)
-        self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
+        _write_progress_text(self._stream, f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
 
     def end(self) -> None:
         """Leave the terminal as it was; in a file, say how far it came."""
-        self._write(CLEAR_LINE if self._terminal else f"{format_run_progress(self._state, 200)}\n")
+        _write_progress_text(
+            self._stream, CLEAR_LINE if self._terminal else f"{format_run_progress(self._state, 200)}\n"
+        )
 
     def _rate(self, now: float) -> float | None:
         self._seen.append((now, self._state.done))
@@ -164,10 +159,6 @@ class ProgressLine:
             self._seen.popleft()
         since, done = self._seen[0]
         return (self._state.done - done) / (now - since) if now > since else None
-
-    def _write(self, text: str) -> None:
-        if self._stream is not None:
-            _write_progress_text(self._stream, text)
 
 
 @asynccontextmanager
@@ -229,7 +220,8 @@ async def _redraw_until_done(stream: TextIO, describe: Callable[[int], str]) -> 
         _write_progress_text(stream, CLEAR_LINE)
 
 
-def _write_progress_text(stream: TextIO, text: str) -> None:
-    with suppress(OSError, ValueError):  # Closed, or read by nobody any more.
-        stream.write(text)
-        stream.flush()
+def _write_progress_text(stream: TextIO | None, text: str) -> None:
+    if stream is not None:
+        with suppress(OSError, ValueError):  # Closed, or read by nobody any more.
+            stream.write(text)
+            stream.flush()

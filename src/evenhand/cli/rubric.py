@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 
@@ -156,8 +155,21 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
 
 def _print_method_steps(screen: Screen, method: Method) -> None:
     _print_rubric_title(screen, "Score")
-    for line in _describe_method(method):
-        screen.line(line, 2)
+    places = method.scale.decimals
+    decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
+    ends = f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}"
+    screen.line(f"{ends}, {decimals}, by these steps:", 2)
+    for number, step in enumerate(method.steps, start=1):
+        about = (step.__doc__ or "").splitlines()[0].replace("`", "")
+        screen.line(f"{number}. {step.kind()}{_format_step_parameters(step)}: {about}", 2)
+    if method.grades:
+        grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
+        screen.line(f"Grades: {', '.join(grades)}", 2)
+    if method.verdicts:
+        verdicts = (f"{one.verdict} from {format_fraction(one.from_)}" for one in method.verdicts)
+        screen.line(f"Verdict: {', '.join(verdicts)}, else fail", 2)
+    if method.environment:
+        screen.line(f"Environment: {', '.join(method.environment)}", 2)
 
 
 def _format_anchor_level(anchor: Anchor, scale: Scale) -> str:
@@ -166,23 +178,6 @@ def _format_anchor_level(anchor: Anchor, scale: Scale) -> str:
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
-
-
-def _describe_method(method: Method) -> Iterator[str]:
-    places = method.scale.decimals
-    decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
-    yield f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}, {decimals}, by these steps:"
-    for number, step in enumerate(method.steps, start=1):
-        about = (step.__doc__ or "").splitlines()[0].replace("`", "")
-        yield f"{number}. {step.kind()}{_format_step_parameters(step)}: {about}"
-    if method.grades:
-        grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
-        yield f"Grades: {', '.join(grades)}"
-    if method.verdicts:
-        verdicts = (f"{one.verdict} from {format_fraction(one.from_)}" for one in method.verdicts)
-        yield f"Verdict: {', '.join(verdicts)}, else fail"
-    if method.environment:
-        yield "Environment: " + ", ".join(method.environment)
 
 
 def _format_step_parameters(step: Step) -> str:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
 EXIT_STOPPED = 130
-
-
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
 
@@ -95,18 +93,14 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
     stopping = ran.head.get("stopping")
     if stopping and stopping["settled_early"]:
         left = stopping["planned"] - stopping["used"]
-        print_message(
-            f"\nsettled: {left:,} of {stopping['planned']:,} samples did not have to be asked about", err=True
-        )
+        asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
+        print_message(f"\nsettled: {asked}", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
-        print_message(
-            f"\nnot finished: {escape_terminal_text(ran.why_stopped)}\nto go on: evenhand run {name} --resume{once}",
-            err=True,
-        )
+        why = escape_terminal_text(ran.why_stopped)
+        print_message(f"\nnot finished: {why}\nto go on: evenhand run {name} --resume{once}", err=True)
     elif ran.head["unfinished"]:
-        count = ran.head["unfinished"]
-        some = "1 result" if count == 1 else f"{count:,} results"
+        some = pluralize_count(ran.head["unfinished"], "result")
         print_message(f"\n{some} may get better by another try: evenhand run {name} --resume", err=True)
     print_message(f"\nreport: evenhand report {ran.id} --html -o report.html", err=True)
 
@@ -127,9 +121,8 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
             task.cancel()
             return
         course.stop()
-        print_message(
-            f"\nstopping: up to {STOP_PATIENCE:g} s for the calls under way; Ctrl-C again stops at once", err=True
-        )
+        patience = f"up to {STOP_PATIENCE:g} s for the calls under way"
+        print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
         timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
 
     def update() -> None:
@@ -138,7 +131,11 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
 
     loop.add_signal_handler(signal.SIGINT, stop)
     try:
-        progress.begin(_describe_run_start(course), total=course.total)
+        judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+        until = f"; {course.until}" if course.until else ""
+        note = f"; note: {course.note}" if course.note else ""
+        begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+        progress.begin(begin, total=course.total)
         async with keep_progress_fresh(progress, update):
             try:
                 yield
@@ -150,14 +147,6 @@ async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> Asyn
             timer.cancel()
 
 
-def _describe_run_start(course: RunProgress) -> str:
-    outputs = "1 output" if course.outputs == 1 else f"{course.outputs:,} outputs"
-    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
-    until = f"; {course.until}" if course.until else ""
-    note = f"; note: {course.note}" if course.note else ""
-    return f"{outputs} to look at; {judges}{until}{note}"
-
-
 PlanData = Mapping[str, Any]
 
 
@@ -165,19 +154,16 @@ def print_plan(plan: PlanData) -> None:
     """Print the plan."""
     screen = Screen()
     repeats = f" · {plan['repeats']} repeats" if plan["repeats"] > 1 else ""
-    screen.line(
-        f"{plan['name']} · {pluralize_count(plan['samples'], 'sample')}{repeats} · fingerprint {plan['fingerprint']}",
-        dim=True,
-    )
+    samples = pluralize_count(plan["samples"], "sample")
+    screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
     screen.gap()
-    variants = plan["variants"]
-    screen.table(
-        {
-            "variant": [one["name"] for one in variants],
-            "outputs": [_describe_planned_outputs(one) for one in variants],
-            "from": [one["about"] for one in variants],
-        }
-    )
+    columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
+    for one in plan["variants"]:
+        counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
+        columns["variant"].append(one["name"])
+        columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
+        columns["from"].append(one["about"])
+    screen.table(columns)
     screen.gap()
     if plan["judges"]:
         _print_planned_judges(screen, plan)
@@ -187,11 +173,6 @@ def print_plan(plan: PlanData) -> None:
         screen.line(f"note: {plan['note']}")
     screen.gap()
     screen.line("nothing was asked; without --plan the run begins", dim=True)
-
-
-def _describe_planned_outputs(variant: PlanData) -> str:
-    counts = {"to make": variant["to_make"], "taken over": variant["taken_over"]}
-    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "recorded"
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:

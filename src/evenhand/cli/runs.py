@@ -11,6 +11,7 @@ import click
 
 from evenhand.cli.output import escape_terminal_text, open_stdin, print_json, print_message, until_reader_leaves
 from evenhand.errors import Fault, InputError
+from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.workflows.runs import RunListing
@@ -105,8 +106,7 @@ def collect_unfinished_command(days: int) -> None:
     from evenhand.workflows.runs import collect_unfinished_runs
 
     collected = collect_unfinished_runs(None, days)
-    count = len(collected.runs)
-    runs = "1 unfinished run" if count == 1 else f"{count:,} unfinished runs"
+    runs = pluralize_count(len(collected.runs), "unfinished run")
     freed = "" if collected.freed is None else f", {collected.freed:,} bytes given back"  # Only a file can tell.
     print_message(f"{runs} removed{freed}")
 

@@ -13,7 +13,7 @@ from evenhand.model.criterion import Gate
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.score import score_file
 
 
@@ -55,7 +55,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     screen = screen or Screen()
     rubric = scores.rubric
     name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
-    outputs = "1 output" if len(scores.scorecards) == 1 else f"{len(scores.scorecards)} outputs"
+    outputs = pluralize_count(len(scores.scorecards), "output")
     screen.line(f"{name} · {outputs} · fingerprint {scores.fingerprint}", dim=True)
     screen.gap()
     if not scores.scorecards:

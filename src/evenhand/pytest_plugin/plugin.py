@@ -111,25 +111,18 @@ class Evenhand:
         )
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
-        scored, message = self._score_for_test(output, said.with_defaults(self._demand), place)
-        if message:
-            pytest.fail(message, pytrace=False)
-        return scored
-
-    def _score_for_test(
-        self, output: str | VariantOutput, demand: OutputRequirements, place: str
-    ) -> tuple[ScoredOutput, str]:
-        """What came out, and what to fail the test with, if anything."""
-        __tracebackhide__ = True
         from evenhand.pytest_plugin.scoring import score_test_output, serialize_scored_output  # all that scoring needs.
         from evenhand.pytest_plugin.shortfalls import format_failure_message
 
         try:
-            scored, rows = score_test_output(output, demand, self._test, self._folder)
+            scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)
         except EvenhandError as error:
             raise error.with_traceback(None) from None  # The line of the test is what helps.
         self._scored.append(serialize_scored_output(scored, rows if self._with_rows else None))
-        return scored, format_failure_message(scored, place)
+        message = format_failure_message(scored, place)
+        if message:
+            pytest.fail(message, pytrace=False)
+        return scored
 
 
 ScoredEntry = dict[str, Any]

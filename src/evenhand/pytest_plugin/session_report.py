@@ -85,7 +85,9 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     # One frame for all: each judge, rubric and assertion once.
     rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
     marks = _list_distinct_json(
-        [_name_session_frame(frame), mark] for frame in frames for mark in frame["fingerprints"].values()
+        [frame["rubrics"][0]["name"] if frame["rubrics"] else "assertions", mark]
+        for frame in frames
+        for mark in frame["fingerprints"].values()
     )
     names = Counter(name for name, _ in marks)
     frame = {
@@ -112,10 +114,6 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "holder": process_holder_name(),
         "keep": "raw",
     }
-
-
-def _name_session_frame(frame: SessionJson) -> str:
-    return str(frame["rubrics"][0]["name"]) if frame["rubrics"] else "assertions"
 
 
 def _list_distinct_json(values: Iterable[Any]) -> list[Any]:

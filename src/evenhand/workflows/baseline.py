@@ -18,19 +18,11 @@ class Baseline:
     at: str  # When it was set.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineChange:
-    """The run that a name stands for now, and the one before."""
-
-    run: str
-    before: str | None
-
-
 @takes_store
-def set_baseline(store: Store, name: str, run: str) -> BaselineChange:
-    """Pin a finished run under a name."""
+def set_baseline(store: Store, name: str, run: str) -> tuple[str, str | None]:
+    """Pin a finished run under a name: the run that it stands for now, and the one before."""
     before = store.set_baseline(name, run)
-    return BaselineChange(run=store.find_baseline(name)["run"], before=before)
+    return store.find_baseline(name)["run"], before
 
 
 @takes_store

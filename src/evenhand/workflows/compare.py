@@ -218,7 +218,9 @@ def decide_sides(
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
     layers, columns = _build_paired_columns(sides, pairs)
-    heads = {side.run["id"]: _load_side_head(store, side) for side in sides}
+    # What a run came to when it ended; of one that has not, what it has come to.
+    runs = {side.run["id"]: side.run["summary"] for side in sides}
+    heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
     looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
     stopping = heads[looked.run["id"]].get("stopping") if looked else None
     decision = decide_comparison(
@@ -226,7 +228,7 @@ def decide_sides(
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates={side.name: _stored_gate_states(side, heads, but=layers) for side in sides},
+        other_gates={side.name: _stored_gate_states(side, heads[side.run["id"]], but=layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=measure_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -265,21 +267,13 @@ def _build_paired_columns(
     return every, columns
 
 
-def _load_side_head(store: Store, side: ComparedSide) -> Json:
-    """What a run came to when it ended; of one that has not, what it has come to."""
-    if side.run["summary"] is None:
-        return load_run_report(store, side.run["id"])[0]
-    head: Json = json.loads(side.run["summary"])
-    return head
-
-
 def _side_looks(side: ComparedSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _stored_gate_states(side: ComparedSide, heads: Mapping[str, Json], but: Sequence[str]) -> tuple[GateState, ...]:
+def _stored_gate_states(side: ComparedSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
     """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
-    states = heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
+    states = head["decision"]["gates"].get(side.member.variant, ())
     return tuple(GateState(**state) for state in states if state["gate"] not in but)
 
 
@@ -309,18 +303,15 @@ def comparison_power_json(
     ]
     step = step_of(unit_differences([one for one, _, _ in both], [one for _, one, _ in both], [c for *_, c in both]))
     effects = {"observed": abs(found.estimate), "smallest": smallest}
-    needed = {name: _samples_needed(effect, found.sd, step) for name, effect in effects.items()}
+    counts = {name: needed_for(effect, found.sd, step=step) if effect else None for name, effect in effects.items()}
+    needed = {name: None if count is None else max(LEAST_NEEDED, count) for name, count in counts.items()}
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
         "sd": round(found.sd, 6),
         **{
-            name: {
-                "effect": round(effect, 6),
-                "needed": count,
-                "more": None if count is None else max(0, count - found.n),
-            }
-            for (name, effect), count in zip(effects.items(), needed.values(), strict=True)
+            name: {"effect": round(effects[name], 6), "needed": n, "more": None if n is None else max(0, n - found.n)}
+            for name, n in needed.items()
         },
         "table": [
             {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
@@ -328,8 +319,3 @@ def comparison_power_json(
         ],
         "method": power_of(max(2, found.n), smallest, found.sd, step=step).method,
     }
-
-
-def _samples_needed(effect: float, sd: float, step: float) -> int | None:
-    found = needed_for(effect, sd, step=step) if effect else None
-    return None if found is None else max(LEAST_NEEDED, found)

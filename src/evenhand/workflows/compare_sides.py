@@ -148,9 +148,6 @@ def _name_compared_side(one: _NamedRun, variant: str) -> str:
     return f"baseline {one.asked.removeprefix(BASELINE_PREFIX)}" if one.asked.startswith(BASELINE_PREFIX) else variant
 
 
-FORCE_HINT = "--force compares them all the same"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonObjection:
     """One reason why two variants should not be compared: all that belongs to it, what would help, and why."""
@@ -160,16 +157,15 @@ class ComparisonObjection:
     fix: str
     why_fix: str = ""
 
-    def to_fault(self) -> Fault:
-        """As an error tells it."""
-        fix = f"{self.fix}: {self.why_fix}" if self.why_fix else self.fix
-        return Fault(f"{self.what}: {'; '.join(self.parts)}", f"{fix}; {FORCE_HINT}")
-
 
 def refuse_comparison(objections: Sequence[ComparisonObjection]) -> None:
     """All that speaks against it, at once."""
-    if objections:
-        raise InputError(*(objection.to_fault() for objection in objections))
+    faults = []
+    for one in objections:
+        fix = f"{one.fix}: {one.why_fix}" if one.why_fix else one.fix
+        faults.append(Fault(f"{one.what}: {'; '.join(one.parts)}", f"{fix}; --force compares them all the same"))
+    if faults:
+        raise InputError(*faults)
 
 
 def object_to_unfinished_runs(sides: Sequence[ComparedSide]) -> Iterator[ComparisonObjection]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.store.database import NO_CONTESTS
-from evenhand.store.rows import Row
 from evenhand.workflows.contest_log import load_contest_record
 from evenhand.workflows.stores import StoreLike, open_store
 
@@ -30,21 +29,15 @@ class ContestListing:
 def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
     """All contests, or those of one task, newest first."""
     with open_store(store, empty=NO_CONTESTS) as opened:
-        rows = opened.contests.list_contests(name)
-        return [_list_contest(row, held=opened.contests.is_contest_held(row)) for row in rows]
-
-
-def _list_contest(row: Row, *, held: bool) -> ContestListing:
-    """A row that says running and that no process works on was killed."""
-    summary = json.loads(row["summary"]) if row["summary"] and row["state"] != "running" else None
-    return ContestListing(
-        id=row["id"],
-        task=row["name"],
-        state=row["state"] if row["state"] != "running" or held else "killed",
-        winner=summary["winner"] if summary else None,
-        started=row["started"],
-        ended=row["ended"],
-    )
+        listed = []
+        for row in opened.contests.list_contests(name):
+            running = row["state"] == "running"
+            # A row that says running and that no process works on was killed.
+            state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
+            winner = json.loads(row["summary"])["winner"] if row["summary"] and not running else None
+            times = {"started": row["started"], "ended": row["ended"]}
+            listed.append(ContestListing(id=row["id"], task=row["name"], state=state, winner=winner, **times))
+        return listed
 
 
 def load_contest(store: StoreLike, contest: str) -> dict[str, Any]:

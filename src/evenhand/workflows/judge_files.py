@@ -138,15 +138,13 @@ def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
     question, reference, context = (read_named_text(name, stdin) if name else "" for name in parts)
-    authors = dict(_parse_author_entry(entry, files.outputs) for entry in files.authors)
+    authors = {}
+    for entry in files.authors:
+        output, _, author = entry.partition("=")
+        if output not in files.outputs or not author:
+            what = f"{entry!r} does not name an output and its author"
+            hint = suggest_close_word(output, files.outputs) or f"as in --author {files.outputs[0]}=openai/NAME"
+            raise InputError(Fault(what, hint, where="--author"))
+        authors[output] = author
     sample = Sample(outputs=texts, input=question, reference=reference, context=context, authors=authors)
     return guard_sample(sample)
-
-
-def _parse_author_entry(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
-    output, equals, author = entry.partition("=")
-    if not equals or output not in outputs or not author:
-        what = f"{entry!r} does not name an output and its author"
-        hint = suggest_close_word(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
-        raise InputError(Fault(what, hint, where="--author"))
-    return output, author

@@ -75,9 +75,11 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         taken: Counter[str] = Counter()
         with _open_existing_store() as store:
             meters = [QuestionMeter(model, store) for model in setup.judges]
-            before = _EarlierOutputs(eval, store, setup.digest_with_samples(counted.digest) if resume else None)
+            digest = setup.digest_with_samples(counted.digest)
+            row = find_run_to_resume(store, eval.name, digest) if store is not None and resume else None
+            runs = list_run_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = before.find_made(sample)
+                made = _find_made_outputs(store, eval, runs, sample)
                 taken.update(name for name, _ in made)
                 await _plan_sample_questions(setup, sample, meters, made)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
@@ -102,31 +104,24 @@ async def _plan_sample_questions(
     setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: OutputTexts
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
-    repeats = range(setup.eval.repeats)
-    for alike in [[one] for one in repeats] if made else [repeats]:
-        for meter in meters:
-            meter.repeats = alike
-        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
-        await _plan_repeat_questions(setup, sample, meters, own)
-
-
-async def _plan_repeat_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: Mapping[str, str]
-) -> None:
-    eval = setup.eval
+    eval, repeats = setup.eval, range(setup.eval.repeats)
     rubric = eval.rubric_for(sample.tags)
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
     recorded = {name: output.text for name, output in sample.outputs.items()}
     to_make = {name: f"(what {name} will make of {sample.id})" for name in eval.variants}
-    texts = {**to_make, **made, **recorded}
-    outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
-    listwise = rubric.method.dialogue == "listwise"
-    for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
-        if shown:
-            asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-            await judge_sample(rubric, asked, judges, eval.how)
+    for alike in [[one] for one in repeats] if made else [repeats]:
+        for meter in meters:
+            meter.repeats = alike
+        own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
+        texts = {**to_make, **own, **recorded}
+        outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
+        listwise = rubric.method.dialogue == "listwise"
+        for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
+            if shown:
+                asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
+                await judge_sample(rubric, asked, judges, eval.how)
 
 
 def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> Json:
@@ -151,27 +146,18 @@ def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: f
     }
 
 
-class _EarlierOutputs:
-    """The outputs that a resumed run finds made; `digest` is None where none is resumed."""
-
-    def __init__(self, eval: Eval, store: Store | None, digest: str | None) -> None:
-        self._repeats = range(eval.repeats)
-        self._live = {name: variant for name, variant in eval.variants.items() if variant.live}
-        self._store = store
-        row = find_run_to_resume(store, eval.name, digest) if store is not None and digest is not None else None
-        self._runs = list_run_lineage(store, row) if store is not None and row is not None else []
-
-    def find_made(self, sample: EvalSample) -> OutputTexts:
-        """Those of a sample."""
-        if self._store is None or not self._runs or not self._live:
-            return {}
-        units = {
-            made_output_key(name, variant, sample, repeat): (name, repeat)
-            for name, variant in self._live.items()
-            for repeat in self._repeats
-        }
-        found = self._store.find_outputs(list(units), self._runs)
-        return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
+def _find_made_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
+    """The outputs of a sample that were made in earlier runs of the same line."""
+    if store is None or not runs:
+        return {}
+    units = {
+        made_output_key(name, variant, sample, repeat): (name, repeat)
+        for name, variant in eval.variants.items()
+        for repeat in range(eval.repeats)
+        if variant.live
+    }
+    found = store.find_outputs(list(units), runs) if units else {}
+    return {units[key]: read_output_json(json.loads(row["content"])).text for key, row in found.items()}
 
 
 def _open_existing_store() -> AbstractContextManager[Store | None]:

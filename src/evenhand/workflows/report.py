@@ -27,7 +27,9 @@ Json = dict[str, Any]
 def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Json]]]:
     """The whole report of a run: its head, and its samples as long as the store is open."""
     with open_store(store) as opened:
-        yield load_whole_report(opened, run)
+        head, samples = load_run_report(opened, run)
+        row = opened.find_run(run)
+        yield {**add_label_agreement(opened, row, head), "sensitivity": report_run_sensitivity(opened, row)}, samples
 
 
 @takes_store
@@ -36,13 +38,6 @@ def annotate_run(store: Store, run: str) -> list[str]:
     from evenhand.report.ci_reports import format_github_annotations
 
     return list(format_github_annotations(*load_run_report(store, run)))
-
-
-def load_whole_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
-    """The head and the samples of a run, with all that a page shows beside them."""
-    head, samples = load_run_report(store, id)
-    run = store.find_run(id)
-    return {**add_label_agreement(store, run, head), "sensitivity": report_run_sensitivity(store, run)}, samples
 
 
 def add_label_agreement(store: Store, run: Row, head: Json) -> Json:

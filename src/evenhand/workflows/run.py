@@ -239,24 +239,18 @@ def _remaining_run_budget(eval: Eval, store: Store, line: Sequence[str]) -> Budg
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
     if eval.budget is None:
         return None
-    paid, used = _sum_paid_outputs(eval, store, line), 0
+    paid, used = Decimal(0), 0
+    asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
+    if asked:  # Outputs that the run took over were paid for before.
+        rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
+        prices = {row["key"]: json.loads(row["content"])["cost"] for row in rows}
+        taken = store.find_outputs(list(prices), line[1:])
+        paid += sum(Decimal(cost or 0) for key, cost in prices.items() if key not in taken)
     for call in store.call_facts(line[0]):
         if call["cached_from"] is None:
             paid += Decimal(call["cost"] or 0)
             used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
     return replace(eval.budget, paid=paid, used=used)
-
-
-def _sum_paid_outputs(eval: Eval, store: Store, line: Sequence[str]) -> Decimal:
-    """What models were paid for the outputs of a run; those that it took over were paid for before."""
-    asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
-    if not asked:
-        return Decimal(0)
-    prices = {
-        row["key"]: json.loads(row["content"])["cost"] for row in store.list_outputs(line[0]) if row["variant"] in asked
-    }
-    taken = store.find_outputs(list(prices), line[1:])
-    return sum((Decimal(cost or 0) for key, cost in prices.items() if key not in taken), Decimal(0))
 
 
 def _open_run_connections(eval: Eval, budget: Budget | None) -> Connections:
