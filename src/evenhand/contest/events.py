@@ -24,15 +24,19 @@ EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestCreated:
+class _TimedEvent:
+    at: datetime
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", normalize_contest_moment(self.at, "at"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestCreated(_TimedEvent):
     """A contest begins; its dimensions are locked."""
 
     kind: ClassVar[EventKind] = "created"
-    at: datetime
     task: Task
-
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,55 +54,39 @@ class SubmissionReceived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateChecked:
+class GateChecked(_TimedEvent):
     """What the judges say of the acceptance criteria."""
 
     kind: ClassVar[EventKind] = "gate_checked"
-    at: datetime
     submission: str
     checks: tuple[AcceptanceCheck, ...]
 
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionScored:
+class SubmissionScored(_TimedEvent):
     """What the judges say of a submission on its own, dimension by dimension, and their advice."""
 
     kind: ClassVar[EventKind] = "scored"
-    at: datetime
     submission: str
     judgments: tuple[Judgment, ...]
     suggestions: tuple[Suggestion, ...] = ()
 
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadlineReached:
+class DeadlineReached(_TimedEvent):
     """The time for submissions, or for challenges, is over."""
 
     kind: ClassVar[EventKind] = "deadline_reached"
-    at: datetime
     deadline: DeadlineKind
-
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinalistsRanked:
+class FinalistsRanked(_TimedEvent):
     """What the judges say of the best submissions side by side; `shown` has, by judge, who was A, B and C."""
 
     kind: ClassVar[EventKind] = "ranked"
-    at: datetime
     judgments: tuple[Judgment, ...]
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,22 +103,12 @@ class RankingChallenged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeResolved:
+class ChallengeResolved(_TimedEvent):
     """What judges who had not judged before say: of the finalists side by side, or of the only one alone."""
 
     kind: ClassVar[EventKind] = "resolved"
-    at: datetime
     judgments: tuple[Judgment, ...]
     shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _normalize_event_moment(self)
-
-
-def _normalize_event_moment(
-    event: ContestCreated | GateChecked | SubmissionScored | DeadlineReached | FinalistsRanked | ChallengeResolved,
-) -> None:
-    object.__setattr__(event, "at", normalize_contest_moment(event.at, "at"))
 
 
 ContestEvent = (

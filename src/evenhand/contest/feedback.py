@@ -58,8 +58,11 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
         return [build_gate_feedback(state, entry)]
     if not entry.scored:
         return []
+    # Of one that could not be judged the advice stands; what single judges said of it is no score.
+    shown = state.revealed and entry.status != "unjudged"
+    alone = build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
     ranked = entry.rank is not None and state.revealed and state.required_task.mode == "quality_first"
-    return [_visible_individual_feedback(state, entry), *([build_ranking_feedback(state, entry)] if ranked else [])]
+    return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
 
 
 def notify_submitter(state: ContestState, id: str) -> NotifySubmitter:
@@ -67,12 +70,6 @@ def notify_submitter(state: ContestState, id: str) -> NotifySubmitter:
     entry = state.entries[id]
     feedback = visible_submission_feedback(state, entry)
     return NotifySubmitter(submission=id, author=entry.submission.author, status=entry.status, feedback=feedback)
-
-
-def _visible_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
-    """Of one that could not be judged the advice stands; what single judges said of it is no score."""
-    shown = state.revealed and entry.status != "unjudged"
-    return build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
 
 
 FEEDBACK_TYPES = ("gate_check", "individual_scoring", "scoring")

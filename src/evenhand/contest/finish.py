@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 
 from evenhand.contest.events import AskHorizontal, AskIndividual, CloseContest, ContestEffect, ReleasePayment
 from evenhand.contest.feedback import notify_submitter
@@ -16,7 +15,7 @@ from evenhand.contest.ranking import (
     rank_submissions,
     score_submission_alone,
 )
-from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, SubmissionStatus
+from evenhand.contest.state import ContestState, FinalJudgments
 from evenhand.contest.task import LAST_YEAR
 from evenhand.errors import ContestError, Fault
 
@@ -69,7 +68,10 @@ def ask_challenge_panel(state: ContestState) -> ContestEffect:
 
 def reveal_ranking(state: ContestState) -> ContestTransition:
     """Ranking is done: everybody learns where they stand, and may doubt it for a while."""
-    ends = _challenge_period_end(state)
+    assert state.at is not None
+    ends = state.at + state.required_task.challenge_period
+    if ends.year > LAST_YEAR:  # No event could say that it is over.
+        raise ContestError(Fault(f"the challenge period would end after {LAST_YEAR}", "an earlier moment is taken"))
     state = _assign_contest_places(replace(state, phase="challenge_period", period_ends=ends))
     return state, _notify_submitters(state, [one.id for one in list_ranked_entries(state)])
 
@@ -93,14 +95,6 @@ def end_challenge_period(state: ContestState) -> ContestTransition:
     return _close_and_pay_winner(state, f"{state.winner} won, and the challenge period is over")
 
 
-def _challenge_period_end(state: ContestState) -> datetime:
-    assert state.at is not None
-    ends = state.at + state.required_task.challenge_period
-    if ends.year > LAST_YEAR:  # No event could say that it is over.
-        raise ContestError(Fault(f"the challenge period would end after {LAST_YEAR}", "an earlier moment is taken"))
-    return ends
-
-
 def _order_finalists_by_arrival(state: ContestState) -> tuple[str, ...]:
     """The finalists in an order that tells nothing: who was the best alone is still hidden."""
     return tuple(id for id in state.entries if id in state.finalists)
@@ -110,18 +104,14 @@ def _assign_contest_places(state: ContestState) -> ContestState:
     """Statuses, ranks and the winner, as the ranking has them."""
     places = {place.id: place.rank for place in rank_submissions(state)}
     winner = next(iter(places), None)
-    entries = [
-        _place_contest_entry(state, one, places.get(one.id), won=one.id == winner) for one in list_ranked_entries(state)
-    ]
+    entries = []
+    for one in list_ranked_entries(state):
+        if one.id in places:
+            entries.append(replace(one, status="won" if one.id == winner else "scored", rank=places[one.id]))
+        else:
+            low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, one))
+            entries.append(replace(one, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}"))
     return replace(state, winner=winner).with_entries(*entries)
-
-
-def _place_contest_entry(state: ContestState, entry: ContestEntry, rank: int | None, *, won: bool) -> ContestEntry:
-    if rank is None:
-        low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, entry))
-        return replace(entry, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}")
-    status: SubmissionStatus = "won" if won else "scored"
-    return replace(entry, status=status, rank=rank)
 
 
 def _is_only_finalist_rejected(state: ContestState) -> bool:
@@ -143,9 +133,8 @@ def _explain_no_winner(state: ContestState) -> str:
     if len(unjudged) == len(state.entries) and not unscored:
         return NO_SUBMISSION_JUDGED
     if unscored:
-        return _mention_unjudged_submissions(
-            "no submission that passed the gate could be scored", len(unjudged) - len(unscored)
-        )
+        why = "no submission that passed the gate could be scored"
+        return _mention_unjudged_submissions(why, len(unjudged) - len(unscored))
     return _mention_unjudged_submissions("no submission passed the gate before the deadline", len(unjudged))
 
 

@@ -28,11 +28,8 @@ class FrontMatterText:
 
     def values(self, known: Collection[str]) -> dict[str, object]:
         """What the front matter says under the known names."""
-        return (
-            {key.text: _front_matter_value(node) for key, node in self.tree.items if key.text in known}
-            if self.tree
-            else {}
-        )
+        items = self.tree.items if self.tree else []
+        return {key.text: _front_matter_value(node) for key, node in items if key.text in known}
 
     def line(self, path: FaultPath) -> int:
         """The line of a field of the front matter."""
@@ -45,17 +42,15 @@ def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
     if found is None:
         return FrontMatterText(text=text)
     block = "\n" + found["block"]  # The lines of the file: its first one is the mark.
-    tree, broken = _parse_front_matter(block)
+    parsed, broken = _parse_front_matter(block)
+    tree = parsed if isinstance(parsed, MappingNode) else None
+    keys = [(key.text, key.line) for key, _ in tree.items] if tree else []
     if broken:
-        keys = list(_find_front_matter_keys(block))
-    elif isinstance(tree, MappingNode):
-        keys = [(key.text, key.line) for key, _ in tree.items]
-    else:
-        keys = []
+        lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
+        keys = [(key["key"].strip(), number) for key, number in lines if key]
     if not any(suggest_close_word(key[:40], known) for key, _ in keys):
         return FrontMatterText(text=text)
     faults = sorted([*broken, *_find_unknown_front_matter(keys, known)], key=lambda fault: int(fault.where[1:]))
-    tree = tree if isinstance(tree, MappingNode) else None
     return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))
 
 
@@ -64,12 +59,6 @@ def _parse_front_matter(block: str) -> tuple[TreeNode | None, tuple[Fault, ...]]
         return parse_yaml_tree(block), ()
     except RubricError as error:
         return None, tuple(replace(fault, hint=fault.hint or FRONT_MATTER_AS_TEXT) for fault in error.faults)
-
-
-def _find_front_matter_keys(block: str) -> Iterator[tuple[str, int]]:
-    for line, written in enumerate(block.split("\n"), start=1):
-        if found := _FRONT_MATTER_KEY.match(written):
-            yield found["key"].strip(), line
 
 
 def _find_unknown_front_matter(keys: Collection[tuple[str, int]], known: Collection[str]) -> Iterator[Fault]:

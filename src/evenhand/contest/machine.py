@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import product
 from typing import Any
 
@@ -84,7 +83,10 @@ def list_pending_effects(state: ContestState) -> ContestEffects:
     waiting = list(state.entries_awaiting_judges())
     if state.task is not None and state.task.mode == "fastest_first":
         waiting = waiting[:1]
-    return tuple(_ask_about_entry(entry) for entry in waiting)
+    return tuple(
+        AskGate(submission=entry.id) if entry.status == "submitted" else AskIndividual(submission=entry.id)
+        for entry in waiting
+    )
 
 
 def _apply_contest_created(state: ContestState, event: ContestCreated) -> ContestTransition:
@@ -112,8 +114,7 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
     entry = _require_awaited_entry(state, event.submission, "ask_gate")
     refuse_gate_checks(state, event)
     criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
-    passed = is_gate_passed(criteria)
-    entry = replace(entry, checks=event.checks)
+    passed, entry = is_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
         state = state.with_entries(replace(entry, status="gate_passed"))
         return state, (notify_submitter(state, entry.id), AskIndividual(submission=entry.id))
@@ -151,8 +152,7 @@ def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> Cont
 
 def _apply_finalists_ranked(state: ContestState, event: FinalistsRanked) -> ContestTransition:
     refuse_finalist_scores(state, event)
-    final = FinalJudgments(judgments=event.judgments, shown=event.shown)
-    return reveal_ranking(replace(state, final=final))
+    return reveal_ranking(replace(state, final=FinalJudgments(judgments=event.judgments, shown=event.shown)))
 
 
 def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
@@ -190,17 +190,12 @@ def _supersede_earlier_submissions(state: ContestState, author: str) -> ContestS
 
 def _require_awaited_entry(state: ContestState, id: str, kind: str) -> ContestEntry:
     """The entry that this event answers a question about."""
-    asked = {
-        one.submission: one.kind for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)
-    }
+    wanted = list_pending_effects(state)
+    asked = {one.submission: one.kind for one in wanted if isinstance(one, AskGate | AskIndividual)}
     if asked.get(id) != kind:
         waiting = ", ".join(f"{name} ({what})" for name, what in asked.items()) or "nothing"
         raise ContestError(Fault(f"{id!r} does not wait for an answer to {kind}", f"waiting: {waiting}"))
     return state.entries[id]
-
-
-def _ask_about_entry(entry: ContestEntry) -> ContestEffect:
-    return AskGate(submission=entry.id) if entry.status == "submitted" else AskIndividual(submission=entry.id)
 
 
 def refuse_submission(state: ContestState, given: Submission) -> None:
@@ -233,9 +228,8 @@ def refuse_gate_checks(state: ContestState, event: GateChecked) -> None:
 
 def refuse_submission_scores(state: ContestState, event: SubmissionScored) -> None:
     """Scores that are not one for each dimension and judge, on the scale."""
-    _refuse_faulty_judgments(
-        event.judgments, judges=state.required_task.judges, scales=_dimension_scales(state), ids=(event.submission,)
-    )
+    judges, ids = state.required_task.judges, (event.submission,)
+    _refuse_faulty_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
 
 
 def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
@@ -246,7 +240,9 @@ def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
     ends = state.required_task.deadline if waited == "submissions" else state.period_ends
     if ends is None:
         raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
-    _refuse_before_deadline(event.at, ends, f"the deadline for {waited}")
+    if event.at < ends:
+        what = f"the deadline for {waited} is not reached at {event.at.isoformat()}"
+        raise ContestError(Fault(what, f"it is {ends.isoformat()}"))
 
 
 def refuse_challenge(state: ContestState, given: Challenge) -> None:
@@ -303,19 +299,11 @@ def _find_judgment_faults(
     for judge, criterion, id in sorted(asked - given.keys()):
         yield f"{judge!r} says nothing on {criterion!r} of {id!r}"
     for one in said:
-        if isinstance(one.score, Scored) and not _is_score_on_scale(scales[one.criterion], one.score):
-            value = format_fraction(one.score.value)
-            yield f"{one.judge!r} gives {value} on {one.criterion!r}, asked for {scales[one.criterion]}"
-
-
-def _is_score_on_scale(scale: Scale, score: Scored) -> bool:
-    """A mean of several replies lies between the whole numbers; between yes and no lies nothing."""
-    return score.value in (scale.min, scale.max) if scale.yes_no else scale.min <= score.value <= scale.max
-
-
-def _refuse_before_deadline(at: datetime, ends: datetime, what: str) -> None:
-    if at < ends:
-        raise ContestError(Fault(f"{what} is not reached at {at.isoformat()}", f"it is {ends.isoformat()}"))
+        if isinstance(one.score, Scored):
+            scale, value = scales[one.criterion], one.score.value
+            # A mean of several replies lies between the whole numbers; between yes and no lies nothing.
+            if not (value in (scale.min, scale.max) if scale.yes_no else scale.min <= value <= scale.max):
+                yield f"{one.judge!r} gives {format_fraction(value)} on {one.criterion!r}, asked for {scale}"
 
 
 _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]] = {

@@ -28,7 +28,6 @@ from evenhand.judging.dialogues.contest_dialogues import (
 )
 from evenhand.judging.driver import DialogueDriver, await_in_order
 from evenhand.judging.judge import judge_sample
-from evenhand.judging.prompts import JudgeSetup
 from evenhand.judging.results import JudgeCall
 from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
 from evenhand.model.sample import Sample
@@ -76,20 +75,14 @@ class ContestPanels:
     async def _ask_gate(self, state: ContestState, ask: AskGate, judges: Sequence[Model], at: datetime) -> PanelAnswer:
         task, submission = state.required_task, state.entries[ask.submission].submission
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
-        checks = await await_in_order(
-            [
-                one.run(
-                    ask_gate_check(
-                        task.description, task.acceptance, (submission.id, submission.text), self._manner(one.model)
-                    )
-                )
-                for one in drivers
-            ]
-        )
-        event = GateChecked(
-            at=at, submission=submission.id, checks=tuple(check for one in checks for check in one.checks)
-        )
-        return PanelAnswer(event, _collect_panel_calls(drivers))
+        text = (submission.id, submission.text)
+        dialogues = [
+            ask_gate_check(task.description, task.acceptance, text, make_judge_setup(judge, self.how))
+            for judge in judges
+        ]
+        told = await await_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
+        checks = tuple(check for one in told for check in one.checks)
+        return PanelAnswer(GateChecked(at=at, submission=submission.id, checks=checks), _collect_panel_calls(drivers))
 
     async def _ask_individual(
         self, state: ContestState, ask: AskIndividual, judges: Sequence[Model], at: datetime
@@ -99,12 +92,8 @@ class ContestPanels:
         judged = await judge_sample(state.dimensions, sample, judges, self.how)
         if ask.panel == "challenge_judges":
             return PanelAnswer(ChallengeResolved(at=at, judgments=judged.judgments), judged.calls)
-        event = SubmissionScored(
-            at=at,
-            submission=submission.id,
-            judgments=judged.judgments,
-            suggestions=judged.suggestions.get(submission.id, ()),
-        )
+        advice = judged.suggestions.get(submission.id, ())
+        event = SubmissionScored(at=at, submission=submission.id, judgments=judged.judgments, suggestions=advice)
         return PanelAnswer(event, judged.calls)
 
     async def _ask_horizontal(
@@ -112,28 +101,17 @@ class ContestPanels:
     ) -> PanelAnswer:
         """Judges see where each stood alone in their own eyes; those who look at a challenge see no earlier word."""
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
-        told = await await_in_order(
-            [
-                one.run(
-                    ask_horizontal_scores(
-                        state.dimensions,
-                        state.required_task.description,
-                        [_anchor_finalist(state, id, one.model.name) for id in ask.submissions],
-                        self._manner(one.model),
-                    )
-                )
-                for one in drivers
-            ]
-        )
+        setups = {judge.name: make_judge_setup(judge, self.how) for judge in judges}
+        task, rubric = state.required_task.description, state.dimensions
+        dialogues = [
+            ask_horizontal_scores(rubric, task, [_anchor_finalist(state, id, name) for id in ask.submissions], setup)
+            for name, setup in setups.items()
+        ]
+        told = await await_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
-        shown = {
-            one.model.name: tuple(shuffle_submissions(ask.submissions, self._manner(one.model))) for one in drivers
-        }
+        shown = {name: tuple(shuffle_submissions(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
         return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
-
-    def _manner(self, model: Model) -> JudgeSetup:
-        return make_judge_setup(model, self.how)
 
 
 def _refuse_unreachable_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:

@@ -39,6 +39,9 @@ class ContestProgress:
     doing: str
 
 
+TellProgress = Callable[[ContestProgress], None]
+
+
 @dataclass(frozen=True, slots=True)
 class _SubmissionTurn:
     """A submission about to come: the events that bring it, and the state in which judges are asked about it."""
@@ -82,16 +85,15 @@ class Arrivals:
 
 
 async def play_contest(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: Callable[[ContestProgress], None] = lambda _: None
+    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress = lambda _: None
 ) -> None:
     """Play a contest that was created as far as it goes, from wherever its log stands."""
     here = [one for one in come.submissions if come.has(one.at)]
     total = len({*log.state.entries, *(one.id for one in here)})
     judging = tuple(one for one in list_pending_effects(log.state) if isinstance(one, (AskGate, AskIndividual)))
     if judging:  # Where an earlier sitting was stopped.
-        await _judge_submission_turns(
-            log, panels, [_SubmissionTurn((), log.state, (one,)) for one in judging], tell, total
-        )
+        turns = [_SubmissionTurn((), log.state, (one,)) for one in judging]
+        await _judge_submission_turns(log, panels, turns, tell, total)
     for wave in list(batch_submissions_by_author(log.state, here)):
         await _judge_submission_turns(log, panels, list(_plan_submission_turns(log, wave)), tell, total)
     await _play_contest_end(log, panels, come, tell, total)
@@ -129,11 +131,7 @@ def _plan_submission_turns(log: ContestLog, wave: Sequence[Submission]) -> Itera
 
 
 async def _judge_submission_turns(
-    log: ContestLog,
-    panels: ContestPanels,
-    turns: Sequence[_SubmissionTurn],
-    tell: Callable[[ContestProgress], None],
-    total: int,
+    log: ContestLog, panels: ContestPanels, turns: Sequence[_SubmissionTurn], tell: TellProgress, total: int
 ) -> None:
     """Judges are asked about all of them at once; what happened is written down in order of arrival.
 
@@ -177,7 +175,7 @@ async def _ask_about_submission(
 
 
 async def _play_contest_end(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: Callable[[ContestProgress], None], total: int
+    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress, total: int
 ) -> None:
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
@@ -211,7 +209,7 @@ def _refuse_unreadable_contest(state: ContestState) -> None:
 
 
 async def _ask_pending_panels(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: Callable[[ContestProgress], None], total: int
+    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress, total: int
 ) -> None:
     """Answer what the final or a challenge asks, if it asks."""
     for ask in list_pending_effects(log.state):
@@ -248,18 +246,13 @@ def explain_refused_entries(
     events: Sequence[ContestEvent], left_out: Iterable[SubmissionReceived | RankingChallenged]
 ) -> list[RefusedEntry]:
     """Each of those that were left out, held against the state that the log had led to when it came."""
-    return [
-        _build_refused_entry(
-            one, _explain_entry_refusal(rebuild_contest_state(_events_before_arrival(events, one)), one)
-        )
-        for one in left_out
-    ]
-
-
-def _build_refused_entry(event: SubmissionReceived | RankingChallenged, why: str) -> RefusedEntry:
-    if isinstance(event, SubmissionReceived):
-        return RefusedEntry(id=event.submission.id, author=event.submission.author, at=event.at, why=why)
-    return RefusedEntry(id=None, author=event.challenge.by, at=event.at, why=why)
+    found = []
+    for one in left_out:
+        why = _explain_entry_refusal(rebuild_contest_state(_events_before_arrival(events, one)), one)
+        id = one.submission.id if isinstance(one, SubmissionReceived) else None
+        author = one.submission.author if isinstance(one, SubmissionReceived) else one.challenge.by
+        found.append(RefusedEntry(id=id, author=author, at=one.at, why=why))
+    return found
 
 
 def _explain_entry_refusal(state: ContestState, event: SubmissionReceived | RankingChallenged) -> str:

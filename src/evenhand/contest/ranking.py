@@ -11,7 +11,7 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Missing, Scale, Scored
+from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
 from evenhand.scoring.scores import score_outputs, score_reviews
 
@@ -37,10 +37,9 @@ def list_ranked_entries(state: ContestState) -> list[ContestEntry]:
 def list_entries_above_threshold(state: ContestState) -> list[ContestEntry]:
     """Those of the counted ones in whom no dimension lies too low, the best alone first."""
     cards = {entry.id: score_submission_alone(state, entry) for entry in list_ranked_entries(state)}
-    kept = [
-        state.entries[id] for id, card in cards.items() if not find_dimensions_below_threshold(state.dimensions, card)
-    ]
-    return sorted(kept, key=lambda entry: _submission_sort_key(state, entry.id, cards, cards))
+    kept = [id for id, card in cards.items() if not find_dimensions_below_threshold(state.dimensions, card)]
+    kept.sort(key=lambda id: _submission_sort_key(state, id, cards, cards))
+    return [state.entries[id] for id in kept]
 
 
 def score_finalists(state: ContestState) -> FinalistScores | None:
@@ -71,13 +70,11 @@ def _compute_contest_ranking(state: ContestState) -> tuple[RankingPlace, ...]:
     cards = alone if compared is None else compared.cards
     first = sorted(state.finalists, key=lambda id: _submission_sort_key(state, id, cards, alone))
     rest = [entry.id for entry in list_entries_above_threshold(state) if entry.id not in first]
-    keys = [_submission_sort_key(state, id, cards, alone) for id in first] + [
-        _submission_sort_key(state, id, alone, alone) for id in rest
-    ]
-    ids = [*first, *rest]
+    keys = [_submission_sort_key(state, id, cards, alone) for id in first]
+    keys += [_submission_sort_key(state, id, alone, alone) for id in rest]
     return tuple(
         RankingPlace(id=id, rank=place + 1, tie_broken_by=_explain_tie_break(keys, place, place == len(first)))
-        for place, id in enumerate(ids)
+        for place, id in enumerate([*first, *rest])
     )
 
 
@@ -138,24 +135,24 @@ def score_finalists_together(state: ContestState, judgments: Sequence[Judgment])
     if 2 * len(counted) <= len(panel):
         return None
     said = tuple(one for judgments in counted.values() for one in judgments)
-    return FinalistScores(
-        cards=_build_submission_scorecards(state, finalists, counted), judgments=said, notes=tuple(notes)
-    )
+    cards = _build_submission_scorecards(state, finalists, counted)
+    return FinalistScores(cards=cards, judgments=said, notes=tuple(notes))
 
 
 def find_dimensions_below_threshold(rubric: Rubric, card: Scorecard) -> list[str]:
     """The dimensions whose band is below the least that is ranked."""
-    return [
-        one.id
-        for one in rubric.criteria
-        if _dimension_score(card, one.id) < _band_minimum(one.scale, LEAST_RANKED_BAND)
-    ]
+    low = []
+    for one in rubric.criteria:
+        score = card.criteria[one.id]
+        assert isinstance(score, Scored)
+        if score.value < next(band.min for band in one.scale.bands if band.id == LEAST_RANKED_BAND):
+            low.append(one.id)
+    return low
 
 
 def find_dimension_band(scale: Scale, value: Fraction) -> str:
     """The band in which a score lies; a mean that falls between two bands lies in the lower one."""
-    below = [band for band in scale.bands if band.min <= value]
-    return max(below, key=lambda band: band.min).id
+    return max((band for band in scale.bands if band.min <= value), key=lambda band: band.min).id
 
 
 def _fill_missing_finalist_answers(
@@ -190,30 +187,21 @@ def _build_submission_scorecards(
 ) -> dict[str, Scorecard]:
     """Authors stay out of it: one who takes the name of a strict judge would otherwise be spared that judge."""
     ids = [entry.id for entry in entries]
-    reviews = [
-        Review(
-            judge=judge,
-            outputs=_collect_submission_answers(judgments, ids),
-            weight=state.required_task.weights.get(judge, Fraction(1)),
-        )
-        for judge, judgments in said.items()
-    ]
-    rubric = state.dimensions
-    scores = (
-        score_outputs(rubric, reviews[0].outputs)
-        if len(reviews) == 1
-        else score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
-    )
+    task, rubric = state.required_task, state.dimensions
+    answers = {judge: _collect_submission_answers(judgments, ids) for judge, judgments in said.items()}
+    if len(answers) == 1:
+        return {card.id: card for own in answers.values() for card in score_outputs(rubric, own).scorecards}
+    weights = {judge: task.weights.get(judge, Fraction(1)) for judge in answers}
+    reviews = [Review(judge=judge, outputs=own, weight=weights[judge]) for judge, own in answers.items()]
+    scores = score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
     return {card.id: card for card in scores.scorecards}
 
 
 def _collect_submission_answers(judgments: Iterable[Judgment], ids: Iterable[str]) -> tuple[Answers, ...]:
-    by_output: dict[str, dict[str, Judgment]] = {id: {} for id in ids}
+    by_output: dict[str, dict[str, CriterionScore]] = {id: {} for id in ids}
     for one in judgments:
-        by_output[one.output][one.criterion] = one
-    return tuple(
-        Answers(id=id, scores={name: one.score for name, one in said.items()}) for id, said in by_output.items() if said
-    )
+        by_output[one.output][one.criterion] = one.score
+    return tuple(Answers(id=id, scores=scores) for id, scores in by_output.items() if scores)
 
 
 def _group_judgments_by_judge(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
@@ -221,16 +209,6 @@ def _group_judgments_by_judge(judgments: Iterable[Judgment]) -> dict[str, list[J
     for one in judgments:
         said.setdefault(one.judge, []).append(one)
     return said
-
-
-def _dimension_score(card: Scorecard, dimension: str) -> Fraction:
-    score = card.criteria[dimension]
-    assert isinstance(score, Scored)
-    return score.value
-
-
-def _band_minimum(scale: Scale, band: str) -> Fraction:
-    return next(one.min for one in scale.bands if one.id == band)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

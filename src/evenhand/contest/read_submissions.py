@@ -28,8 +28,13 @@ from evenhand.wording import describe_json_type
 def load_submissions(path: Path) -> tuple[Submission, ...]:
     """Those of a folder or a JSONL file, the earliest first; of those at one moment, by file name and line."""
     faults: list[Fault] = []
+    found: list[LocatedSubmission] = []
     try:
-        found = _load_submission_files(path, faults)
+        for file in _list_submission_files(path, faults):
+            try:
+                found += read_submission_file(file, faults)
+            except ContestError as error:
+                faults += error.faults
     except OSError as problem:
         why = (problem.strerror or str(problem)).lower()
         raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
@@ -52,16 +57,6 @@ def load_submission(path: Path) -> Submission:
     if faults:
         raise ContestError(*faults)
     return found[0][1]
-
-
-def _load_submission_files(path: Path, faults: list[Fault]) -> list[LocatedSubmission]:
-    found: list[LocatedSubmission] = []
-    for file in _list_submission_files(path, faults):
-        try:
-            found += read_submission_file(file, faults)
-        except ContestError as error:
-            faults += error.faults
-    return found
 
 
 def _list_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
@@ -114,17 +109,15 @@ def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmiss
     if ending in SUBMISSION_TEXT_ENDINGS:
         return _read_text_submission(file, faults)
     if ending == ".json":
-        return _read_json_submission(file, faults)
+        text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
+        given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
+        return [] if given is None else _locate_submission(given, str(file), faults, partial(_line_of_json_path, text))
     if ending == ".jsonl":
-        return [
-            one
-            for where, given in read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
-            for one in _locate_submission(given, where, faults)
-        ]
+        objects = read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
+        return [one for where, given in objects for one in _locate_submission(given, where, faults)]
     if file.exists():
-        faults.append(
-            Fault("its name does not say what it holds", f"end it in {' '.join(SUBMISSION_ENDINGS)}", where=str(file))
-        )
+        hint = f"end it in {' '.join(SUBMISSION_ENDINGS)}"
+        faults.append(Fault("its name does not say what it holds", hint, where=str(file)))
     else:
         faults.append(Fault("cannot be read: no such file or directory", where=str(file)))
     return []
@@ -139,23 +132,13 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
     if why := explain_unstorable_value(given):
         raise ContestError(Fault(f"it holds {why}", where=str(file)))
     if "at" not in given:
-        given["at"] = _submission_file_time(file)
+        try:
+            changed = _EPOCH + timedelta(microseconds=file.stat().st_mtime_ns // 1000)
+        except (OSError, OverflowError):
+            what = "when it was last changed cannot be told"
+            raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
+        given["at"] = changed.isoformat()
     return _locate_submission(given, str(file), faults, parts.line)
-
-
-def _submission_file_time(file: Path) -> str:
-    """When a file was last changed, to the microsecond, as front matter would say it."""
-    try:
-        return (_EPOCH + timedelta(microseconds=file.stat().st_mtime_ns // 1000)).isoformat()
-    except (OSError, OverflowError):
-        what = "when it was last changed cannot be told"
-        raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
-
-
-def _read_json_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
-    text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
-    given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
-    return [] if given is None else _locate_submission(given, str(file), faults, partial(_line_of_json_path, text))
 
 
 def _line_of_json_path(text: str, path: FaultPath) -> int:
@@ -168,17 +151,13 @@ def _locate_submission(
 ) -> list[LocatedSubmission]:
     """The submission in an object; faults get their place, and the line where that alone does not tell it."""
     told = len(faults)
-    submission = _build_submission(SubmissionFields(given, SUBMISSION_FIELDS, faults))
-    faults[told:] = [replace(one, where=f"{where}:{line(one.path)}" if line else where) for one in faults[told:]]
-    return [] if submission is None else [(where, submission)]
-
-
-def _build_submission(values: SubmissionFields) -> Submission | None:
+    values = SubmissionFields(given, SUBMISSION_FIELDS, faults)
     id, author, at = values.name("id"), values.name("author"), values.moment("at")
-    text, revises = values.text("text"), values.name_or_none("revises")
+    text, revises = values.text("text"), None if given.get("revises") is None else values.name("revises")
+    faults[told:] = [replace(one, where=f"{where}:{line(one.path)}" if line else where) for one in faults[told:]]
     if id is None or author is None or at is None or text is None:
-        return None
-    return Submission(id=id, author=author, at=at, text=text, revises=revises)
+        return []
+    return [(where, Submission(id=id, author=author, at=at, text=text, revises=revises))]
 
 
 CHALLENGE_FIELDS = frozenset(("by", "at", "reason"))
@@ -191,20 +170,16 @@ def load_challenges(path: Path) -> tuple[Challenge, ...]:
     found = []
     for where, given in read_submission_objects(path, CHALLENGE_EXAMPLE, faults):
         told = len(faults)
-        challenge = _build_challenge(SubmissionFields(given, CHALLENGE_FIELDS, faults))
+        values = SubmissionFields(given, CHALLENGE_FIELDS, faults)
+        by, at, reason = values.name("by"), values.moment("at"), values.text("reason")
+        if reason is not None and is_blank_submission(reason):
+            faults.append(Fault("reason cannot be empty", "say what is doubted", ("reason",)))
         faults[told:] = [replace(fault, where=where) for fault in faults[told:]]
-        if challenge is not None:
-            found.append(challenge)
+        if by is not None and at is not None and reason is not None:
+            found.append(Challenge(by=by, at=at, reason=reason))
     if faults:
         raise ContestError(*faults)
     return tuple(sorted(found, key=lambda challenge: challenge.at))
-
-
-def _build_challenge(values: SubmissionFields) -> Challenge | None:
-    by, at, reason = values.name("by"), values.moment("at"), values.text("reason")
-    if reason is not None and is_blank_submission(reason):
-        values.faults.append(Fault("reason cannot be empty", "say what is doubted", ("reason",)))
-    return None if by is None or at is None or reason is None else Challenge(by=by, at=at, reason=reason)
 
 
 class SubmissionFields:
@@ -236,10 +211,6 @@ class SubmissionFields:
             self.faults.append(Fault(f"{name} {why}", "", (name,)))
             return None
         return normalize_author_name(text)
-
-    def name_or_none(self, name: str) -> str | None:
-        """The same, where it may be left out."""
-        return None if self._given.get(name) is None else self.name(name)
 
     def moment(self, name: str) -> datetime | None:
         """A moment with its time zone."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evenhand.contest.read_task_judges import read_challenge_judges, read_contest_judges
 from evenhand.contest.task import (
@@ -29,6 +29,7 @@ from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode,
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 
+T = TypeVar("T")
 TASK_FILE_FIELDS = (
     "name", "description", "acceptance", "acceptance_criteria", "mode", "deadline", "revisions", "revision_limit",
     "challenge_period", "reward", "dimensions", "judges", "challenge_judges",
@@ -47,9 +48,8 @@ def load_task(path: Path, environ: AnyMapping[str, str]) -> tuple[Task, str]:
     try:
         tree = parse_tree(path, source)
     except RubricError as error:
-        raise ContestError(
-            *(replace(fault, hint=TASK_HINTS.get(fault.hint, fault.hint)) for fault in error.faults)
-        ) from None
+        faults = (replace(fault, hint=TASK_HINTS.get(fault.hint, fault.hint)) for fault in error.faults)
+        raise ContestError(*faults) from None
     if not isinstance(tree, MappingNode):
         what = f"a task file is a mapping, got {describe_node(tree)}"
         raise ContestError(Fault(what, "as in description: …", where=f"{path}:{tree.line}"))
@@ -69,11 +69,6 @@ def _find_unstorable_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
             waiting += [part for pair in reversed(node.items) for part in reversed(pair)]
         elif why := explain_unstorable_text(node.text):
             yield node.line, why
-
-
-def _new_task_fault(fault: Fault) -> str:
-    """What a fault of the whole task adds to those of its field; empty where it only says that the field is missed."""
-    return fault.what if fault.path[0] in ("judges", "challenge_judges") else ""
 
 
 class _TaskReader:
@@ -99,13 +94,19 @@ class _TaskReader:
             task = Task(**parts)
         except ContestError as error:
             # What was refused already is left out of the task, which would only say that it misses it.
-            self.faults += [one for one in error.faults if (one.path[0], _new_task_fault(one)) not in told]
+            # Of judges it may say something new: there the text counts too.
+            panels = ("judges", "challenge_judges")
+            keys = [(one.path[0], one.what if one.path[0] in panels else "") for one in error.faults]
+            self.faults += [one for one, key in zip(error.faults, keys, strict=True) if key not in told]
         if self.faults:
-            raise ContestError(*sorted(self.faults, key=self._fault_order)).with_locations(self._locate_path)
+            # What is wrong in another file comes after what is wrong in this one.
+            ordered = sorted(self.faults, key=lambda one: (bool(one.where), self._line_of_path(one.path)))
+            raise ContestError(*ordered).with_locations(lambda path: f"{self.path}:{self._line_of_path(path)}")
         return task
 
     def _read_parts(self) -> dict[str, Any]:
-        self._refuse_both_aliases()
+        for given, also in TASK_FIELD_ALIASES.items():
+            self.fields.node(given, also)  # Notes a fault where a field is given under both its names.
         name = self.fields.text("name") or self.path.stem
         judges, weights = read_contest_judges(self.fields, self.tree, self.path)
         return {
@@ -113,20 +114,15 @@ class _TaskReader:
             "description": self.fields.text("description") or "",
             "acceptance": self._read_acceptance(),
             "mode": self._read_mode(),
-            "deadline": self._read_deadline(),
+            "deadline": self._read_parsed("deadline", parse_contest_moment),
             "revisions": self.fields.integer(self._written_field_name("revisions")),
-            "challenge_period": self._read_challenge_period(),
+            "challenge_period": self._read_parsed("challenge_period", parse_contest_duration) or timedelta(),
             "reward": self.fields.text("reward") or "",
             "dimensions": self._read_dimensions(name),
             "judges": judges,
             "weights": weights,
             "challenge_judges": read_challenge_judges(self.fields),
         }
-
-    def _refuse_both_aliases(self) -> None:
-        """A fault for a field that is given under both its names."""
-        for name, also in TASK_FIELD_ALIASES.items():
-            self.fields.node(name, also)
 
     def _read_acceptance(self) -> tuple[str, ...]:
         name = self._written_field_name("acceptance")
@@ -155,37 +151,24 @@ class _TaskReader:
             self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
         return self.fields.choice("mode", CONTEST_MODES) or ""
 
-    def _read_deadline(self) -> datetime | None:
-        text = self.fields.text("deadline")
-        return None if text is None else parse_contest_moment(text, "deadline", self.faults)
-
-    def _read_challenge_period(self) -> timedelta:
-        text = self.fields.text("challenge_period")
-        length = None if text is None else parse_contest_duration(text, "challenge_period", self.faults)
-        return timedelta() if length is None else length
+    def _read_parsed(self, name: str, parse: Callable[[str, str, list[Fault]], T | None]) -> T | None:
+        text = self.fields.text(name)
+        return None if text is None else parse(text, name, self.faults)
 
     def _read_dimensions(self, name: str) -> Rubric | None:
         node = self.fields.node("dimensions")
-        return (
-            None if node is None else read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ)
-        )
+        if node is None:
+            return None
+        return read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ)
 
     def _written_field_name(self, name: str) -> str:
         """The name under which a field is given, of the two that it may have."""
         return TASK_FIELD_ALIASES[name] if TASK_FIELD_ALIASES[name] in self.fields and name not in self.fields else name
 
-    def _locate_path(self, path: FaultPath) -> str:
-        return f"{self.path}:{self._line_of_path(path)}"
-
     def _line_of_path(self, path: FaultPath) -> int:
         name = str(path[0]) if path else ""
-        return find_node_line(
-            self.tree, (self._written_field_name(name), *path[1:]) if name in TASK_FIELD_ALIASES else path
-        )
-
-    def _fault_order(self, fault: Fault) -> tuple[bool, int]:
-        """By line; what is wrong in another file comes after what is wrong in this one."""
-        return bool(fault.where), self._line_of_path(fault.path)
+        written = (self._written_field_name(name), *path[1:]) if name in TASK_FIELD_ALIASES else path
+        return find_node_line(self.tree, written)
 
 
 # No scale and no gates: every dimension is answered by a band and a number, and it is the acceptance that gates.
@@ -203,9 +186,7 @@ def read_contest_dimensions(
         faults.append(Fault(f"dimensions must be a list, got {got}", hint, ("dimensions",)))
         return None
     before = len(faults)
-    entries = SequenceNode(
-        node.line, [_dimension_as_criterion(entry, faults, at) for at, entry in enumerate(node.items)]
-    )
+    entries = SequenceNode(node.line, [_dimension_as_criterion(one, faults, at) for at, one in enumerate(node.items)])
     wrong = len(faults) > before
     if all(isinstance(entry, MappingNode) for entry in entries.items):
         method, criteria = ScalarNode("method", node.line), ScalarNode("criteria", node.line)

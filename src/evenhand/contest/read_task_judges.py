@@ -48,11 +48,8 @@ def _is_judge_named(fields: FieldReader, name: str) -> bool:
     """Whether somebody is named; a name that is empty is a fault."""
     node = fields.node(name)
     if isinstance(node, ScalarNode) and (is_null_node(node) or not node.text.strip()):
-        fields.fault(
-            f"{name} must be a name or a list of names, got {describe_node(node)}",
-            f"{JUDGE_NAME_EXAMPLE}, or leave it out",
-            name,
-        )
+        what = f"{name} must be a name or a list of names, got {describe_node(node)}"
+        fields.fault(what, f"{JUDGE_NAME_EXAMPLE}, or leave it out", name)
         return False
     return node is not None
 

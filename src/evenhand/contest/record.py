@@ -40,6 +40,7 @@ def contest_json(events: Sequence[ContestEvent]) -> Json:
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     task, decision = state.task, explain_contest_decision(state)
+    hidden = () if state.revealed else HIDDEN_EVENT_FIELDS
     return {
         "task": task.name,
         "mode": task.mode,
@@ -51,41 +52,31 @@ def contest_json(events: Sequence[ContestEvent]) -> Json:
             {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
             for one in state.dimensions.criteria
         ],
-        "submissions": [_submission_record_json(state, id) for id in state.entries],
-        "events": [_event_record_json(state, number, event) for number, event in enumerate(events)],
+        "submissions": [_submission_record_json(state, entry) for entry in state.entries.values()],
+        "events": [
+            {"number": number, **_without_keys(contest_event_json(event), hidden)}
+            for number, event in enumerate(events)
+        ],
         "effects": [_effect_record_json(state, *one) for one in effects],
     }
 
 
-def _submission_record_json(state: ContestState, id: str) -> Json:
-    entry = state.entries[id]
-    more = {
-        "at": entry.submission.at.isoformat(),
-        "revises": entry.submission.revises,
-        "why": _visible_status_reason(state, entry),
-    }
-    return {**view_submission(state, id), **more}
-
-
-def _visible_status_reason(state: ContestState, entry: ContestEntry) -> str | None:
-    """While scores are hidden, not what a judge wrote instead of one: a number off the scale is in it."""
+def _submission_record_json(state: ContestState, entry: ContestEntry) -> Json:
+    """While scores are hidden, `why` is not what a judge wrote instead of one: a number off the scale is in it."""
+    sent = entry.submission
     hidden = entry.status == "unjudged" and entry.scored and not state.revealed
-    return "it could not be scored" if hidden else entry.why or None
+    why = "it could not be scored" if hidden else entry.why or None
+    return {**view_submission(state, entry.id), "at": sent.at.isoformat(), "revises": sent.revises, "why": why}
 
 
-def _event_record_json(state: ContestState, number: int, event: ContestEvent) -> Json:
-    data = contest_event_json(event)
-    if not state.revealed:
-        data = {name: value for name, value in data.items() if name not in HIDDEN_EVENT_FIELDS}
-    return {"number": number, **data}
+def _without_keys(data: Json, names: Sequence[str]) -> Json:
+    return {name: value for name, value in data.items() if name not in names}
 
 
 def _effect_record_json(state: ContestState, effect: ContestEffect, number: int, event: ContestEvent) -> Json:
     """Who is in the final is hidden as long as the scores that put them there."""
-    data = contest_effect_json(effect)
-    if not state.revealed and isinstance(effect, AskHorizontal):
-        del data["submissions"]
-    return {"after": number, "at": event.at.isoformat(), **data}
+    hidden = ("submissions",) if isinstance(effect, AskHorizontal) and not state.revealed else ()
+    return {"after": number, "at": event.at.isoformat(), **_without_keys(contest_effect_json(effect), hidden)}
 
 
 DECISION_JSON = Codec()
@@ -123,21 +114,16 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     before += f" {unjudged} before it could not be judged." if unjudged else ""
     why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_format_submission_score(card)}.{before}"
     passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
-    return ContestDecision(
-        winner=winner, why=(why,), how_sure=(_describe_panel_majority(passing, "put it at 60 or more"),)
-    )
+    sure = _describe_panel_majority(passing, "put it at 60 or more")
+    return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
 
 
 def _explain_only_finalist(state: ContestState, winner: str) -> ContestDecision:
     card = score_submission_alone(state, state.entries[winner])
-    why = [
-        (
-            f"{winner} is the only one with every dimension at band C or above: {_format_submission_score(card)}, "
-            f"not compared."
-        )
-    ]
-    why += _describe_challenge_outcome(state)
-    return ContestDecision(winner=winner, why=tuple(why), how_sure=("nobody was compared with it",))
+    score = f"{_format_submission_score(card)}, not compared"
+    why = f"{winner} is the only one with every dimension at band C or above: {score}."
+    outcome = _describe_challenge_outcome(state)
+    return ContestDecision(winner=winner, why=(why, *outcome), how_sure=("nobody was compared with it",))
 
 
 def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDecision:
@@ -147,9 +133,8 @@ def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDeci
     alone = {id: score_submission_alone(state, state.entries[id]) for id in state.finalists}
     cards = alone if compared is None else compared.cards
     how = "by their scores alone: nobody could be read side by side" if compared is None else "side by side"
-    why = [
-        f"{winner} came first of {len(state.finalists)} compared {how}: {_describe_winner_lead(cards, winner, second)}."
-    ]
+    lead = _describe_winner_lead(cards, winner, second)
+    why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
     why += _describe_challenge_outcome(state)
@@ -177,9 +162,8 @@ def _describe_challenge_outcome(state: ContestState) -> list[str]:
         return [f"{by} has challenged it; nobody has looked at that yet."]
     if not _is_challenge_review_readable(state, state.review):
         return [f"{by} challenged it; those who looked again could not be read, and the winner stands."]
-    return [
-        f"{by} challenged it; judges who had not judged before looked again, and {_describe_ranking_change(state)}."
-    ]
+    change = _describe_ranking_change(state)
+    return [f"{by} challenged it; judges who had not judged before looked again, and {change}."]
 
 
 def _describe_ranking_change(state: ContestState) -> str:
@@ -219,13 +203,12 @@ def _compare_with_scores_alone(alone: Mapping[str, Scorecard], winner: str) -> s
     scores = {id: card.exact for id, card in alone.items() if card.exact is not None}
     others = {id: score for id, score in scores.items() if id != winner}
     best = max(others, key=lambda id: others[id])
+    own = _format_submission_score(alone[winner])
     if others[best] < scores[winner]:
-        return f"alone it was the best of the finalists too: {_format_submission_score(alone[winner])}"
+        return f"alone it was the best of the finalists too: {own}"
     if others[best] == scores[winner]:
-        return f"alone it was equal to {best}: {_format_submission_score(alone[winner])}"
-    return (
-        f"alone {best} was better: {_format_submission_score(alone[best])} to {_format_submission_score(alone[winner])}"
-    )
+        return f"alone it was equal to {best}: {own}"
+    return f"alone {best} was better: {_format_submission_score(alone[best])} to {own}"
 
 
 def _winner_leads_by_judge(cards: Mapping[str, Scorecard], winner: str, second: str) -> list[Fraction]:
@@ -246,11 +229,7 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
         return f"{told}: the mean of their scores decided, not a majority"
     n = for_it + against
     chance = min(Fraction(1), 2 * Fraction(sum(comb(n, k) for k in range(for_it, n + 1)), 2**n))
-    return f"{told}; between equals a majority so clear comes up in {_format_contest_percent(chance)} of contests"
-
-
-def _format_contest_percent(share: Fraction) -> str:
-    return f"{format_fraction(share * 100, 0)} %"
+    return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)} % of contests"
 
 
 def _format_submission_score(card: Scorecard) -> str:

@@ -78,12 +78,9 @@ class Task:
         if self.challenge_period < timedelta():
             yield Fault("a challenge period cannot be negative", path=("challenge_period",))
         elif self.challenge_period > LONGEST_PERIOD:
-            yield Fault(
-                f"challenge_period is beyond the {LONGEST_PERIOD.days:,} days allowed", path=("challenge_period",)
-            )
-        elif (
-            self.deadline is not None and self.deadline.year <= LAST_YEAR < (self.deadline + self.challenge_period).year
-        ):
+            what = f"challenge_period is beyond the {LONGEST_PERIOD.days:,} days allowed"
+            yield Fault(what, path=("challenge_period",))
+        elif self.deadline and self.deadline.year <= LAST_YEAR < (self.deadline + self.challenge_period).year:
             yield Fault(f"the challenge period would end after {LAST_YEAR}", "shorten it", ("challenge_period",))
 
     def _find_panel_faults(self) -> Iterator[Fault]:
@@ -93,9 +90,8 @@ class Task:
                 yield Fault(f"{twice[0]!r} is named twice", "each judge once", (field_name,))
         for name, weight in self.weights.items():
             if weight <= 0:
-                yield Fault(
-                    f"the weight of {name} must be above 0, got {format_fraction(weight)}", path=("judges", name)
-                )
+                what = f"the weight of {name} must be above 0, got {format_fraction(weight)}"
+                yield Fault(what, path=("judges", name))
 
 
 def _find_dimension_faults(rubric: Rubric | None) -> Iterator[Fault]:
@@ -124,10 +120,8 @@ def find_dimension_count_faults(fixed: Sequence[bool]) -> Iterator[Fault]:
         yield Fault(f"{count} fixed, expected {FIXED_DIMENSIONS}", "mark them with fixed: true", ("dimensions",))
     others = len(fixed) - sum(fixed)
     if not LEAST_OTHER_DIMENSIONS <= others <= MOST_OTHER_DIMENSIONS:
-        what = (
-            f"{others} dimensions beside the fixed ones, expected {LEAST_OTHER_DIMENSIONS} to {MOST_OTHER_DIMENSIONS}"
-        )
-        yield Fault(what, path=("dimensions",))
+        expected = f"{LEAST_OTHER_DIMENSIONS} to {MOST_OTHER_DIMENSIONS}"
+        yield Fault(f"{others} dimensions beside the fixed ones, expected {expected}", path=("dimensions",))
 
 
 SUBMISSION_NAMES = ("id", "author", "revises")
@@ -236,9 +230,8 @@ def parse_contest_moment(text: str, name: str, faults: list[Fault]) -> datetime 
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        faults.append(
-            Fault(f"{name} must be a time in ISO 8601, got {_quote_shortened(text)}", MOMENT_EXAMPLE, (name,))
-        )
+        what = f"{name} must be a time in ISO 8601, got {_quote_shortened(text)}"
+        faults.append(Fault(what, MOMENT_EXAMPLE, (name,)))
         return None
     wrong = list(find_moment_faults(moment, name))
     if _is_date_only(text):
@@ -273,9 +266,8 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
     """The length of time written in a field: a number and its unit."""
     found = _DURATION.fullmatch(text.strip().lower())
     if found is None:
-        faults.append(
-            Fault(f"{name} must be a length of time, got {_quote_shortened(text)}", DURATION_EXAMPLE, (name,))
-        )
+        what = f"{name} must be a length of time, got {_quote_shortened(text)}"
+        faults.append(Fault(what, DURATION_EXAMPLE, (name,)))
         return None
     unit = found["unit"]
     seconds = _DURATION_UNITS.get(unit) or _DURATION_UNITS.get(unit.removesuffix("s"))

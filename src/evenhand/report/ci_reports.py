@@ -87,9 +87,8 @@ def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextI
     stream.write(f"<testsuites {_render_xml_attributes(name=run['name'], **_count_junit_cases(suites))}>\n")
     for suite in suites:
         started = str(run["started"])[:19]  # Readers of the format know no time zone.
-        stream.write(
-            f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **_count_junit_cases([suite]))}>\n"
-        )
+        counts = _count_junit_cases([suite])
+        stream.write(f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **counts)}>\n")
         stream.write("<properties>\n")
         for name in ("id", "fingerprint", "evenhand"):
             stream.write(_render_junit_property(f"run.{name}", run[name]))
@@ -127,10 +126,8 @@ def _render_junit_property(name: str, value: object) -> str:
 
 
 def _render_xml_attributes(**values: object) -> str:
-    pairs = (
-        (name, escape_xml(str(value)).replace("\n", "&#10;").replace("\t", "&#9;")) for name, value in values.items()
-    )
-    return " ".join(f'{name}="{value}"' for name, value in pairs)
+    escaped = {name: escape_xml(str(value)) for name, value in values.items()}
+    return " ".join(f'{name}="{value}"' for name, value in escaped.items()).replace("\n", "&#10;").replace("\t", "&#9;")
 
 
 def escape_xml(text: str) -> str:
@@ -207,24 +204,17 @@ def _escape_workflow_text(text: str) -> str:
 def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
     decision = head["decision"]
     sentences = [decision["headline"], *decision["reasons"], decision["sure"], f"Next: {decision['next_step']}"]
-    yield _choose_annotation_level(decision), f"Evenhand: {decision['verdict']}", " ".join(filter(None, sentences))
+    failed = "error" if decision["verdict"] in ("REGRESS", "SOLO") else "warning"
+    level = "notice" if decision["exit_code"] == 0 else failed
+    yield level, f"Evenhand: {decision['verdict']}", " ".join(filter(None, sentences))
     for variant, gates in decision["gates"].items():
         for gate in gates if variant in _annotated_variants(head) else ():
             if not gate["passed"]:
                 mean = "nothing was measured" if gate["mean"] is None else f"the mean is {format_figure(gate['mean'])}"
                 yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {format_figure(gate['min'])}"
     for one in head["failures"]:
-        yield (
-            "error",
-            f"{one['variant']}: {describe_failure_count(one)}",
-            f"{one['why']} (first in sample {one['first']})",
-        )
-
-
-def _choose_annotation_level(decision: ReportData) -> str:
-    if decision["exit_code"] == 0:
-        return "notice"
-    return "error" if decision["verdict"] in ("REGRESS", "SOLO") else "warning"
+        title = f"{one['variant']}: {describe_failure_count(one)}"
+        yield "error", title, f"{one['why']} (first in sample {one['first']})"
 
 
 def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) -> Iterator[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -14,12 +14,7 @@ from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import ReportData
-from evenhand.report.tables import (
-    count_result_assertions,
-    get_criterion_value,
-    list_report_criteria,
-    list_report_layers,
-)
+from evenhand.report.tables import list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_characters, replace_surrogate_halves
 
 
@@ -64,37 +59,34 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     stream.write(BYTE_ORDER_MARK)
     rows = csv.writer(stream)
-    rows.writerow(_escape_csv_cells(_csv_column_names(layers, criteria)))
+    measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
+    first = ["id", "variant", "repeat", "state", "score", "composite"]
+    rest = ["verdict", "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
+    rows.writerow(_escape_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
             rows.writerow(_escape_csv_cells(_build_csv_row(sample, result, layers, criteria)))
-
-
-def _csv_column_names(layers: list[str], criteria: list[str]) -> list[object]:
-    measured = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
-    rest = ["verdict", "assertions_passed", "assertions_failed", "cost", "latency_ms", "why", "output"]
-    return ["id", "variant", "repeat", "state", "score", "composite", *measured, *rest]
 
 
 def _build_csv_row(sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
     output = result["output"] or {}
     return [
         sample["id"],
-        result["variant"],
-        result["repeat"],
-        result["state"],
-        result["score"],
-        result["composite"],
-        *(result["layers"].get(name) for name in layers),
-        *(get_criterion_value(result, id) for id in criteria),
+        *(result[name] for name in ("variant", "repeat", "state", "score", "composite")),
+        *_list_measures(result, layers, criteria),
         result["verdict"],
-        count_result_assertions(result, True),
-        count_result_assertions(result, False),
+        *(sum(one["passed"] is passed for one in result["assertions"]) for passed in (True, False)),
         output.get("cost"),
         output.get("latency_ms"),
         result["why"],
         output.get("text"),
     ]
+
+
+def _list_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
+    """What each layer scored, and what counted for each criterion."""
+    counted = (result["scorecard"] or {}).get("criteria") or {}
+    return [*(result["layers"].get(name) for name in layers), *(counted.get(id) for id in criteria)]
 
 
 def _escape_csv_cells(row: Iterable[object]) -> list[object]:
@@ -143,7 +135,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     begun = path.with_name(f"{path.name}.part")
     try:
         with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
-            for group in _iterate_row_groups(rows):
+            while group := list(islice(rows, ROW_GROUP_SIZE)):
                 shaped = [
                     {name: _shape_parquet_value(row.get(name), kind) for name, kind in fields.items()} for row in group
                 ]
@@ -164,10 +156,8 @@ def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
 
 
 def _parquet_measure_names(layers: list[str], criteria: list[str]) -> list[str]:
-    return [
-        *(replace_surrogate_halves(f"layer:{name}") for name in layers),
-        *(replace_surrogate_halves(f"criterion:{id}") for id in criteria),
-    ]
+    names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
+    return [replace_surrogate_halves(name) for name in names]
 
 
 def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
@@ -183,19 +173,8 @@ def _build_parquet_row(
     sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]
 ) -> dict[str, object]:
     output = result["output"] or {}
-    measured = [*(result["layers"].get(name) for name in layers), *(get_criterion_value(result, id) for id in criteria)]
-    return {
-        **sample,
-        **result,
-        **output,
-        "output": output.get("text"),
-        **dict(zip(_parquet_measure_names(layers, criteria), measured, strict=True)),
-    }
-
-
-def _iterate_row_groups(rows: Iterator[dict[str, object]]) -> Iterator[list[dict[str, object]]]:
-    while group := list(islice(rows, ROW_GROUP_SIZE)):
-        yield group
+    names, measured = _parquet_measure_names(layers, criteria), _list_measures(result, layers, criteria)
+    return {**sample, **result, **output, "output": output.get("text"), **dict(zip(names, measured, strict=True))}
 
 
 def _shape_parquet_value(value: Any, kind: object) -> object:

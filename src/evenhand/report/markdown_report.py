@@ -47,11 +47,13 @@ VERDICT_MARKS = {
 def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
     """Write one page of at most 60,000 characters; what does not fit is counted, not cut in the middle."""
     worst = find_notable_results(head, samples)
+    compared = chain.from_iterable(build_comparison_columns(head))
+    differences = _render_markdown_columns(compared, ["comparison", "verdict"])
     sections = [
         _render_markdown_verdict(head),
-        _render_markdown_variants(head),
-        _render_markdown_comparisons(head),
-        _render_markdown_criteria(head),
+        _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"]),
+        ["Differences, with intervals:", "", *differences] if differences else [],
+        _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
         _render_markdown_gates(head),
         _render_markdown_failures(head),
         _render_markdown_flags(head),
@@ -69,9 +71,8 @@ def _fit_markdown_sections(sections: Sequence[list[str]], room: int) -> str:
         for place, line in enumerate(lines):
             if len(page) + len(line) + 1 > room:
                 closing = "</details>\n" if place and lines[-1] == "</details>" else ""
-                return (
-                    f"{page}\n… {pluralize_count(len(lines) - place, 'line')} and what follows did not fit\n{closing}\n"
-                )
+                left = pluralize_count(len(lines) - place, "line")
+                return f"{page}\n… {left} and what follows did not fit\n{closing}\n"
             page += f"{line}\n"
         page += "\n"
     return page
@@ -81,21 +82,19 @@ def _render_markdown_verdict(head: ReportData) -> list[str]:
     decision = head["decision"]
     state = describe_unfinished_run(head["run"])
     cut = f" ({escape_markdown(state, LONGEST_NAME)}, {describe_sample_count(head['run'])})" if state else ""
-    sentences = [escape_markdown(one, LONGEST_SENTENCE) for one in decision["reasons"][:10]]
-    lines = [
-        (
-            f"### {_choose_verdict_mark(head)} {escape_markdown(decision['verdict'], LONGEST_NAME)}: "
-            f"{escape_markdown(head['run']['name'], LONGEST_NAME)}{cut}"
-        ),
-        "",
-    ]
-    lines += [f"**{escape_markdown(decision['headline'], LONGEST_SENTENCE)}**", ""]
-    lines += [f"- {one}" for one in sentences]
-    lines += [f"- How sure: {escape_markdown(decision['sure'], LONGEST_SENTENCE)}"] if decision["sure"] else []
-    lines += (
-        [f"- **Next:** {escape_markdown(decision['next_step'], LONGEST_SENTENCE)}"] if decision["next_step"] else []
+    verdict, name = (escape_markdown(one, LONGEST_NAME) for one in (decision["verdict"], head["run"]["name"]))
+    headline, sure, next_step = (
+        escape_markdown(decision[key], LONGEST_SENTENCE) for key in ("headline", "sure", "next_step")
     )
-    return lines
+    return [
+        f"### {_choose_verdict_mark(head)} {verdict}: {name}{cut}",
+        "",
+        f"**{headline}**",
+        "",
+        *(f"- {escape_markdown(one, LONGEST_SENTENCE)}" for one in decision["reasons"][:10]),
+        *([f"- How sure: {sure}"] if decision["sure"] else []),
+        *([f"- **Next:** {next_step}"] if decision["next_step"] else []),
+    ]
 
 
 def _choose_verdict_mark(head: ReportData) -> str:
@@ -105,28 +104,9 @@ def _choose_verdict_mark(head: ReportData) -> str:
     return "⚠️" if mark == "✅" and not does_verdict_stand(head) else mark
 
 
-def _render_markdown_variants(head: ReportData) -> list[str]:
-    return _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"])
-
-
-def _render_markdown_comparisons(head: ReportData) -> list[str]:
-    columns = list(chain.from_iterable(build_comparison_columns(head)))
-    return (
-        ["Differences, with intervals:", "", *_render_markdown_columns(columns, ["comparison", "verdict"])]
-        if columns
-        else []
-    )
-
-
-def _render_markdown_criteria(head: ReportData) -> list[str]:
-    return _render_markdown_columns(build_criterion_columns(head), ["criterion"])
-
-
 def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str]) -> list[str]:
-    shown = [
-        (escape_markdown(name, LONGEST_NAME), [escape_markdown(cell, LONGEST_NAME) for cell in cells])
-        for name, cells in columns
-    ]
+    names = [(escape_markdown(name, LONGEST_NAME), cells) for name, cells in columns]
+    shown = [(name, [escape_markdown(cell, LONGEST_NAME) for cell in cells]) for name, cells in names]
     return render_markdown_table(shown, left) if shown else []
 
 
@@ -139,15 +119,9 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
 
 
 def _render_markdown_gate(variant: str, gate: ReportData) -> str:
-    mean = (
-        "was not measured"
-        if gate["mean"] is None
-        else f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
-    )
-    return (
-        f"- {escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)} "
-        f"{escape_markdown(mean)}"
-    )
+    mean = f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
+    found = escape_markdown("was not measured" if gate["mean"] is None else mean)
+    return f"- {escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)} {found}"
 
 
 def _render_markdown_failures(head: ReportData) -> list[str]:
@@ -173,53 +147,43 @@ def _render_markdown_flags(head: ReportData) -> list[str]:
 
 def _render_largest_drops(worst: NotableResults) -> list[str]:
     columns = [
-        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.drops]),
-        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in worst.drops]),
+        *_name_notable_results(worst.drops, "sample", "variant"),
         ("control scored", [format_figure(one.before) for one in worst.drops]),
         ("variant scored", [format_figure(one.value) for one in worst.drops]),
         ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.drops]),
     ]
-    title = f"Largest drops ({_describe_shown_of_total(worst.drops, worst.n_dropped)})"
-    return (
-        _render_markdown_details(title, render_markdown_table(columns, ["sample", "variant", "failed checks"]))
-        if worst.drops
-        else []
-    )
+    return _render_markdown_details(f"Largest drops ({_count_shown(worst.drops, worst.n_dropped)})", columns)
 
 
 def _render_lowest_scores(worst: NotableResults) -> list[str]:
     columns = [
-        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.lowest]),
+        *_name_notable_results(worst.lowest, "sample"),
         ("score", [format_figure(one.value) for one in worst.lowest]),
         ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.lowest]),
     ]
-    return (
-        _render_markdown_details("Lowest scores", render_markdown_table(columns, ["sample", "failed checks"]))
-        if worst.lowest
-        else []
-    )
+    return _render_markdown_details("Lowest scores", columns)
 
 
 def _render_unscored_results(worst: NotableResults) -> list[str]:
     columns = [
-        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in worst.unscored]),
-        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in worst.unscored]),
+        *_name_notable_results(worst.unscored, "sample", "variant"),
         ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored]),
     ]
-    title = f"Without a score ({_describe_shown_of_total(worst.unscored, worst.n_unscored)})"
-    return (
-        _render_markdown_details(title, render_markdown_table(columns, ["sample", "variant", "why"]))
-        if worst.unscored
-        else []
-    )
+    return _render_markdown_details(f"Without a score ({_count_shown(worst.unscored, worst.n_unscored)})", columns)
 
 
-def _describe_shown_of_total(shown: Sequence[NotableResult], total: int) -> str:
+def _name_notable_results(results: Sequence[NotableResult], *fields: str) -> list[ReportColumn]:
+    return [(field, [escape_markdown(getattr(one, field), LONGEST_NAME) for one in results]) for field in fields]
+
+
+def _count_shown(shown: Sequence[NotableResult], total: int) -> str:
     return f"{len(shown)} of {total:,}" if total > len(shown) else str(total)
 
 
-def _render_markdown_details(title: str, lines: list[str]) -> list[str]:
-    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
+def _render_markdown_details(title: str, columns: Sequence[ReportColumn]) -> list[str]:
+    """A table that opens on a click; nothing where it has no rows."""
+    lines = render_markdown_table(columns, ["sample", "variant", "failed checks", "why"])
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"] if columns[0][1] else []
 
 
 def _render_markdown_origin(head: ReportData) -> str:
@@ -237,16 +201,11 @@ def _render_markdown_origin(head: ReportData) -> str:
 
 # Entities never count as markup. Pipes and backslashes are entities too, because renderers differ in how they
 # count backslashes before a pipe; a dollar sign would begin a formula.
-_MARKDOWN_ENTITIES = {char: f"&#{ord(char)};" for char in "|\\`$"} | {
-    "&": "&amp;",
-    "<": "&lt;",
-    ">": "&gt;",
-    '"': "&quot;",
-}
+_MARKDOWN_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_MARKDOWN_ENTITIES |= {char: f"&#{ord(char)};" for char in "|\\`$"}
 _MARKDOWN_SPECIAL = str.maketrans({**_MARKDOWN_ENTITIES, **{char: f"\\{char}" for char in "*_[]~#"}})
-_LIST_MARKER = re.compile(
-    r"^([-+](?!\d)|\d+[.)](?=\s|$))"
-)  # Behind the mark of a list, these would begin another, or a rule.
+# Behind the mark of a list, these would begin another, or a rule.
+_LIST_MARKER = re.compile(r"^([-+](?!\d)|\d+[.)](?=\s|$))")
 
 # Mentions, issues, links, addresses and emoji are looked for in the text that was rendered, so escapes do not stop
 # them: a character without width in the middle does.
@@ -324,13 +283,9 @@ class _LargestResults:
         self._offered += 1
         if len(self._heap) == MOST_NOTABLE and by <= self._heap[0][0]:
             return
-        seen = NotableResult(
-            sample=sample["id"],
-            variant=variant,
-            value=value,
-            before=before,
-            why=_explain_notable_result(sample, variant),
-        )
+        checks = [check for one in sample["results"] if one["variant"] == variant for check in list_failed_checks(one)]
+        why = "; ".join(dict.fromkeys(checks))
+        seen = NotableResult(sample=sample["id"], variant=variant, value=value, before=before, why=why)
         keep = heapq.heappush if len(self._heap) < MOST_NOTABLE else heapq.heapreplace
         keep(self._heap, (by, -self._offered, seen))
 
@@ -356,8 +311,3 @@ def _mean_score_by_variant(sample: ReportData) -> dict[str, float]:
         if one[of] is not None:
             values.setdefault(one["variant"], []).append(one[of])
     return {variant: fmean(several) for variant, several in values.items()}
-
-
-def _explain_notable_result(sample: ReportData, variant: str) -> str:
-    checks = [check for one in sample["results"] if one["variant"] == variant for check in list_failed_checks(one)]
-    return "; ".join(dict.fromkeys(checks))

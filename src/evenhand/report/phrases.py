@@ -19,11 +19,9 @@ def format_mean_interval(summary: ReportData | None) -> str:
 
 def format_difference_interval(one: ReportData | None, scale: Sequence[float] | None = None) -> str:
     """A difference with its sign and its interval: +0.50 [0.22, 0.79]."""
-    return (
-        MISSING_DASH
-        if one is None
-        else _append_interval_bounds(one, format_figure(one["estimate"], scale, signed=True), scale)
-    )
+    if one is None:
+        return MISSING_DASH
+    return _append_interval_bounds(one, format_figure(one["estimate"], scale, signed=True), scale)
 
 
 def _append_interval_bounds(one: ReportData, middle: str, scale: Sequence[float] | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -29,38 +29,27 @@ def build_report_data(
 def _iterate_report_samples(
     store: Store, run: str, order: Mapping[str, int], masks: bool
 ) -> Iterator[ReportSampleJson]:
-    results, calls = _RowsByPosition(store.results(run)), _RowsByPosition(store.calls(run))
+    take_results, take_calls = _group_by_position(store.results(run)), _group_by_position(store.calls(run))
     for row in store.samples(run):
-        own = next(results, (None, []))[1] if results.at(row["position"]) else []
-        kept = next(calls, (None, []))[1] if calls.at(row["position"]) else []
-        own = sorted(own, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
-        replies = {call["key"]: call for call in kept}
+        results = take_results(row["position"])
+        own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
+        replies = {call["key"]: call for call in take_calls(row["position"])}
         yield _build_report_sample(row, own, replies, store, masks)
 
 
-class _RowsByPosition:
-    """Rows in order, taken by the position they are about."""
+def _group_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:
+    """A function that takes the rows about a position; positions are asked for in order, and each is read once."""
+    groups = groupby(rows, key=lambda row: row["position"])
+    waiting: tuple[int, list[StoredReportRow]] | None = (-1, [])
 
-    def __init__(self, rows: Iterable[StoredReportRow]) -> None:
-        self._groups = groupby(rows, key=lambda row: row["position"])
-        self._next = self._following()
+    def take_rows(position: int) -> list[StoredReportRow]:
+        nonlocal waiting
+        while waiting is not None and waiting[0] < position:
+            found = next(groups, None)
+            waiting = None if found is None else (found[0], list(found[1]))
+        return waiting[1] if waiting is not None and waiting[0] == position else []
 
-    def at(self, position: int) -> bool:
-        """Whether the next group is about that position; groups before it are passed over."""
-        while self._next is not None and self._next[0] < position:
-            self._next = self._following()
-        return self._next is not None and self._next[0] == position
-
-    def __next__(self) -> tuple[int, list[StoredReportRow]]:
-        taken = self._next
-        if taken is None:
-            raise StopIteration
-        self._next = self._following()
-        return taken
-
-    def _following(self) -> tuple[int, list[StoredReportRow]] | None:
-        found = next(self._groups, None)
-        return None if found is None else (found[0], list(found[1]))
+    return take_rows
 
 
 def _build_report_sample(
@@ -155,12 +144,11 @@ class MaskedSample:
             return shown
         text, places = mask_with_places(output["text"])
         rest: ReportSampleJson = mask_data({**output, "text": ""}, self._hide)  # type: ignore[assignment]
-        for one in (
-            *shown["findings"],
-            *_flatten_assertion_parts(shown["assertions"]),
-            *_list_evidence_quotes(shown["judgments"]),
-        ):
-            _move_passage_places(one, places)
+        quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
+        for one in (*shown["findings"], *_flatten_assertion_parts(shown["assertions"]), *quotes):
+            if places and one.get("start") is not None and one.get("end") is not None:
+                one["start"] = move_masked_place(one["start"], places, end=False)
+                one["end"] = move_masked_place(one["end"], places, end=True)
         return {**shown, "output": {**rest, "text": text}}
 
 
@@ -174,9 +162,7 @@ def mask_with_places(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
         places.append((one.start, one.end, start, length))
         last = one.end
     shown = "".join((*parts, text[last:]))
-    again = mask_personal_data(
-        shown
-    )  # What a mask no longer stands against may show: rare, and then places are not told.
+    again = mask_personal_data(shown)  # May find more once masks stand in it: rare, and then places are not told.
     return again, places if again == shown else [(0, len(text), 0, len(again))]
 
 
@@ -191,17 +177,5 @@ def move_masked_place(at: int, places: list[tuple[int, int, int, int]], *, end: 
     return new_end if end and at > places[found][0] else start
 
 
-def _move_passage_places(one: ReportSampleJson, places: list[tuple[int, int, int, int]]) -> None:
-    if places and one.get("start") is not None and one.get("end") is not None:
-        one["start"], one["end"] = (
-            move_masked_place(one["start"], places, end=False),
-            move_masked_place(one["end"], places, end=True),
-        )
-
-
 def _flatten_assertion_parts(assertions: list[ReportSampleJson]) -> list[ReportSampleJson]:
     return [part for one in assertions for part in (one, *_flatten_assertion_parts(one.get("parts") or []))]
-
-
-def _list_evidence_quotes(judgments: list[Mapping[str, Any]]) -> list[ReportSampleJson]:
-    return [quote for one in judgments for quote in one["evidence"]]

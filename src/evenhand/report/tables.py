@@ -17,19 +17,21 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     variants = head["variants"]
     names = [("variant", [name_report_variant(one, of=len(variants)) for one in variants])]
     groups = [names, _build_score_columns(head), _build_count_columns(variants), _build_cost_columns(variants)]
+    return _drop_unmeasured_columns(groups)
+
+
+def _drop_unmeasured_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:
     measured = [[(name, cells) for name, cells in group if set(cells) != {MISSING_DASH}] for group in groups]
     return [group for group in measured if group]
 
 
 def _build_score_columns(head: ReportData) -> list[ReportColumn]:
     variants = head["variants"]
+    layers = list_report_layers(head)
     return [
         ("score", [format_mean_interval(one["score"]) for one in variants]),
         ("composite", [format_mean_interval(one["composite"]) for one in variants]),
-        *(
-            (name, [_format_layer_mean(one["layers"].get(name)) for one in variants])
-            for name in list_report_layers(head)
-        ),
+        *((name, [_format_layer_mean(one["layers"].get(name)) for one in variants]) for name in layers),
     ]
 
 
@@ -47,22 +49,17 @@ def _build_count_columns(variants: Sequence[ReportData]) -> list[ReportColumn]:
 
 def _build_cost_columns(variants: Sequence[ReportData]) -> list[ReportColumn]:
     paid = [whose for whose in ("outputs", "judges") if any(one["cost"][whose] for one in variants)]
-    return [
-        *(
-            (f"{whose.removesuffix('s')} cost", [format_dollar_amount(one["cost"][whose]) for one in variants])
-            for whose in paid
-        ),
-        ("latency", [format_milliseconds((one["latency_ms"] or {}).get("median")) for one in variants]),
-    ]
+    costs = {whose: [format_dollar_amount(one["cost"][whose]) for one in variants] for whose in paid}
+    latency = [format_milliseconds((one["latency_ms"] or {}).get("median")) for one in variants]
+    return [*((f"{whose.removesuffix('s')} cost", cells) for whose, cells in costs.items()), ("latency", latency)]
 
 
 def build_criterion_columns(head: ReportData) -> list[ReportColumn]:
     """The criteria, and a column of means for each variant; empty where there are none."""
     ids = list_report_criteria(head)
-    variants = [
-        (one["name"], [_format_criterion_mean(one, one["criteria"].get(id)) for id in ids]) for one in head["variants"]
-    ]
-    return [("criterion", ids), *variants] if ids else []
+    means = [[_format_criterion_mean(one, one["criteria"].get(id)) for id in ids] for one in head["variants"]]
+    names = [one["name"] for one in head["variants"]]
+    return [("criterion", ids), *zip(names, means, strict=True)] if ids else []
 
 
 def build_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
@@ -86,8 +83,7 @@ def build_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
             ("lost by control", _format_counts_unless_zero([one["lost_by_control"] for one in compared])),
         ],
     ]
-    measured = [[(name, cells) for name, cells in group if set(cells) != {MISSING_DASH}] for group in groups]
-    return [group for group in measured if group] if compared else []
+    return _drop_unmeasured_columns(groups) if compared else []
 
 
 def _build_p_value_column(compared: Sequence[ReportData]) -> ReportColumn:
@@ -133,14 +129,3 @@ def list_report_criteria(head: ReportData) -> list[str]:
     """The criteria of any rubric and any variant, in order."""
     asked = [criterion["id"] for rubric in head["eval"]["rubrics"] for criterion in rubric["criteria"]]
     return list(dict.fromkeys([*asked, *(id for variant in head["variants"] for id in variant["criteria"])]))
-
-
-def get_criterion_value(result: ReportData, criterion: str) -> float | None:
-    """What counted for a criterion of one result."""
-    value: float | None = ((result["scorecard"] or {}).get("criteria") or {}).get(criterion)
-    return value
-
-
-def count_result_assertions(result: ReportData, passed: bool) -> int:
-    """How many assertions of a result passed, or failed."""
-    return sum(one["passed"] is passed for one in result["assertions"])

@@ -19,7 +19,7 @@ def escape_acting_characters(text: str) -> str:
 def escape_character(character: str) -> str:
     """A character as people write it in source code."""
     number = ord(character)
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}"
+    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
 
 def replace_surrogate_halves(text: str) -> str:
@@ -44,8 +44,4 @@ _HIDING_CHARACTERS = re.compile(
 
 def escape_hiding_characters(text: str) -> str:
     """The text with those characters as escapes; line breaks and tabs stay."""
-    return _HIDING_CHARACTERS.sub(lambda found: _escape_code_point(ord(found[0])), text)
-
-
-def _escape_code_point(number: int) -> str:
-    return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+    return _HIDING_CHARACTERS.sub(lambda found: escape_character(found[0]), text)

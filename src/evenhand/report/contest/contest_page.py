@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from functools import cache
 from string import ascii_uppercase
+from types import SimpleNamespace
 from typing import Any, TextIO
 
 from evenhand.guards.personal_data import build_text_mask
@@ -32,11 +32,8 @@ def write_contest_html(record: dict[str, Any], stream: TextIO) -> None:
     """Write the report of a contest from its stable JSON; personal data in its texts is masked."""
     style = load_page_part("evenhand.report.html", "report.css") + load_page_part(CONTEST_PACKAGE, "contest.css")
     shown = build_contest_page(mask_reported_contest(record))
-    stream.writelines(
-        load_page_template(CONTEST_PACKAGE, "contest.html.j2").generate(
-            **shown, style=style, policy=build_security_policy(style)
-        )
-    )
+    template = load_page_template(CONTEST_PACKAGE, "contest.html.j2")
+    stream.writelines(template.generate(**shown, style=style, policy=build_security_policy(style)))
 
 
 MOST_CHARTED_TOTALS = 8  # Rows of the chart on the first screen.
@@ -95,23 +92,13 @@ def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> Iterat
     yield "cost", "Cost"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContestEventLine:
-    """An event in words."""
-
-    number: int
-    at: str
-    says: str
-    follows: tuple[str, ...]
-
-
-def list_event_lines(contest: ReportedContest) -> Iterator[ContestEventLine]:
+def list_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]:
     """Every event in order."""
     # Who is first has won at once only where the first that passes does.
     stage = contest.stage if contest.record["mode"] == "fastest_first" else "open"
     for event in contest.events:
         effects = [one for one in contest.record["effects"] if one["after"] == event["number"]]
-        yield ContestEventLine(
+        yield SimpleNamespace(
             number=event["number"],
             at=contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event(event),
@@ -120,6 +107,11 @@ def list_event_lines(contest: ReportedContest) -> Iterator[ContestEventLine]:
 
 
 def _describe_contest_event(event: ContestReportJson) -> str:
+    if event["event"] == "submitted":
+        sent, number = event["submission"], len(event["findings"])
+        revises = f", which revises {sent['revises']}" if sent["revises"] else ""
+        found = f"; a guard found {pluralize_count(number, 'passage')}" if number else ""
+        return f"{sent['author']} handed in {sent['id']}{revises}{found}."
     known = {
         "created": "The contest began, its dimensions locked.",
         "gate_checked": f"The acceptance criteria were checked on {event.get('submission')}.",
@@ -129,14 +121,7 @@ def _describe_contest_event(event: ContestReportJson) -> str:
         "challenged": f"{event.get('by')} challenged the ranking: {event.get('reason')}",
         "resolved": "Judges who had not judged before looked again.",
     }
-    return _describe_arrival(event) if event["event"] == "submitted" else known[event["event"]]
-
-
-def _describe_arrival(event: ContestReportJson) -> str:
-    sent = event["submission"]
-    revises = f", which revises {sent['revises']}" if sent["revises"] else ""
-    found = f"; a guard found {pluralize_count(len(event['findings']), 'passage')}" if event["findings"] else ""
-    return f"{sent['author']} handed in {sent['id']}{revises}{found}."
+    return known[event["event"]]
 
 
 def _describe_contest_effect(effect: ContestReportJson, stage: ContestStage, *, due: bool) -> str:
@@ -159,63 +144,30 @@ def _describe_contest_effect(effect: ContestReportJson, stage: ContestStage, *, 
 LETTER_ROUNDS = {"ranked": "in the final", "resolved": "on the challenge"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeLetters:
-    """A judge with the letters under which the finalists were shown to it."""
-
-    judge: str
-    when: str
-    given: tuple[tuple[str, str], ...]  # A letter, and the id behind it.
-
-
-def list_judge_letters(contest: ReportedContest) -> Iterator[JudgeLetters]:
+def list_judge_letters(contest: ReportedContest) -> Iterator[SimpleNamespace]:
     """Of every judge who saw the finalists under letters; nothing where that was not kept."""
     for kind, when in LETTER_ROUNDS.items():
         shown = (contest.last_event(kind) or {}).get("shown") or {}
         for judge, ids in shown.items():
-            yield JudgeLetters(judge=judge, when=when, given=tuple(zip(ascii_uppercase, ids, strict=False)))
+            yield SimpleNamespace(judge=judge, when=when, given=tuple(zip(ascii_uppercase, ids, strict=False)))
 
 
 HideText = Callable[[str], str]
 MaskedPlaces = list[tuple[int, int, int, int]]
 # Under these keys stand times, words of the machine, and names: of one thing among others, of who is paid and by what.
-UNMASKED_RECORD_KEYS = frozenset(
-    {
-        "id",
-        "winner",
-        "submission",
-        "submissions",
-        "revises",
-        "output",
-        "judge",
-        "judges",
-        "challenge_judges",
-        "guard",
-        "rule",
-        "at",
-        "deadline",
-        "event",
-        "effect",
-        "kind",
-        "mode",
-        "state",
-        "status",
-        "type",
-        "weight",
-        "author",
-        "by",
-        "reward",
-    }
-)
+UNMASKED_RECORD_KEYS = frozenset((
+    "id", "winner", "submission", "submissions", "revises", "output", "judge", "judges", "challenge_judges", "guard",
+    "rule", "at", "deadline", "event", "effect", "kind", "mode", "state", "status", "type", "weight", "author", "by",
+    "reward",
+))  # fmt: skip
 
 
 def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
     """The record with every text masked; ids, authors and the reward are not, wherever they stand outside a text."""
     sent = [one for one in record["events"] if one["event"] == "submitted"]
     texts = {one["submission"]["id"]: mask_with_places(one["submission"]["text"]) for one in sent}
-    hide = cache(
-        build_text_mask([record["events"][0]["task"]["description"], *(one["submission"]["text"] for one in sent)])
-    )
+    description = record["events"][0]["task"]["description"]
+    hide = cache(build_text_mask([description, *(one["submission"]["text"] for one in sent)]))
     shown: ContestReportJson = _hide_record_texts(record, hide)
     for one in shown["events"]:
         if one["event"] == "submitted":
@@ -240,10 +192,8 @@ def _hide_record_texts(data: Any, hide: HideText, key: str = "") -> Any:
 
 def _move_record_passages(passages: list[ContestReportJson], places: MaskedPlaces) -> None:
     for one in passages:
-        one["start"], one["end"] = (
-            move_masked_place(one["start"], places, end=False),
-            move_masked_place(one["end"], places, end=True),
-        )
+        one["start"] = move_masked_place(one["start"], places, end=False)
+        one["end"] = move_masked_place(one["end"], places, end=True)
 
 
 def _restore_named_sentences(shown: ContestReportJson, record: ContestReportJson) -> None:

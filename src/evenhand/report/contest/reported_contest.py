@@ -5,36 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Literal
 
 ContestReportJson = dict[str, Any]
 
 
-@dataclass(frozen=True)
 class ReportedContest:
     """The record of a contest; nothing here is computed but what stands where in it."""
 
-    record: ContestReportJson
-
-    @property
-    def events(self) -> list[ContestReportJson]:
-        """All that happened, in order."""
-        events: list[ContestReportJson] = self.record["events"]
-        return events
-
-    @property
-    def submissions(self) -> list[ContestReportJson]:
-        """All that was handed in, in order of arrival."""
-        submissions: list[ContestReportJson] = self.record["submissions"]
-        return submissions
-
-    @property
-    def terms(self) -> ContestReportJson:
-        """The task as it was when the contest began."""
-        task: ContestReportJson = self.events[0]["task"]
-        return task
+    def __init__(self, record: ContestReportJson) -> None:
+        self.record = record
+        self.events: list[ContestReportJson] = self.record["events"]
+        self.submissions: list[ContestReportJson] = self.record["submissions"]  # In order of arrival.
+        self.terms: ContestReportJson = self.events[0]["task"]  # The task as it was when the contest began.
 
     @property
     def closed(self) -> bool:
@@ -70,14 +55,9 @@ class ReportedContest:
         """The place of each submission on the page, by id."""
         return {one["id"]: place for place, one in enumerate(self.submissions, start=1)}
 
-    @property
-    def zone(self) -> tzinfo | None:
-        """The time zone in which the contest began: that of every time on the page."""
-        return datetime.fromisoformat(self.events[0]["at"]).tzinfo
-
     def time(self, written: str) -> datetime:
-        """A time of the record in that zone."""
-        return datetime.fromisoformat(written).astimezone(self.zone)
+        """A time of the record in the time zone in which the contest began: that of every time on the page."""
+        return datetime.fromisoformat(written).astimezone(datetime.fromisoformat(self.events[0]["at"]).tzinfo)
 
     @cached_property
     def clock(self) -> ReportClock:
@@ -92,16 +72,13 @@ class ReportedContest:
 
     def last_event(self, kind: str, submission: str | None = None) -> ContestReportJson | None:
         """The last event of a kind, of a submission where one is named."""
-        found = (
-            one for one in reversed(self.events)
-            if one["event"] == kind and (submission is None or one["submission"] == submission)
-        )  # fmt: skip
-        return next(found, None)
+        found = [one for one in self.events if one["event"] == kind and submission in (None, one.get("submission"))]
+        return found[-1] if found else None
 
     def submission_event(self, submission: str) -> ContestReportJson:
         """The event by which a submission came."""
-        return next(one for one in self.events
-                    if one["event"] == "submitted" and one["submission"]["id"] == submission)  # fmt: skip
+        came = (one for one in self.events if one["event"] == "submitted")
+        return next(one for one in came if one["submission"]["id"] == submission)
 
     @cached_property
     def period(self) -> tuple[datetime, datetime] | None:
@@ -166,9 +143,8 @@ class ReportClock:
     def for_moments(cls, moments: Iterable[datetime]) -> ReportClock:
         """The clock of these moments."""
         known = frozenset(moments)
-        return cls(
-            alike=tuple(Counter(_format_day_and_time(form, one) for one in known) for form in TIME_FORMS), moments=known
-        )
+        alike = tuple(Counter(one.strftime(f"%Y-%m-%d {form}") for one in known) for form in TIME_FORMS)
+        return cls(alike=alike, moments=known)
 
     def short(self, when: datetime) -> str:
         """A time as short as it can be within one contest."""
@@ -181,16 +157,9 @@ class ReportClock:
     def _form(self, when: datetime) -> str:
         """The shortest that no other moment shares."""
         own = int(when in self.moments)
-        found = (
-            form
-            for form, alike in zip(TIME_FORMS, self.alike, strict=True)
-            if alike[_format_day_and_time(form, when)] <= own
-        )
+        forms = zip(TIME_FORMS, self.alike, strict=True)
+        found = (form for form, alike in forms if alike[when.strftime(f"%Y-%m-%d {form}")] <= own)
         return next(found, TIME_FORMS[-1])
-
-
-def _format_day_and_time(form: str, when: datetime) -> str:
-    return when.strftime(f"%Y-%m-%d {form}")
 
 
 ContestStage = Literal["open", "ahead", "closed"]  # Ahead: closed only if nothing more comes until then.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import SimpleNamespace
 
 from evenhand.files.methods import load_method
 from evenhand.report.contest.reported_contest import (
@@ -20,29 +21,7 @@ from evenhand.report.html.formats import format_short_number
 from evenhand.wording import format_figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinalistColumn:
-    """What was said of one finalist on a dimension."""
-
-    id: str
-    place: int
-    first: bool
-    said: ContestReportJson
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DimensionComparison:
-    """A dimension with the finalists' scores and what was said of them."""
-
-    id: str
-    asks: str
-    weight: float
-    fixed: bool
-    chart: ScaleChart | None
-    columns: tuple[FinalistColumn, ...]
-
-
-def compare_finalists(contest: ReportedContest) -> list[DimensionComparison]:
+def compare_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every dimension, where finalists were compared and it may be seen; the best first."""
     compared = [one for one in contest.submissions if one["id"] in contest.finalists and find_final_scores(one)]
     compared.sort(key=lambda one: one["rank"])
@@ -55,18 +34,18 @@ def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
     if contest.record["mode"] == "quality_first" and contest.record["winner"]:
         scored = [one for one in scored if one["rank"]]
     scored.sort(key=lambda one: (one["rank"] or math.inf, -one["score"]))
-    return draw_scale_chart(
-        "Scores as a whole", [_chart_total_score(contest, one) for one in scored[:most]], format_figure
-    )
+    charted = [_chart_scores(contest, one, ("penalized_total",), ("final_score",)) for one in scored[:most]]
+    return draw_scale_chart("Scores as a whole", charted, format_figure)
 
 
 def _compare_dimension(
     contest: ReportedContest, dimension: ContestReportJson, compared: list[ContestReportJson]
-) -> DimensionComparison:
+) -> SimpleNamespace:
     id = dimension["id"]
-    measured = [_chart_finalist_dimension(contest, one, id) for one in compared]
+    keys = ("dimension_scores", id, "score")
+    measured = [_chart_scores(contest, one, keys, keys) for one in compared]
     columns = [
-        FinalistColumn(
+        SimpleNamespace(
             id=one["id"],
             place=contest.places[one["id"]],
             first=one["id"] == contest.record["winner"],
@@ -75,44 +54,25 @@ def _compare_dimension(
         for one in compared
     ]
     chart = draw_scale_chart(f"{id}: the finalists on 0 to 100", measured)
-    return DimensionComparison(
-        id=id,
-        asks=dimension["asks"],
-        weight=dimension["weight"],
-        fixed=dimension["fixed"],
-        chart=chart,
-        columns=tuple(columns),
-    )
+    return SimpleNamespace(**dimension, chart=chart, columns=columns)
 
 
-def _chart_finalist_dimension(contest: ReportedContest, one: ContestReportJson, dimension: str) -> ChartedScores:
-    told = (
-        find_feedback_scores(one, "individual_scoring"),
-        find_final_scores(one),
-        contest.before_challenge(one["id"]),
-    )
-    alone, now, before = (get_nested_value(found, "dimension_scores", dimension, "score") for found in told)
-    first = one["id"] == contest.record["winner"]
-    return ChartedScores(name=one["id"], alone=alone, together=now, before=before, first=first)
-
-
-def _chart_total_score(contest: ReportedContest, one: ContestReportJson) -> ChartedScores:
-    alone, now, before = (
-        find_feedback_scores(one, "individual_scoring"),
-        find_final_scores(one),
-        contest.before_challenge(one["id"]),
-    )
+def _chart_scores(
+    contest: ReportedContest, one: ContestReportJson, alone: Sequence[str], side: Sequence[str]
+) -> ChartedScores:
+    """The scores of one submission that stand under these keys of its feedback."""
     return ChartedScores(
         name=one["id"],
-        alone=get_nested_value(alone, "penalized_total"),
-        together=get_nested_value(now, "final_score"),
-        before=get_nested_value(before, "final_score"),
+        alone=get_nested_value(find_feedback_scores(one, "individual_scoring"), *alone),
+        together=get_nested_value(find_final_scores(one), *side),
+        before=get_nested_value(contest.before_challenge(one["id"]), *side),
         first=one["id"] == contest.record["winner"],
     )
 
 
 LONGEST_NAME_BESIDE = 10  # Characters of a name that stands beside its row; longer ones stand above.
 SCALE_RIGHT = 71.0  # Per cent; after it stand the numbers.
+SCORE_KINDS = ("together", "alone", "before")
 SCALE_TOP = 22.0  # Pixels; above stand the letters of the bands.
 
 
@@ -133,30 +93,6 @@ class ChartedScores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShadedBand:
-    """A band as it is shaded."""
-
-    id: str
-    x: float
-    width: float
-    middle: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleRow:
-    """A row as it is drawn: places across in per cent."""
-
-    name: str
-    y: float
-    first: bool
-    alone: float | None
-    together: float | None
-    before: float | None
-    value: str
-    aside: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleChart:
     """All that is drawn, and the same in words."""
 
@@ -165,10 +101,10 @@ class ScaleChart:
     height: float
     above: bool
     value_at: float
-    bands: tuple[ShadedBand, ...]
+    bands: tuple[SimpleNamespace, ...]
     grounds: tuple[tuple[float, float], ...]  # From where down, and how high, the bands are shaded.
     ticks: tuple[AxisTick, ...]
-    rows: tuple[ScaleRow, ...]
+    rows: tuple[SimpleNamespace, ...]
     kinds: tuple[str, ...]
 
 
@@ -183,8 +119,9 @@ def draw_scale_chart(
     step = 46 if above else 26
     first = SCALE_TOP + (33 if above else 13)
     rows = tuple(_draw_scale_row(one, axis, first + place * step, written) for place, one in enumerate(measured))
-    kinds = [kind for kind in ("together", "alone", "before") if any(getattr(row, kind) is not None for row in rows)]
+    kinds = [kind for kind in SCORE_KINDS if any(getattr(row, kind) is not None for row in rows)]
     grounds = [(row.y - 10, 20.0) for row in rows] if above else [(SCALE_TOP - 4, len(rows) * step + 8.0)]
+    edges = [100.0, *(lowest for _, lowest in _list_band_minimums())]
     return ScaleChart(
         title=title,
         says="; ".join(map(_describe_charted_scores, measured)),
@@ -193,25 +130,22 @@ def draw_scale_chart(
         value_at=SCALE_RIGHT + 2,
         bands=tuple(_shade_bands(axis)),
         grounds=tuple(grounds),
-        ticks=_draw_band_edges(axis),
+        ticks=tuple(AxisTick(axis.at(value), format_short_number(value) or "") for value in edges),
         rows=rows,
         kinds=tuple(kinds),
     )
 
 
-def _draw_scale_row(one: ChartedScores, axis: ChartAxis, y: float, written: Callable[[float], str | None]) -> ScaleRow:
-    alone, together, before = (
-        None if value is None else axis.at(value) for value in (one.alone, one.together, one.before)
-    )
+def _draw_scale_row(
+    one: ChartedScores, axis: ChartAxis, y: float, written: Callable[[float], str | None]
+) -> SimpleNamespace:
     value = one.alone if one.together is None else one.together
     aside = f" · {written(one.alone)} alone" if one.together is not None and one.alone is not None else ""
-    return ScaleRow(
+    return SimpleNamespace(
         name=one.name,
         y=y,
         first=one.first,
-        alone=alone,
-        together=together,
-        before=before,
+        **{kind: None if (at := getattr(one, kind)) is None else axis.at(at) for kind in SCORE_KINDS},
         value=(value is not None and written(value)) or "not scored",
         aside=aside,
     )
@@ -223,18 +157,13 @@ def _describe_charted_scores(one: ChartedScores) -> str:
     return f"{one.name}: {said or 'not scored'}"
 
 
-def _shade_bands(axis: ChartAxis) -> Iterator[ShadedBand]:
+def _shade_bands(axis: ChartAxis) -> Iterator[SimpleNamespace]:
     """From the lowest score of a band up to that of the one above, so that no mean falls between two."""
     upper = 100.0
     for id, lowest in _list_band_minimums():
         left, right = axis.at(lowest), axis.at(upper)
-        yield ShadedBand(id=id, x=left, width=round(right - left, 2), middle=round((left + right) / 2, 2))
+        yield SimpleNamespace(id=id, x=left, width=round(right - left, 2), middle=round((left + right) / 2, 2))
         upper = lowest
-
-
-def _draw_band_edges(axis: ChartAxis) -> tuple[AxisTick, ...]:
-    values = [100.0, *(lowest for _, lowest in _list_band_minimums())]
-    return tuple(AxisTick(axis.at(value), format_short_number(value) or "") for value in values)
 
 
 @cache

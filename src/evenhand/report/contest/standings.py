@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from types import SimpleNamespace
 
 from evenhand.report.contest.reported_contest import (
     STATUS_BADGES,
@@ -22,10 +22,11 @@ from evenhand.report.html.run_page import KeyFact
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
-NO_WINNER = StatusBadge("∅", "No winner", "calm")
-NO_WINNER_AHEAD = StatusBadge("∅", "No winner if nothing more comes", "calm")
-NOT_DECIDED = StatusBadge("…", "Not decided yet", "calm")
-NO_WINNER_BADGES: dict[ContestStage, StatusBadge] = {"open": NOT_DECIDED, "ahead": NO_WINNER_AHEAD, "closed": NO_WINNER}
+NO_WINNER_BADGES: dict[ContestStage, StatusBadge] = {
+    "open": StatusBadge("…", "Not decided yet", "calm"),
+    "ahead": StatusBadge("∅", "No winner if nothing more comes", "calm"),
+    "closed": StatusBadge("∅", "No winner", "calm"),
+}
 WINNER_TITLES: dict[ContestStage, str] = {
     "open": "First, not final yet",
     "ahead": "Winner if nothing more comes",
@@ -38,28 +39,14 @@ NEXT_STEP_TITLES: dict[ContestStage, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContestStanding:
-    """What the first screen says."""
-
-    look: StatusBadge
-    over: str  # A few words above the name, where there is one.
-    word: str
-    author: str
-    long: bool
-    deposed: str  # Who had come first before a challenge, where that is another one now.
-    title: str  # Of what comes next, or came last.
-    now: str
-
-
-def describe_contest_standing(contest: ReportedContest) -> ContestStanding:
-    """How a contest stands."""
+def describe_contest_standing(contest: ReportedContest) -> SimpleNamespace:
+    """What the first screen says; `over` stands above the name, `title` above what comes next or came last (`now`)."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is None:
         shown, over, word = NO_WINNER_BADGES[contest.stage], "", ""
     else:
         shown, over, word = choose_status_badge("won", contest.stage), WINNER_TITLES[contest.stage], winner["id"]
-    return ContestStanding(
+    return SimpleNamespace(
         look=shown, over=over, word=word or shown.word, author=winner["author"] if winner else "",
         long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=NEXT_STEP_TITLES[contest.stage],
         now=_describe_closing(contest) if contest.closed else _describe_waiting(contest),
@@ -100,18 +87,17 @@ def _describe_waiting(contest: ReportedContest) -> str:
 def _describe_unjudged(contest: ReportedContest) -> str:
     left = sum(one["status"] == "submitted" or (one["status"] == "gate_passed" and not one["feedback"])
                for one in contest.submissions)  # fmt: skip
-    return (
-        f"{pluralize_count(left, 'submission')} still {'waits' if left == 1 else 'wait'} for the judges."
-        if left
-        else ""
-    )
+    many = pluralize_count(left, "submission")
+    return f"{many} still {'waits' if left == 1 else 'wait'} for the judges." if left else ""
 
 
 def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
     """The numbers of the first screen."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is not None:
-        yield _build_winner_fact(winner)
+        alone = get_nested_value(find_feedback_scores(winner, "individual_scoring"), "penalized_total")
+        how = f"side by side; {format_figure(alone)} alone" if find_final_scores(winner) else "alone, not compared"
+        yield KeyFact("Score", format_figure(winner["score"]), how)
     yield _build_submissions_fact(contest)
     yield _build_gate_fact(contest)
     if contest.record["mode"] == "quality_first":
@@ -121,24 +107,12 @@ def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
     yield _build_cost_fact(contest.record.get("spent"))
 
 
-def _build_winner_fact(winner: ContestReportJson) -> KeyFact:
-    alone, now = find_feedback_scores(winner, "individual_scoring"), find_final_scores(winner)
-    if now is None:
-        return KeyFact("Score", format_figure(winner["score"]), "alone, not compared")
-    return KeyFact(
-        "Score",
-        format_figure(winner["score"]),
-        f"side by side; {format_figure(get_nested_value(alone, 'penalized_total'))} alone",
-    )
-
-
 def _build_submissions_fact(contest: ReportedContest) -> KeyFact:
     authors = len({one["author"] for one in contest.submissions})
     refused = len(contest.record.get("refused") or ())
-    said = [f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"] + [f"{refused} refused"] * bool(
-        refused
-    )
-    return KeyFact("Submissions", format_count(len(contest.submissions)) or "", "; ".join(said))
+    said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
+    said += f"; {refused} refused" if refused else ""
+    return KeyFact("Submissions", format_count(len(contest.submissions)) or "", said)
 
 
 def _build_gate_fact(contest: ReportedContest) -> KeyFact:
@@ -191,44 +165,20 @@ def _build_cost_fact(spent: ContestReportJson | None) -> KeyFact:
     return KeyFact("Cost", format_dollar_amount(spent["cost"]), ", ".join(said))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingRow:
-    """A row of the ranking."""
-
-    rank: int | None
-    id: str
-    place: int
-    author: str
-    revises: str | None
-    side: float | None
-    alone: float | None
-    band: str | None
-    flags: tuple[str, ...]
-    tie: str | None
-    look: StatusBadge
-    why: str | None
-
-
-def build_ranking_rows(contest: ReportedContest) -> list[RankingRow]:
+def build_ranking_rows(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every submission, the best first."""
-    order = list(STATUS_BADGES)
-    rows = sorted(contest.submissions, key=lambda one: _order_ranking_row(one, order))
-    return [_build_ranking_row(contest, one) for one in rows]
+    order = {status: place for place, status in enumerate(STATUS_BADGES)}
+
+    def rank_key(one: ContestReportJson) -> tuple[bool, int, int, float]:
+        status = order.get(one["status"], len(order))
+        return one["rank"] is None, one["rank"] or 0, status, -(one["score"] or 0.0)
+
+    return [_build_ranking_row(contest, one) for one in sorted(contest.submissions, key=rank_key)]
 
 
-def _order_ranking_row(one: ContestReportJson, order: list[str]) -> tuple[bool, int, int, float]:
-    status = order.index(one["status"]) if one["status"] in order else len(order)
-    return one["rank"] is None, one["rank"] or 0, status, -(one["score"] or 0.0)
-
-
-def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> RankingRow:
-    alone, now, placed = (
-        find_feedback_scores(one, "individual_scoring"),
-        find_final_scores(one),
-        find_feedback_scores(one, "scoring"),
-    )
-    counts = now or alone or {}
-    return RankingRow(
+def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
+    alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
+    return SimpleNamespace(
         rank=one["rank"],
         id=one["id"],
         place=contest.places[one["id"]],
@@ -237,8 +187,8 @@ def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> Rank
         side=get_nested_value(now, "final_score"),
         alone=get_nested_value(alone, "penalized_total"),
         band=get_nested_value(alone, "overall_band"),
-        flags=tuple(counts.get("risk_flags", ())),
-        tie=get_nested_value(placed, "tie_broken_by"),
+        flags=tuple((now or alone or {}).get("risk_flags", ())),
+        tie=get_nested_value(find_feedback_scores(one, "scoring"), "tie_broken_by"),
         look=choose_status_badge(one["status"], contest.stage),
         why=one["why"],
     )

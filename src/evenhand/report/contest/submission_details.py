@@ -4,91 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
 
 from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ReportedContest,
-    StatusBadge,
     choose_status_badge,
     find_feedback_scores,
     find_final_scores,
     get_nested_value,
     list_revision_suggestions,
 )
-from evenhand.report.contest.scale_charts import ChartedScores, ScaleChart, draw_scale_chart
+from evenhand.report.contest.scale_charts import ChartedScores, draw_scale_chart
 from evenhand.report.html.formats import format_page_percent, format_short_number
 from evenhand.wording import format_figure
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreTotal:
-    """How a total came about, in figures."""
-
-    name: str
-    sum: str
-    base: str
-    penalty: float
-    reasons: tuple[str, ...]
-    total: str
-    by_judge: str  # The total of each judge and what they come to; nothing where there is one judge.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionDetail:
-    """A submission as it is opened."""
-
-    id: str
-    place: int
-    author: str
-    look: StatusBadge
-    why: str | None
-    steps: list[SubmissionStage]
-    text: list[TextPiece]
-    left_out: int
-    checks: list[ContestReportJson]
-    violations: list[tuple[ContestReportJson, list[TextPiece]]]
-    chart: ScaleChart | None
-    said: list[tuple[str, ContestReportJson | None, ContestReportJson | None]]
-    totals: list[ScoreTotal]
-    notes: list[str]
-    advice: list[ContestReportJson]
-
-
-def build_submission_detail(contest: ReportedContest, one: ContestReportJson) -> SubmissionDetail:
+def build_submission_detail(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
     """All of one submission."""
     text, left_out = mark_submission_text(contest, one["id"])
     alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
     weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
-    by_dimension = [
-        (id, *(get_nested_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
+    keys = [("dimension_scores", id) for id in weights]
+    by_dimension = [(key[1], get_nested_value(alone, *key), get_nested_value(now, *key)) for key in keys]
+    charted = [
+        ChartedScores(name=id, alone=get_nested_value(own, "score"), together=get_nested_value(side, "score"))
+        for id, own, side in by_dimension
     ]
-    return SubmissionDetail(
+    sent = contest.submission_event(one["id"])
+    notes = [note for found in (alone, now) if found for note in found.get("notes") or ()]
+    return SimpleNamespace(
         id=one["id"],
         place=contest.places[one["id"]],
         author=one["author"],
         look=choose_status_badge(one["status"], contest.stage),
         why=one["why"],
-        steps=trace_submission_path(contest, one),
+        steps=list(trace_submission_path(contest, one)),
         text=text,
         left_out=left_out,
         checks=_list_criteria_checks(contest, one),
-        violations=_list_violation_passages(contest, one),
-        chart=draw_scale_chart(
-            (f"{one['id']}: every dimension on 0 to 100"), [_chart_dimension_scores(*three) for three in by_dimension]
-        ),
+        violations=[(each, quote_in_context(sent["submission"]["text"], each)) for each in sent["findings"]],
+        chart=draw_scale_chart(f"{one['id']}: every dimension on 0 to 100", charted),
         said=by_dimension if alone or now else [],
-        totals=list(_list_score_totals(contest, alone, now)),
-        notes=_collect_score_notes(alone, now),
+        totals=list(_list_score_totals(contest, weights, alone, now)),
+        notes=list(dict.fromkeys(notes)),
         advice=list_revision_suggestions(one),
-    )
-
-
-def _chart_dimension_scores(
-    dimension: str, alone: ContestReportJson | None, now: ContestReportJson | None
-) -> ChartedScores:
-    return ChartedScores(
-        name=dimension, alone=get_nested_value(alone, "score"), together=get_nested_value(now, "score")
     )
 
 
@@ -117,51 +77,38 @@ def _build_passed_check(asks: str, said: Sequence[ContestReportJson]) -> Contest
     }
 
 
-def _list_violation_passages(
-    contest: ReportedContest, one: ContestReportJson
-) -> list[tuple[ContestReportJson, list[TextPiece]]]:
-    sent = contest.submission_event(one["id"])
-    return [(finding, quote_in_context(sent["submission"]["text"], finding)) for finding in sent["findings"]]
-
-
 def _list_score_totals(
-    contest: ReportedContest, alone: ContestReportJson | None, now: ContestReportJson | None
-) -> Iterator[ScoreTotal]:
-    weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
+    contest: ReportedContest,
+    weights: Mapping[str, float],
+    alone: ContestReportJson | None,
+    now: ContestReportJson | None,
+) -> Iterator[SimpleNamespace]:
+    """How each total came about, in figures."""
     for name, found, key in (("Alone", alone, "penalized_total"), ("Side by side", now, "final_score")):
         if found and found[key] is not None:
             flagged = [f"{id} is below expected" for id in found["risk_flags"]]
-            yield ScoreTotal(
+            yield SimpleNamespace(
                 name=name,
-                sum=_format_weighted_sum(weights, found["dimension_scores"]),
+                sum=" + ".join(
+                    f"{format_page_percent(weight)} × {format_short_number(found['dimension_scores'][id]['score'])}"
+                    for id, weight in weights.items()
+                ),
                 base=format_figure(found["weighted_base"]),
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
                 total=format_figure(found[key]),
-                by_judge=_describe_judge_totals(
-                    contest.terms["weights"], found.get("by_judge") or {}, format_figure(found[key])
-                ),
+                by_judge=_describe_judge_totals(contest, found.get("by_judge") or {}, format_figure(found[key])),
             )
 
 
-def _format_weighted_sum(weights: Mapping[str, float], by_dimension: Mapping[str, ContestReportJson]) -> str:
-    return " + ".join(
-        f"{format_page_percent(weight)} × {format_short_number(by_dimension[id]['score'])}"
-        for id, weight in weights.items()
-    )
-
-
-def _describe_judge_totals(weights: Mapping[str, Any], totals: Mapping[str, float | None], mean: str) -> str:
+def _describe_judge_totals(contest: ReportedContest, totals: Mapping[str, float | None], mean: str) -> str:
     """What the mean of several judges is taken from; a judge without a weight counts once."""
     if not totals:
         return ""
+    weights = contest.terms["weights"]
     counts = {judge: f" (weight {weights[judge]})" if judge in weights else "" for judge in totals}
     each = ", ".join(f"{judge} {format_figure(total)}{counts[judge]}" for judge, total in totals.items())
     return f"Judge by judge: {each}. Their {'weighted ' if any(counts.values()) else ''}mean is {mean}."
-
-
-def _collect_score_notes(*told: ContestReportJson | None) -> list[str]:
-    return list(dict.fromkeys(note for found in told if found for note in found.get("notes") or ()))
 
 
 NOT_JUDGED_STATUSES = ("submitted", "unjudged", "policy_violation", "gate_failed")
@@ -178,12 +125,8 @@ class SubmissionStage:
     tone: str = "calm"
 
 
-def trace_submission_path(contest: ReportedContest, one: ContestReportJson) -> list[SubmissionStage]:
+def trace_submission_path(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
     """The stages of a submission; there is no final where the first that passes wins."""
-    return list(_iterate_submission_stages(contest, one))
-
-
-def _iterate_submission_stages(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
     yield SubmissionStage(name="Came", mark="●", says=says, at=_format_event_time(contest, one), tone="plain")
     yield _build_gate_stage(contest, one)
@@ -199,9 +142,8 @@ def _format_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
 
 def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "policy_violation":
-        return SubmissionStage(
-            name="Gate", mark="✕", says="stopped by a guard", at=_format_event_time(contest, one), tone="bad"
-        )
+        at = _format_event_time(contest, one)
+        return SubmissionStage(name="Gate", mark="✕", says="stopped by a guard", at=at, tone="bad")
     event = contest.last_event("gate_checked", one["id"])
     if event is None:
         return _build_waiting_stage("Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed)
@@ -216,9 +158,8 @@ def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> Submi
 def _build_alone_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     event = contest.last_event("scored", one["id"])
     if event is None:
-        return _build_waiting_stage(
-            "Alone", "waits for the judges", one["status"] == "gate_passed" and not contest.closed
-        )
+        waits = one["status"] == "gate_passed" and not contest.closed
+        return _build_waiting_stage("Alone", "waits for the judges", waits)
     at = _format_event_time(contest, event)
     found = find_feedback_scores(one, "individual_scoring")
     if found is None:
@@ -238,10 +179,8 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
         if one["rank"] is not None:
             only = one["status"] == "won"
             return SubmissionStage(name="Final", says="the only one left" if only else "not among the best three")
-        now = contest.record["state"] == "ranking"
-        return _build_waiting_stage(
-            "Final", "the best are compared now" if now else "after the deadline", one["status"] == "gate_passed"
-        )
+        says = "the best are compared now" if contest.record["state"] == "ranking" else "after the deadline"
+        return _build_waiting_stage("Final", says, one["status"] == "gate_passed")
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
     found = find_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
@@ -251,9 +190,8 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
 
 def _build_rank_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["rank"] is None:
-        return SubmissionStage(
-            name="Rank", says="" if contest.hidden and one["status"] not in NOT_JUDGED_STATUSES else "no rank"
-        )
+        hidden = contest.hidden and one["status"] not in NOT_JUDGED_STATUSES
+        return SubmissionStage(name="Rank", says="" if hidden else "no rank")
     found = choose_status_badge(one["status"], contest.stage)
     won = one["status"] == "won"
     says = f"{one['rank']}, {found.word}" if won else str(one["rank"])
@@ -281,10 +219,8 @@ def mark_submission_text(contest: ReportedContest, id: str) -> tuple[list[TextPi
     sent = contest.submission_event(id)
     text = sent["submission"]["text"]
     marks = [(one["start"], one["end"], "flag") for one in sent["findings"]]
-    alone = contest.last_event("scored", id) or {}
-    marks += [
-        (quote["start"], quote["end"], "evidence") for one in alone.get("judgments", ()) for quote in one["evidence"]
-    ]
+    judgments = (contest.last_event("scored", id) or {}).get("judgments", ())
+    marks += [(quote["start"], quote["end"], "evidence") for one in judgments for quote in one["evidence"]]
     return list(_cut_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
 
 

@@ -48,18 +48,15 @@ class ChartAxis:
     def ticks(self, most: int = 5, *, whole: bool = False) -> tuple[AxisTick, ...]:
         """Round numbers inside the stretch, at most `most` of them; whole ones where things are counted."""
         least = max((self.high - self.low) / most, 1.0 if whole else 0.0)
-        step = next(step for step in _round_tick_steps(least) if self._inside(step) <= most)
+        magnitude = 10.0 ** math.floor(math.log10(least))
+        steps = (round(factor * magnitude, 12) for factor in (1, 2, 5, 10, 20, 50))
+        step = next(step for step in steps if self._inside(step) <= most)
         first = math.ceil(self.low / step - 1e-9)
         values = [(first + number) * step for number in range(self._inside(step))]
         return tuple(AxisTick(self.at(value), format_short_number(value + 0.0) or "") for value in values)
 
     def _inside(self, step: float) -> int:
         return math.floor(self.high / step + 1e-9) - math.ceil(self.low / step - 1e-9) + 1
-
-
-def _round_tick_steps(least: float) -> list[float]:
-    magnitude = 10.0 ** math.floor(math.log10(least))
-    return [round(factor * magnitude, 12) for factor in (1, 2, 5, 10, 20, 50)]
 
 
 LONGEST_ROW_NAME = 14  # Characters of a name that stands beside its row; longer ones stand above.
@@ -144,11 +141,8 @@ class ChartLayout:
 
 
 PLOT_LEFT, PLOT_RIGHT = 12.0, 97.0  # Per cent; before it stand the labels of the upright axis.
-PLOT_TOP, PLOT_BOTTOM, PLOT_HEIGHT = (
-    26.0,
-    178.0,
-    216.0,
-)  # Pixels; above stands what the upright axis counts, below the other one.
+# Pixels; above stands what the upright axis counts, below the other one.
+PLOT_TOP, PLOT_BOTTOM, PLOT_HEIGHT = 26.0, 178.0, 216.0
 
 PlotPoint = tuple[float, float]
 
@@ -232,21 +226,17 @@ def make_vertical_axis(*values: float, top: float = PLOT_TOP) -> ChartAxis:
     return ChartAxis.holding(*values, left=PLOT_BOTTOM, right=top)
 
 
-def draw_plot_line(kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> PlotShape:
-    """A line from point to point."""
-    return PlotShape(kind=kind, path="M" + "L".join(_format_path_places(x, y, points)))
-
-
-def draw_plot_area(kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> PlotShape:
-    """The ground within these points."""
-    return PlotShape(kind=kind, path="M" + "L".join(_format_path_places(x, y, points)) + "Z")
+def draw_plot_line(
+    kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint], *, closed: bool = False
+) -> PlotShape:
+    """A line from point to point; closed, it is the ground within them."""
+    return PlotShape(kind=kind, path="M" + "L".join(_format_path_places(x, y, points)) + ("Z" if closed else ""))
 
 
 def draw_plot_dots(kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> PlotShape:
     """Dots of one size; equal ones are drawn once."""
-    return PlotShape(
-        kind=kind, path="".join(f"M{place}h.01" for place in dict.fromkeys(_format_path_places(x, y, points)))
-    )
+    places = dict.fromkeys(_format_path_places(x, y, points))
+    return PlotShape(kind=kind, path="".join(f"M{place}h.01" for place in places))
 
 
 def _format_path_places(x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> list[str]:

@@ -19,18 +19,11 @@ from evenhand.report.html.chart_layout import (
     PlotDot,
     PlotNote,
     PlotRule,
-    draw_plot_area,
     draw_plot_line,
     make_horizontal_axis,
     make_vertical_axis,
 )
-from evenhand.report.html.formats import (
-    format_count,
-    format_scale_ends,
-    format_scaled_number,
-    format_short_number,
-    format_signed_number,
-)
+from evenhand.report.html.formats import format_count, format_scale_ends, format_short_number, format_signed_number
 from evenhand.report.html.score_charts import MeanEstimate, describe_estimate, describe_interval_level
 from evenhand.wording import format_figure, pluralize_count
 
@@ -41,14 +34,12 @@ COMPOSITE_SCALE = (1, 5)  # The scale of the composite and of every layer.
 
 def draw_overview_chart(comparisons: Sequence[Mapping[str, Any]]) -> IntervalChart | None:
     """The composite of every comparison, or composite and layers of the only one, where anything was measured."""
-    if len(comparisons) > 1:
-        control = comparisons[0]["control"]
-        return _draw_difference_chart(
-            {"": {one["treatment"]: one["composite"] for one in comparisons}}, f"Composite, minus {control}"
-        )
-    for one in comparisons:
-        return _draw_difference_chart({"": _list_layer_estimates(one)}, _name_compared_pair(one))
-    return None
+    if not comparisons:
+        return None
+    if len(comparisons) == 1:
+        return _draw_difference_chart({"": _list_layer_estimates(comparisons[0])}, _name_compared_pair(comparisons[0]))
+    composites = {one["treatment"]: one["composite"] for one in comparisons}
+    return _draw_difference_chart({"": composites}, f"Composite, minus {comparisons[0]['control']}")
 
 
 def draw_difference_charts(
@@ -81,19 +72,17 @@ def _title_difference_chart(
 ) -> IntervalChart | None:
     on = f" on {format_scale_ends(ends)}" if ends else ""
     names = "composite, layers and criteria" if len(groups) > 1 else next(iter(groups)) + on
-    across = (
-        f"difference, in points on the scale {format_scale_ends(ends)}"
-        if ends
-        else "difference, on the criterion's own scale"
-    )
+    scale = f"in points on the scale {format_scale_ends(ends)}" if ends else "on the criterion's own scale"
+    across = f"difference, {scale}"
     return _draw_difference_chart(groups, f"{names.capitalize()}: {_name_compared_pair(comparison)}", ends, across)
 
 
 def _draw_difference_chart(
     groups: EstimateGroups, title: str, ends: ScaleEnds = None, across: str = ""
 ) -> IntervalChart | None:
-    layout = ChartLayout.for_names((name for estimates in groups.values() for name in estimates), sides=True)
-    known = [one for estimates in groups.values() for one in estimates.values() if one and one["estimate"] is not None]
+    each = [(name, one) for estimates in groups.values() for name, one in estimates.items()]
+    layout = ChartLayout.for_names((name for name, _ in each), sides=True)
+    known = [one for _, one in each if one and one["estimate"] is not None]
     values = [one[key] for one in known for key in ("low", "high", "estimate") if one[key] is not None]
     if not values:
         return None
@@ -103,9 +92,7 @@ def _draw_difference_chart(
             layout.group(group)
         for name, one in estimates.items():
             layout.row(_draw_difference_row(name, axis, one, ends))
-    said = ", ".join(
-        _describe_difference(name, one, ends) for estimates in groups.values() for name, one in estimates.items()
-    )
+    said = ", ".join(_describe_difference(name, one, ends) for name, one in each)
     grey = "; grey where 0 is inside" if across and any(row.kind == "open" for row in layout.rows) else ""
     return layout.chart(f"{title}{describe_interval_level(known)}{grey}", said, axis, zero=axis.at(0), across=across)
 
@@ -115,17 +102,13 @@ def _draw_difference_row(name: str, axis: ChartAxis, one: MeanEstimate, ends: Sc
     if one is None or one["estimate"] is None:
         return IntervalRow(name=name, kind="open")
     low, high = one["low"], one["high"]
+    side = "up" if low is not None and low > 0 else "down" if high is not None and high < 0 else "open"
     return IntervalRow(
-        name=name, kind=_find_side_of_zero(low, high), at=axis.at(one["estimate"]),
+        name=name, kind=side, at=axis.at(one["estimate"]),
         low=axis.left if low is None else axis.at(low), high=axis.right if high is None else axis.at(high),
         open_low=low is None, open_high=high is None,
         value=format_figure(one["estimate"], ends, signed=True), bounds=_describe_interval_reach(low, high, ends),
     )  # fmt: skip
-
-
-def _find_side_of_zero(low: float | None, high: float | None) -> str:
-    """Which side of zero the whole interval lies on, if on one."""
-    return "up" if low is not None and low > 0 else "down" if high is not None and high < 0 else "open"
 
 
 def _describe_interval_reach(low: float | None, high: float | None, ends: ScaleEnds) -> str:
@@ -133,18 +116,16 @@ def _describe_interval_reach(low: float | None, high: float | None, ends: ScaleE
     if low is None and high is None:
         return "no bounds"
     if low is None or high is None:
-        return (
-            f"below {format_scaled_number(high, ends)}" if low is None else f"above {format_scaled_number(low, ends)}"
-        )
-    return f"{format_scaled_number(low, ends)} to {format_scaled_number(high, ends)}"
+        known = f"below {format_figure(high, ends)}"
+        return known if low is None else f"above {format_figure(low, ends)}"
+    return f"{format_figure(low, ends)} to {format_figure(high, ends)}"
 
 
 def _describe_difference(name: str, one: MeanEstimate, ends: ScaleEnds) -> str:
     if one is None or one["estimate"] is None:
         return describe_estimate(name, None, None)
-    return describe_estimate(
-        name, format_figure(one["estimate"], ends, signed=True), _describe_interval_reach(one["low"], one["high"], ends)
-    )
+    reach = _describe_interval_reach(one["low"], one["high"], ends)
+    return describe_estimate(name, format_figure(one["estimate"], ends, signed=True), reach)
 
 
 SpreadBar = tuple[float, float, int]  # From, to, and how many samples.
@@ -157,19 +138,19 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
     if not found or not sum(found["counts"]):
         return None
     edges, counts, mean = found["edges"], found["counts"], found["mean"]
-    x, y = (
-        ChartAxis.around_zero(*edges, mean, left=PLOT_LEFT, right=PLOT_RIGHT),
-        make_vertical_axis(0, max(counts), top=SPREAD_TOP),
-    )
+    x = ChartAxis.around_zero(*edges, mean, left=PLOT_LEFT, right=PLOT_RIGHT)
+    y = make_vertical_axis(0, max(counts), top=SPREAD_TOP)
     bars = [(low, high, number) for (low, high), number in zip(pairwise(edges), counts, strict=True) if number]
     said = ", ".join(
         f"{format_short_number(low)} to {format_short_number(high)}: {format_count(number)}"
         for low, high, number in bars
     )
+    parts = (("losses", "worse"), ("ties", "equal"), ("wins", "better"))
+    sides = ", ".join(f"{format_count(comparison[key])} {word}" for key, word in parts)
     return Plot(
         name=f"How the difference is spread over {pluralize_count(sum(counts), 'sample')}",
         about=f"{comparison['treatment']} minus {comparison['control']}",
-        says=f"{_describe_spread_sides(comparison)}; mean {format_signed_number(mean)}; {said}",
+        says=f"{sides}; mean {format_signed_number(mean)}; {said}",
         across="difference of the composite, in points",
         up="samples",
         across_ticks=x.ticks(),
@@ -179,13 +160,6 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
         ),
         rules=(PlotRule(kind="zero", x=x.at(0), top=20), PlotRule(kind="mean", x=x.at(mean), top=40)),
         notes=(*_draw_side_notes(x.at(0), comparison), _draw_mean_note(x.at(mean), mean)),
-    )
-
-
-def _describe_spread_sides(comparison: Mapping[str, Any]) -> str:
-    return (
-        f"{format_count(comparison['losses'])} worse, {format_count(comparison['ties'])} equal, "
-        f"{format_count(comparison['wins'])} better"
     )
 
 
@@ -229,9 +203,8 @@ def _draw_side_notes(zero: float, comparison: Mapping[str, Any]) -> tuple[PlotNo
 def _draw_mean_note(at: float, mean: float) -> PlotNote:
     """Beside its line, on the side where there is room."""
     left = at > 72 or (mean < 0 and at > 35)
-    return PlotNote(x=at, y=50, dx=-6 if left else 6, text=(f"mean "
-        f"{format_signed_number(mean)}"), anchor="end" if left else "start",
-                kind="strong")  # fmt: skip
+    dx, anchor = (-6, "end") if left else (6, "start")
+    return PlotNote(x=at, y=50, dx=dx, text=f"mean {format_signed_number(mean)}", anchor=anchor, kind="strong")
 
 
 CURVE_RIGHT = 86.0  # Per cent: after the last point stands its number.
@@ -254,19 +227,20 @@ def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
     last, most = curve[-1], max(one["half_width"] for one in curve)
     first = _scale_width_by_root(last, curve[0]["n"])
     x, y = make_horizontal_axis(0, last["n"], right=CURVE_RIGHT), make_vertical_axis(0, 1.1 * max(most, first) or 1.0)
-    root = [(n, _scale_width_by_root(last, n)) for n in _spread_sample_counts(curve[0]["n"], last["n"])]
+    counts = [curve[0]["n"] + (last["n"] - curve[0]["n"]) * step / 16 for step in range(17)]
+    root = [(n, _scale_width_by_root(last, n)) for n in counts]
     measured = [(one["n"], one["half_width"]) for one in curve]
     return Plot(
         name="How far the interval reaches with more samples",
         about="half its width; dashed: what the square root of their number alone gives",
-        says=", ".join(f"{format_count(one['n'])} samples: {format_scaled_number(one['half_width'])}" for one in curve),
+        says=", ".join(f"{format_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
         across="samples, in random order",
         up="half-width, in points",
         across_ticks=x.ticks(whole=True),
         up_ticks=y.ticks(4),
         shapes=(draw_plot_line("reference", x, y, root), draw_plot_line("measured", x, y, measured)),
         dots=_draw_curve_dots(x, y, measured),
-        notes=(_draw_end_note(x, y, last["n"], last["half_width"], format_scaled_number(last["half_width"])),),
+        notes=(_draw_end_note(x, y, last["n"], last["half_width"], format_figure(last["half_width"])),),
     )
 
 
@@ -274,19 +248,25 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
     upper = [(one["n"], one["estimate"] + one["half_width"]) for one in curve]
     lower = [(one["n"], one["estimate"] - one["half_width"]) for one in curve]
     middle, last = [(one["n"], one["estimate"]) for one in curve], curve[-1]
-    x, y = (
-        make_horizontal_axis(0, last["n"], right=CURVE_RIGHT),
-        _make_axis_with_room(0, *(value for _, value in (*upper, *lower))),
-    )
+    low, high = (end(0, *(value for _, value in (*upper, *lower))) for end in (min, max))
+    room = 0.06 * (high - low)
+    x, y = make_horizontal_axis(0, last["n"], right=CURVE_RIGHT), make_vertical_axis(low - room, high + room)
     return Plot(
         name="Where the difference settles with more samples",
         about="estimate, and its half-width to both sides",
-        says=", ".join(f"{format_count(one['n'])} samples: {_format_plus_minus(one)}" for one in curve),
+        says=", ".join(
+            f"{format_count(one['n'])} samples: {format_signed_number(one['estimate'])} "
+            f"± {format_figure(one['half_width'])}"
+            for one in curve
+        ),
         across="samples, in random order",
         up="difference of the composite, in points",
         across_ticks=x.ticks(whole=True),
         up_ticks=y.ticks(4),
-        shapes=(draw_plot_area("band", x, y, [*upper, *reversed(lower)]), draw_plot_line("measured", x, y, middle)),
+        shapes=(
+            draw_plot_line("band", x, y, [*upper, *reversed(lower)], closed=True),
+            draw_plot_line("measured", x, y, middle),
+        ),
         rules=(PlotRule(kind="zero", y=y.at(0)),),
         dots=_draw_curve_dots(x, y, middle),
         notes=(_draw_end_note(x, y, last["n"], last["estimate"], format_signed_number(last["estimate"])),),
@@ -298,22 +278,9 @@ def _scale_width_by_root(last: Mapping[str, Any], n: float) -> float:
     return float(last["half_width"] * math.sqrt(last["n"] / n))
 
 
-def _spread_sample_counts(first: int, last: int) -> list[float]:
-    return [first + (last - first) * step / 16 for step in range(17)]
-
-
-def _make_axis_with_room(*values: float) -> ChartAxis:
-    low, high = min(values), max(values)
-    return make_vertical_axis(low - 0.06 * (high - low), high + 0.06 * (high - low))
-
-
 def _draw_curve_dots(x: ChartAxis, y: ChartAxis, points: Sequence[tuple[float, float]]) -> tuple[PlotDot, ...]:
     return tuple(PlotDot(x=x.at(one), y=y.at(other), r=3) for one, other in points)
 
 
 def _draw_end_note(x: ChartAxis, y: ChartAxis, n: float, value: float, text: str) -> PlotNote:
     return PlotNote(x=x.at(n), y=round(y.at(value) + 4, 2), dx=8, text=text, kind="strong")
-
-
-def _format_plus_minus(one: Mapping[str, Any]) -> str:
-    return f"{format_signed_number(one['estimate'])} ± {format_scaled_number(one['half_width'])}"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 from evenhand.report.phrases import describe_badge, describe_badge_advice, format_report_p_value
 from evenhand.wording import format_dollar_amount, format_figure, format_milliseconds
-
-
-def format_scaled_number(value: float | None, ends: Sequence[float] | None = None) -> str:
-    """A number with the decimals that its scale calls for."""
-    return format_figure(value, ends)
 
 
 def format_signed_number(value: float | None) -> str:
@@ -69,7 +64,7 @@ def format_interval_bounds(estimate: Mapping[str, Any] | None) -> str | None:
     if estimate is None or estimate["low"] is None or estimate["high"] is None:
         return None
     ends = estimate.get("scale")
-    return f"{format_scaled_number(estimate['low'], ends)} to {format_scaled_number(estimate['high'], ends)}"
+    return f"{format_figure(estimate['low'], ends)} to {format_figure(estimate['high'], ends)}"
 
 
 def describe_fingerprint_tag(tag: str) -> str:
@@ -84,7 +79,7 @@ def link_to_sample(id: str | None) -> str:
 
 
 TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
-    "number": format_scaled_number,
+    "number": format_figure,
     "signed": format_signed_number,
     "short": format_short_number,
     "count": format_count,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TextIO
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -27,31 +27,23 @@ PAGE_SCRIPTS = ("report.js", "search.js", "table.js", "outputs.js", "sample.js",
 
 def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: TextIO) -> None:
     """Write the whole report; the samples are asked for one after another as they are written."""
-    style, script = load_page_part(HTML_PACKAGE, "report.css"), _bundle_page_scripts()
+    style = load_page_part(HTML_PACKAGE, "report.css")
+    # One function, so that nothing of the scripts is in reach of anything else.
+    parts = "\n".join(load_page_part(HTML_PACKAGE, name) for name in PAGE_SCRIPTS)
+    script = f"(() => {{\n'use strict';\n{parts}}})();\n"
+    facts = {
+        "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
+        "answers": _list_yes_no_criteria(head["eval"]["rubrics"]),
+    }
     pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
         **build_run_page(head),
         style=style,
         script=script,
         policy=build_security_policy(style, script),
-        facts=dump_inert_json(_build_script_facts(head)),
+        facts=dump_inert_json(facts),
         blocks=render_sample_blocks(samples),
     )
     stream.writelines(pieces)
-
-
-def _bundle_page_scripts() -> str:
-    """The scripts as one function, so that nothing of them is in reach of anything else."""
-    return (
-        "(() => {\n'use strict';\n" + "\n".join(load_page_part(HTML_PACKAGE, name) for name in PAGE_SCRIPTS) + "})();\n"
-    )
-
-
-def _build_script_facts(head: dict[str, Any]) -> dict[str, Any]:
-    """What the script must know of the run."""
-    return {
-        "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
-        "answers": _list_yes_no_criteria(head["eval"]["rubrics"]),
-    }
 
 
 def _list_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
@@ -86,9 +78,8 @@ def load_page_part(package: str, name: str) -> str:
 def build_security_policy(style: str, script: str = "") -> str:
     """Nothing is loaded, and nothing runs but the one script: even a hole in the escaping would be of no use."""
     runs = f"script-src {_hash_policy_source(script)}; " if script else ""
-    return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; img-src data:; " + (
-        "base-uri 'none'; form-action 'none'"
-    )
+    rest = "img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; {rest}"
 
 
 def _finalize_template_value(value: object) -> object:
@@ -114,7 +105,7 @@ def render_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
     for sample in rest:
         rows = []
         yield '<script type="application/json" class="samples">\n'
-        for one in _chain_samples(sample, islice(rest, SAMPLES_PER_BLOCK - 1)):
+        for one in chain([sample], islice(rest, SAMPLES_PER_BLOCK - 1)):
             rows.append(_build_sample_index_row(one))
             yield dump_inert_json(one) + "\n"
         yield f'</script>\n<script type="application/json" class="index">{dump_inert_json(rows)}</script>\n'
@@ -138,19 +129,10 @@ def _name_nonfinite_numbers(data: object) -> object:
     return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def _chain_samples(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    yield first
-    yield from rest
-
-
 def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
     """What the table needs of a sample: id, beginning of the input, tags, results."""
-    return [
-        sample["id"],
-        _cut_input_snippet(sample),
-        sample["tags"],
-        [_build_result_index_entry(one) for one in sample["results"]],
-    ]
+    results = [_build_result_index_entry(one) for one in sample["results"]]
+    return [sample["id"], _cut_input_snippet(sample), sample["tags"], results]
 
 
 def _build_result_index_entry(result: dict[str, Any]) -> list[object]:

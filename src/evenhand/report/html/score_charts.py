@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 from evenhand.report.html.chart_layout import (
-    AxisTick,
     ChartAxis,
     ChartLayout,
     IntervalChart,
@@ -25,10 +24,9 @@ from evenhand.report.html.formats import (
     format_interval_bounds,
     format_page_percent,
     format_scale_ends,
-    format_scaled_number,
     format_short_number,
 )
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_figure, pluralize_count
 
 MeanEstimate = Mapping[str, Any] | None
 MeasureEstimates = Mapping[str, Mapping[str, MeanEstimate]]
@@ -36,10 +34,15 @@ MeasureEstimates = Mapping[str, Mapping[str, MeanEstimate]]
 
 def draw_score_charts(variants: Sequence[Mapping[str, Any]]) -> list[IntervalChart]:
     """A chart for each scale on which something was measured: composite and layers, and the score."""
-    measures = dict(_list_measures(variants))
+    layers = dict.fromkeys(layer for one in variants for layer in one["layers"])
+    measures: MeasureEstimates = {
+        "composite": {one["name"]: one["composite"] for one in variants},
+        **{layer: {one["name"]: one["layers"].get(layer) for one in variants} for layer in layers},
+        "score": {one["name"]: one["score"] for one in variants},
+    }
     scales = list(dict.fromkeys(tuple(one["scale"]) for by in measures.values() for one in by.values() if one))
     roles = {one["name"]: one["role"] if len(variants) > 1 else "only" for one in variants}
-    return [_draw_score_chart(dict(_select_measures_on_scale(measures, ends)), ends, roles) for ends in scales]
+    return [_draw_score_chart(measures, ends, roles) for ends in scales]
 
 
 def describe_interval_level(estimates: Iterable[MeanEstimate]) -> str:
@@ -53,23 +56,11 @@ def describe_estimate(name: str, value: str | None, interval: str | None) -> str
     return f"{name} {value or 'not measured'}" + (f" ({interval})" if interval else "")
 
 
-def _list_measures(variants: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, Mapping[str, MeanEstimate]]]:
-    yield "composite", {one["name"]: one["composite"] for one in variants}
-    for layer in dict.fromkeys(layer for one in variants for layer in one["layers"]):
-        yield layer, {one["name"]: one["layers"].get(layer) for one in variants}
-    yield "score", {one["name"]: one["score"] for one in variants}
-
-
-def _select_measures_on_scale(
-    measures: MeasureEstimates, ends: tuple[float, ...]
-) -> Iterable[tuple[str, Mapping[str, MeanEstimate]]]:
+def _draw_score_chart(known: MeasureEstimates, ends: tuple[float, ...], roles: Mapping[str, str]) -> IntervalChart:
     """The measures of one scale."""
-    return (
-        (name, by) for name, by in measures.items() if any(one and tuple(one["scale"]) == ends for one in by.values())
-    )
-
-
-def _draw_score_chart(measures: MeasureEstimates, ends: tuple[float, ...], roles: Mapping[str, str]) -> IntervalChart:
+    measures = {
+        name: by for name, by in known.items() if any(one and tuple(one["scale"]) == ends for one in by.values())
+    }
     layout = ChartLayout.for_names(roles if len(roles) > 1 else measures)
     axis = ChartAxis(low=ends[0], high=ends[1], left=layout.left, right=layout.right)
     for measure, by in measures.items():
@@ -77,12 +68,9 @@ def _draw_score_chart(measures: MeasureEstimates, ends: tuple[float, ...], roles
             layout.group(measure)
         for name, one in by.items():
             layout.row(_draw_score_row(name if len(roles) > 1 else measure, roles[name], axis, one))
-    title = (
-        f"Means on a scale from "
-        f"{format_scale_ends(ends)}{describe_interval_level(one for by in measures.values() for one in by.values())}"
-    )
-    said = (f"{measure}: {_describe_variant_means(by)}" for measure, by in measures.items())
-    return layout.chart(title, "; ".join(said), axis)
+    level = describe_interval_level(one for by in measures.values() for one in by.values())
+    said = "; ".join(f"{measure}: {_describe_variant_means(by)}" for measure, by in measures.items())
+    return layout.chart(f"Means on a scale from {format_scale_ends(ends)}{level}", said, axis)
 
 
 def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) -> IntervalRow:
@@ -92,131 +80,75 @@ def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) ->
     return IntervalRow(
         name=name, kind=kind, at=axis.at(one["mean"]),
         low=axis.at(one["low"]) if known else None, high=axis.at(one["high"]) if known else None,
-        value=format_scaled_number(one["mean"], one["scale"]), bounds=format_interval_bounds(one),
+        value=format_figure(one["mean"], one["scale"]), bounds=format_interval_bounds(one),
     )  # fmt: skip
 
 
 def _describe_variant_means(means: Mapping[str, MeanEstimate]) -> str:
     """The same in words."""
-    return ", ".join(
-        describe_estimate(
-            name, format_scaled_number(one["mean"], one["scale"]) if one else None, format_interval_bounds(one)
-        )
-        for name, one in means.items()
-    )
+    values = {name: format_figure(one["mean"], one["scale"]) if one else None for name, one in means.items()}
+    return ", ".join(describe_estimate(name, values[name], format_interval_bounds(one)) for name, one in means.items())
 
 
 HISTOGRAM_HEIGHT = 96.0  # Pixels that the highest bar of a distribution takes.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HistogramBar:
-    """One bar of a distribution."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    middle: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram:
-    """How the values of one variant are spread; all variants are drawn to one height."""
-
-    name: str
-    role: str
-    of: str
-    says: str
-    total: int
-    bars: tuple[HistogramBar, ...]
-    ticks: tuple[AxisTick, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShareSegment:
-    """A stretch of a bar that stands for a share of the whole."""
-
-    kind: str
-    count: int
-    x: float
-    width: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssertionRate:
-    """How often one assertion held for one variant."""
-
-    variant: str
-    parts: tuple[ShareSegment, ...]
-    passed: int
-    answered: int
-    unanswered: int
-    share: str | None
-
-
-def draw_histograms(variants: Sequence[Mapping[str, Any]]) -> list[Histogram]:
+def draw_histograms(variants: Sequence[Mapping[str, Any]]) -> list[SimpleNamespace]:
     """The distributions of all variants that have one."""
     shown = [one for one in variants if one["distribution"] and sum(one["distribution"]["counts"])]
     most = max((max(one["distribution"]["counts"]) for one in shown), default=0)
     return [_draw_histogram(one, most, several=len(variants) > 1) for one in shown]
 
 
-def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, list[AssertionRate]]]:
+def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, list[SimpleNamespace]]]:
     """Every assertion with its layer and its rate for each variant."""
-    named: dict[tuple[str, str], list[AssertionRate]] = {}
+    named: dict[tuple[str, str], list[SimpleNamespace]] = {}
     for variant in variants:
         for one in variant["assertion_rates"]:
             named.setdefault((one["name"], one["layer"]), []).append(_draw_assertion_rate(variant["name"], one))
     return [(name, layer, rates) for (name, layer), rates in named.items()]
 
 
-def split_share_bar(counts: Mapping[str, int]) -> tuple[ShareSegment, ...]:
+def split_share_bar(counts: Mapping[str, int]) -> list[SimpleNamespace]:
     """Counts as stretches of a bar that is as long as all of them; what is 0 takes no room."""
-    return tuple(_iterate_share_segments(counts))
-
-
-def _iterate_share_segments(counts: Mapping[str, int]) -> Iterator[ShareSegment]:
-    whole, before = sum(counts.values()), 0
+    whole, before, parts = sum(counts.values()), 0, []
     for kind, number in counts.items():
         if number:
-            yield ShareSegment(
-                kind=kind, count=number, x=round(100 * before / whole, 2), width=round(100 * number / whole, 2)
-            )
+            x, width = round(100 * before / whole, 2), round(100 * number / whole, 2)
+            parts.append(SimpleNamespace(kind=kind, count=number, x=x, width=width))
         before += number
+    return parts
 
 
-def _draw_histogram(variant: Mapping[str, Any], most: int, *, several: bool) -> Histogram:
+def _draw_histogram(variant: Mapping[str, Any], most: int, *, several: bool) -> SimpleNamespace:
     spread = variant["distribution"]
     edges, counts = spread["edges"], spread["counts"]
     axis = ChartAxis(low=edges[0], high=edges[-1], left=2, right=98)
     stretches = list(zip(pairwise(edges), counts, strict=True))
-    return Histogram(
+    said = [f"{format_short_number(low)} to {format_short_number(high)}: {number}" for (low, high), number in stretches]
+    return SimpleNamespace(
         name=variant["name"],
         role=variant["role"] if several else "only",
         of=spread["of"],
-        says=", ".join(
-            f"{format_short_number(low)} to {format_short_number(high)}: {number}" for (low, high), number in stretches
-        ),
+        says=", ".join(said),
         total=sum(counts),
         bars=tuple(_draw_histogram_bar(axis, low, high, number, most) for (low, high), number in stretches),
         ticks=axis.ticks(),
     )
 
 
-def _draw_histogram_bar(axis: ChartAxis, low: float, high: float, number: int, most: int) -> HistogramBar:
+def _draw_histogram_bar(axis: ChartAxis, low: float, high: float, number: int, most: int) -> SimpleNamespace:
     left, right = axis.at(low), axis.at(high)
     height = max(HISTOGRAM_HEIGHT * number / most, 2.0) if number else 0.0
-    return HistogramBar(
+    return SimpleNamespace(
         x=left, y=round(18 + HISTOGRAM_HEIGHT - height, 1), width=round(right - left, 2), height=round(height, 1),
         middle=round((left + right) / 2, 2), count=number,
     )  # fmt: skip
 
 
-def _draw_assertion_rate(variant: str, one: Mapping[str, Any]) -> AssertionRate:
+def _draw_assertion_rate(variant: str, one: Mapping[str, Any]) -> SimpleNamespace:
     answered = one["passed"] + one["failed"]
-    return AssertionRate(
+    return SimpleNamespace(
         variant=variant,
         parts=split_share_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
         passed=one["passed"],
@@ -233,14 +165,8 @@ def draw_length_plots(lengths: Sequence[Mapping[str, Any]] | None) -> list[Plot]
     """A plot for each variant that has scored outputs."""
     shown = [one for one in lengths or () if one["points"]]
     everywhere = [length for one in shown for length, _ in one["points"]]
-    return (
-        [
-            _draw_length_plot(one, make_horizontal_axis(0, max(everywhere)), make_vertical_axis(*LENGTH_SCORE_SCALE))
-            for one in shown
-        ]
-        if shown
-        else []
-    )
+    x, y = make_horizontal_axis(0, max(everywhere, default=1)), make_vertical_axis(*LENGTH_SCORE_SCALE)
+    return [_draw_length_plot(one, x, y) for one in shown]
 
 
 def _draw_length_plot(one: Mapping[str, Any], x: ChartAxis, y: ChartAxis) -> Plot:
@@ -269,10 +195,8 @@ def _describe_length_slope(one: Mapping[str, Any]) -> str:
     low, high = (_format_length_slope(one[end], one["slope"]) for end in ("low", "high"))
     sign = "+" if one["slope"] > 0 else ""
     slope = f"{sign}{_format_length_slope(one['slope'], one['slope'])} points per 100 characters"
-    return (
-        f"{slope} ({format_page_percent(one['level'])} interval {low} to {high}), correlation "
-        f"{format_scaled_number(one['correlation'])}"
-    )
+    interval = f"{format_page_percent(one['level'])} interval {low} to {high}"
+    return f"{slope} ({interval}), correlation {format_figure(one['correlation'])}"
 
 
 def _format_length_slope(value: float, middle: float) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartGroup, ChartLayout, IntervalRow
+from evenhand.report.html.chart_layout import AxisTick, ChartAxis, ChartLayout, IntervalRow
 from evenhand.report.html.formats import format_count, format_page_percent
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.
@@ -14,86 +14,39 @@ MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and
 WEIGHT_KINDS = {"near weights": "only", "any weights": "control"}  # The second in grey.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightTrack:
-    """A row: a bar from 0 to `at`, or a point at `at` with a line to the place where the ranking turns."""
-
-    name: str
-    y: float
-    kind: str
-    at: float
-    turn: float | None
-    value: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightChart:
-    """All that is drawn, and the same in words."""
-
-    title: str
-    says: str
-    height: float
-    above: bool
-    left: float
-    across: str
-    ticks: tuple[AxisTick, ...]
-    groups: tuple[ChartGroup, ...]
-    rows: tuple[WeightTrack, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightSensitivity:
-    """What became of the ranking by criteria or by layers."""
-
-    name: str
-    note: str
-    charts: tuple[WeightChart, ...]
-
-
-def draw_sensitivity_charts(found: Mapping[str, Any] | None) -> list[WeightSensitivity]:
+def draw_sensitivity_charts(found: Mapping[str, Any] | None) -> list[SimpleNamespace]:
     """The ranking by criteria and the one by layers, where they were put to the test."""
     rankings = [found, found.get("layers")] if found else []
     return [_draw_weight_ranking(one, found["draws"]) for one in rankings if one and found]
 
 
-def _draw_weight_ranking(one: Mapping[str, Any], draws: int) -> WeightSensitivity:
-    parts = len(one["by_weight"]) + one.get("not_listed", 0)
-    left_out = {
-        "variants": len(one["order"]) - MOST_VARIANTS,
-        one["of"]: parts - min(len(one["by_weight"]), MOST_PARTS),
-    }
+def _draw_weight_ranking(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
+    parts = len(one["by_weight"])
+    unlisted = parts + one.get("not_listed", 0) - min(parts, MOST_PARTS)
+    left_out = {"variants": len(one["order"]) - MOST_VARIANTS, one["of"]: unlisted}
     more = [f"{format_count(number)} more {what} are not drawn." for what, number in left_out.items() if number > 0]
-    notes = [one["note"]] if one.get("note") else []
-    return WeightSensitivity(
-        name=f"By {one['of']}",
-        note=" ".join([*notes, *more]),
-        charts=(_draw_win_shares(one, draws), _draw_turning_weights(one)),
-    )
+    note = " ".join([*([one["note"]] if one.get("note") else []), *more])
+    charts = (_draw_win_shares(one, draws), _draw_turning_weights(one))
+    return SimpleNamespace(name=f"By {one['of']}", note=note, charts=charts)
 
 
-def _draw_win_shares(one: Mapping[str, Any], draws: int) -> WeightChart:
+def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
     shown = one["order"][:MOST_VARIANTS]
-    rows = [(name, kind, shares.get(name) or 0.0) for name in shown for kind, shares in _list_win_shares(one)]
+    wins = {"near weights": one["wins"], **({"any weights": one["anywhere"]["wins"]} if one.get("anywhere") else {})}
+    rows = [(name, kind, shares.get(name) or 0.0) for name in shown for kind, shares in wins.items()]
     layout = ChartLayout.for_names(kind for _, kind, _ in rows)
     axis = ChartAxis(low=0, high=1, left=layout.left, right=84)
     for name, kind, share in rows:
         if not layout.groups or layout.groups[-1].name != name:
             layout.group(name)
-        layout.row(
-            IntervalRow(name=kind, kind=WEIGHT_KINDS[kind], at=axis.at(share), value=_format_whole_percent(share))
-        )
+        value = _format_whole_percent(share)
+        layout.row(IntervalRow(name=kind, kind=WEIGHT_KINDS[kind], at=axis.at(share), value=value))
     said = "; ".join(f"{name} is first under {_format_whole_percent(share)} of {kind}" for name, kind, share in rows)
     title = f"How often each variant comes first under {format_count(draws)} random weightings"
     return _build_weight_chart(layout, axis, f"{title}, near those of the rubric and any", said, "share of weightings")
 
 
-def _list_win_shares(one: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
-    yield "near weights", one["wins"]
-    if one.get("anywhere"):
-        yield "any weights", one["anywhere"]["wins"]
-
-
-def _draw_turning_weights(one: Mapping[str, Any]) -> WeightChart:
+def _draw_turning_weights(one: Mapping[str, Any]) -> SimpleNamespace:
     parts = sorted(one["by_weight"], key=lambda part: -part["weight"])[:MOST_PARTS]
     layout = ChartLayout.for_names(part["criterion"] for part in parts)
     axis = ChartAxis(low=0, high=1, left=layout.left, right=71)
@@ -116,12 +69,8 @@ def _draw_turning_weights(one: Mapping[str, Any]) -> WeightChart:
 
 def _describe_turning_weight(part: Mapping[str, Any]) -> str:
     """The weight, and the one at which the ranking turns."""
-    turn = part["flip_at"]
-    return (
-        f"{_format_whole_percent(part['weight'])}, never"
-        if turn is None
-        else f"{_format_whole_percent(part['weight'])} → {_format_whole_percent(turn)}"
-    )
+    weight, turn = _format_whole_percent(part["weight"]), part["flip_at"]
+    return f"{weight}, never" if turn is None else f"{weight} → {_format_whole_percent(turn)}"
 
 
 def _format_whole_percent(share: float) -> str:
@@ -130,13 +79,13 @@ def _format_whole_percent(share: float) -> str:
     return format_page_percent(rounded) or ""
 
 
-def _build_weight_chart(layout: ChartLayout, axis: ChartAxis, title: str, said: str, across: str) -> WeightChart:
+def _build_weight_chart(layout: ChartLayout, axis: ChartAxis, title: str, said: str, across: str) -> SimpleNamespace:
     ticks = tuple(AxisTick(axis.at(share), format_page_percent(share) or "") for share in (0, 0.25, 0.5, 0.75, 1))
-    rows = tuple(
-        WeightTrack(name=row.name, y=row.y, kind=row.kind, at=row.at or axis.left, turn=row.low, value=row.value or "")
+    rows = [
+        SimpleNamespace(name=row.name, y=row.y, kind=row.kind, at=row.at or axis.left, turn=row.low, value=row.value)
         for row in layout.rows
-    )
-    return WeightChart(
+    ]
+    return SimpleNamespace(
         title=title, says=said, height=layout.y + 42, above=layout.above, left=axis.left, across=across, ticks=ticks,
-        groups=tuple(layout.groups), rows=rows,
+        groups=layout.groups, rows=rows,
     )  # fmt: skip
