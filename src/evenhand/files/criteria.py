@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from evenhand.errors import Fault, FaultPath, RubricError
-from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
+from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, read_node_number
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.criterion import Anchor, Criterion, Gate, Statement
 from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand, to_exact_fraction
 
+QUESTION_FIELDS = ("asks", "expected_outcome", "description")
 CRITERION_FIELDS = (
-    "id", "asks", "expected_outcome", "description", "weight", "points", "scale", "anchors",
+    "id", *QUESTION_FIELDS, "weight", "points", "scale", "anchors",
     "required", "required_min_score", "score_ranges", "fixed", "judged", "children",
 )  # fmt: skip
 STATEMENT_FIELDS = ("id", "asks", "amount")
@@ -41,8 +42,11 @@ def read_criterion(
     node: TreeNode, defaults: CriterionDefaults, faults: list[Fault], path: FaultPath, generated_id: str
 ) -> Criterion | None:
     """One criterion: a text, or a mapping; None where not even a stand-in can be made."""
+    if isinstance(node, ScalarNode) and not node.text.strip():
+        faults.append(Fault("a criterion cannot be empty", "write what is expected", path))
+        return None
     if isinstance(node, ScalarNode):
-        return _read_text_criterion(node, defaults, faults, path, generated_id)
+        return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
@@ -52,29 +56,28 @@ def read_criterion(
         for position, (entry, below) in enumerate(fields.items("children"), start=1)
         if (child := read_criterion(entry, defaults, faults, below, f"{id}-{position}"))
     )
-    asks = fields.text("asks", "expected_outcome", "description") or (own.asks if own else "")
-    if not (asks or children or "score_ranges" in fields or _names_question_field(fields, "asks")):
-        fields.fault(
-            f"criterion {id!r} asks nothing",
-            "add asks (or expected_outcome), or score_ranges",
-        )
+    asks = fields.text(*QUESTION_FIELDS) or (own.asks if own else "")
+    if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
+        fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
     scale = _choose_criterion_scale(fields, defaults, own, children)
     anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
     required = fields.boolean("required")
     parts = {
         "id": id,
         "asks": asks,
-        "weight": fields.number("weight") if "weight" in fields else own.weight if own else None,
+        "weight": fields.number("weight") if "weight" in fields else own and own.weight,
         "points": fields.number("points"),
         "scale": scale,
         "anchors": anchors,
         "required": defaults.required if required is None else required,
         "required_min_score": fields.number("required_min_score"),
-        "fixed": fields.boolean("fixed") if "fixed" in fields else own.fixed if own else None,
-        "judged": fields.boolean("judged") if "judged" in fields else own.judged if own else None,
+        "fixed": fields.boolean("fixed") if "fixed" in fields else own and own.fixed,
+        "judged": fields.boolean("judged") if "judged" in fields else own and own.judged,
         "children": children,
     }
-    _refuse_parent_fields(fields, children)
+    for name in ("score_ranges", "required", "required_min_score", "anchors") if children else ():
+        if name in fields:
+            fields.fault(f"{name} belongs to a criterion that is answered, and this one has children", "", name)
     return _build_criterion({name: value for name, value in parts.items() if value is not None}, faults, path)
 
 
@@ -90,11 +93,7 @@ def read_statement(node: TreeNode, faults: list[Fault], path: FaultPath) -> Stat
     if id is None and asks is None:
         fields.fault("a statement needs id and asks")
         return None
-    try:
-        return Statement(id=id or asks or "", asks=asks or id or "", amount=amount)
-    except RubricError as error:
-        faults.extend(error.within(*path).faults)
-        return None
+    return build_checked(Statement, faults, path, id=id or asks, asks=asks or id, amount=amount)
 
 
 def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], path: FaultPath) -> Gate | None:
@@ -108,19 +107,6 @@ def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], 
     if criterion in on_numbers and "min" not in fields:
         fields.fault(f"a gate on {criterion!r} needs min", f"as in {{criterion: {criterion}, min: 5}}")
     return Gate(criterion=criterion, min=Fraction(1) if least is None else least)
-
-
-def _read_text_criterion(
-    node: ScalarNode, defaults: CriterionDefaults, faults: list[Fault], path: FaultPath, generated_id: str
-) -> Criterion | None:
-    if not node.text.strip():
-        faults.append(Fault("a criterion cannot be empty", "write what is expected", path))
-        return None
-    return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
-
-
-def _names_question_field(fields: FieldReader, *names: str) -> bool:
-    return any(name in fields for name in (*names, "expected_outcome", "description"))
 
 
 def _choose_criterion_scale(
@@ -141,14 +127,6 @@ def _choose_criterion_scale(
     if defaults.scale.yes_no and "required_min_score" in fields:
         return ZERO_TO_TEN
     return defaults.scale
-
-
-def _refuse_parent_fields(fields: FieldReader, children: tuple[Criterion, ...]) -> None:
-    if not children:
-        return
-    for name in ("score_ranges", "required", "required_min_score", "anchors"):
-        if name in fields:
-            fields.fault(f"{name} belongs to a criterion that is answered, and this one has children", "", name)
 
 
 def _build_criterion(parts: dict[str, object], faults: list[Fault], path: FaultPath) -> Criterion | None:
@@ -179,7 +157,7 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
             return YES_NO
         span = parse_scale_span(node.text)
         if span:
-            return _build_scale(faults, path, min=span[0], max=span[1])
+            return build_checked(Scale, faults, path, min=span[0], max=span[1])
         faults.append(Fault(f"{describe_node(node)} is not a scale", "try yes/no, 1-10 or {min: 0, max: 100}", path))
         return None
     fields = FieldReader(node, SCALE_FIELDS, faults, path)
@@ -191,9 +169,8 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
         if isinstance(node, MappingNode):
             fields.fault("a scale needs min and max")
         return None
-    return _build_scale(
-        faults, path, min=low, max=high, integers=fields.boolean("integers") or bool(bands), bands=bands
-    )
+    whole = fields.boolean("integers") or bool(bands)
+    return build_checked(Scale, faults, path, min=low, max=high, integers=whole, bands=bands)
 
 
 def parse_scale_span(text: str) -> tuple[Fraction, Fraction] | None:
@@ -238,14 +215,6 @@ def read_score_ranges(fields: FieldReader) -> tuple[Anchor, ...] | None:
     if wrong:
         fields.fault(wrong, "ranges cover 0 to 10 in whole numbers, without overlap or gap", "score_ranges")
     return tuple(ranges)
-
-
-def _build_scale(faults: list[Fault], path: FaultPath, **parts: object) -> Scale | None:
-    try:
-        return Scale(**parts)  # type: ignore[arg-type]
-    except RubricError as error:
-        faults.extend(error.within(*path).faults)
-        return None
 
 
 def _read_scale_bands(fields: FieldReader) -> list[ScaleBand]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any, TypeVar
 
-from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, suggest_known_word
+from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, RubricError, suggest_known_word
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.scale import to_exact_fraction
 
+T = TypeVar("T")
 _NUMBER = re.compile(r"[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?|[0-9]+/[0-9]+)")
 _BOOLEANS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 
@@ -121,6 +123,15 @@ class FieldReader:
             return
         for key, value in node.items:
             yield key.text, value, (*self.path, name, key.text)
+
+
+def build_checked(make: Callable[..., T], faults: list[Fault], path: FaultPath, **parts: Any) -> T | None:
+    """The value made of its parts; what it refuses itself is added to the faults."""
+    try:
+        return make(**parts)
+    except RubricError as error:
+        faults.extend(error.within(*path).faults)
+        return None
 
 
 def read_node_number(node: TreeNode) -> Fraction | str:

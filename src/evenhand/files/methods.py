@@ -18,8 +18,8 @@ from evenhand.files.criteria import (
     read_criteria,
     read_scale,
 )
-from evenhand.files.fields import FieldReader, describe_node, is_null_node, parse_number_text
-from evenhand.files.json_shape import list_shape_fields
+from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, parse_number_text
+from evenhand.files.json_shape import ShapeField, list_shape_fields
 from evenhand.files.parsing import parse_yaml_strings, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
 from evenhand.model.method import (
@@ -51,24 +51,24 @@ def read_method(tree: TreeNode, name: str) -> Method:
     fields = FieldReader(tree, METHOD_FIELDS, faults)
     criterion_scale = _read_optional_scale(fields, "criterion_scale") or YES_NO
     required = fields.boolean("required") or False
-    method = _build_method(
-        faults,
-        name=fields.text("name") or name,
-        about=fields.text("about") or "",
-        scale=read_score_scale(fields),
-        criterion_scale=criterion_scale,
-        criteria=read_criteria(fields, CriterionDefaults(scale=criterion_scale, required=required, own={})),
-        required=required,
-        weights_sum_to=fields.number("weights_sum_to"),
-        holistic=_read_optional_scale(fields, "holistic"),
-        steps=read_steps(fields),
-        grades=tuple(g for entry, path in fields.items("grades") if (g := _read_method_grade(entry, faults, path))),
-        verdicts=tuple(_read_verdict_thresholds(fields)),
-        ties=tuple(_read_tie_breaks(fields)),
-        environment=dict(_read_environment_settings(fields)),
-        dialogue=fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
-    )
-    if faults or method is None:
+    parts = {
+        "name": fields.text("name") or name,
+        "about": fields.text("about") or "",
+        "scale": read_score_scale(fields),
+        "criterion_scale": criterion_scale,
+        "criteria": read_criteria(fields, CriterionDefaults(scale=criterion_scale, required=required, own={})),
+        "required": required,
+        "weights_sum_to": fields.number("weights_sum_to"),
+        "holistic": _read_optional_scale(fields, "holistic"),
+        "steps": read_steps(fields),
+        "grades": tuple(g for entry, path in fields.items("grades") if (g := _read_method_grade(entry, faults, path))),
+        "verdicts": tuple(_read_verdict_thresholds(fields)),
+        "ties": tuple(_read_tie_breaks(fields)),
+        "environment": dict(_read_environment_settings(fields)),
+        "dialogue": fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
+    }
+    method = None if faults else build_checked(Method, faults, (), **parts)
+    if method is None:
         raise RubricError(*faults)
     return method
 
@@ -99,16 +99,12 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
                 parts.fault("a scale needs min and max")
             return None
         low, high = ends[0], ends[1]
-    try:
-        return ScoreScale(min=low, max=high, decimals=decimals)
-    except RubricError as error:
-        fields.faults.extend(error.within(*path).faults)
-        return None
+    return build_checked(ScoreScale, fields.faults, path, min=low, max=high, decimals=decimals)
 
 
-def list_step_parameters(step: type[Step]) -> dict[str, tuple[Any, bool]]:
-    """The parameters of a step in a file: name → type, and whether it must be given."""
-    return {one.keys[0]: (one.type, one.required) for one in list_shape_fields(step)}
+def list_step_parameters(step: type[Step]) -> dict[str, ShapeField]:
+    """The parameters of a step by the names that they have in a file."""
+    return {one.keys[0]: one for one in list_shape_fields(step)}
 
 
 def read_step_parameter(fields: FieldReader, name: str, type_: Any) -> object:
@@ -123,16 +119,6 @@ def read_step_parameter(fields: FieldReader, name: str, type_: Any) -> object:
     if bool in options:
         return fields.boolean(name)
     return fields.integer(name) if int in options else fields.text(name)
-
-
-def _build_method(faults: list[Fault], **parts: Any) -> Method | None:
-    if faults:
-        return None
-    try:
-        return Method(**parts)
-    except RubricError as error:
-        faults.extend(error.faults)
-        return None
 
 
 def _read_optional_scale(fields: FieldReader, name: str) -> Scale | None:
@@ -156,18 +142,14 @@ def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> S
     known = list_step_parameters(step)
     fields = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
     count = len(faults)
-    values = {name: read_step_parameter(fields, name, type_) for name, (type_, _) in known.items()}
-    for name, (_, must) in known.items():
-        if must and name not in fields:
+    values = {one.name: read_step_parameter(fields, name, one.type) for name, one in known.items()}
+    for name, one in known.items():
+        if one.required and name not in fields:
             fields.fault(f"{kind} needs {name}")
     if len(faults) > count:
         return None
-    attributes = {one.name: values[one.keys[0]] for one in list_shape_fields(step)}
-    try:
-        return step(**{name: value for name, value in attributes.items() if value is not None})
-    except RubricError as error:
-        faults.extend(error.within(*here).faults)
-        return None
+    given = {name: value for name, value in values.items() if value is not None}
+    return build_checked(step, faults, here, **given)
 
 
 def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
@@ -184,12 +166,9 @@ def _read_verdict_thresholds(fields: FieldReader) -> list[VerdictThreshold]:
     if node is None:
         return []
     parts = FieldReader(node, ("pass", "borderline"), fields.faults, (*fields.path, "verdicts"))
-    found = []
-    for verdict in ("pass", "borderline"):
-        least = parts.number(verdict)
-        if least is not None:
-            found.append(VerdictThreshold(verdict=verdict, from_=least))
-    return found
+    words: tuple[Literal["pass", "borderline"], ...] = ("pass", "borderline")
+    least = {verdict: parts.number(verdict) for verdict in words}
+    return [VerdictThreshold(verdict=verdict, from_=from_) for verdict, from_ in least.items() if from_ is not None]
 
 
 def _read_tie_breaks(fields: FieldReader) -> list[TieBreak]:
@@ -212,10 +191,8 @@ def _read_environment_settings(fields: FieldReader) -> list[tuple[str, Environme
     settings = []
     for variable, node, path in fields.pairs("environment"):
         parts = FieldReader(node, SETTING_WORDS, fields.faults, path)
-        for sets in SETTING_WORDS:
-            of = parts.text(sets)
-            if of is not None:
-                settings.append((variable, EnvironmentSetting(sets=sets, of=of)))
+        named = [(sets, parts.text(sets)) for sets in SETTING_WORDS]
+        settings += [(variable, EnvironmentSetting(sets=sets, of=of)) for sets, of in named if of is not None]
     return settings
 
 
@@ -276,7 +253,8 @@ def apply_rubric_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubr
     try:
         for name, value in given.items():
             if settings[name].sets == "cap":
-                method = _set_method_cap(method, value)
+                steps = (replace(step, at=value) if isinstance(step, Cap) else step for step in method.steps)
+                method = replace(method, steps=tuple(steps))
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
         gate = guarded[-1] if guarded else rubric.safety_gate
         return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
@@ -302,10 +280,3 @@ def _read_environment_switch(name: str, text: str) -> bool:
 
 ON_WORDS = ("true", "1", "yes", "on")
 OFF_WORDS = ("false", "0", "no", "off")
-
-
-def _set_method_cap(method: Method, at: Fraction) -> Method:
-    for step in method.steps:
-        if isinstance(step, Cap):
-            method = method.with_step(step, replace(step, at=at))
-    return method

@@ -21,7 +21,7 @@ from evenhand.files.tree import (
     TreeBuilder,
     TreeNode,
     find_node_line,
-    make_line_fault,
+    make_line_error,
 )
 
 LARGEST_RUBRIC_FILE = 5_000_000
@@ -90,9 +90,7 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise RubricError(
-                        make_line_fault(line, "a second document", "one file holds one rubric: remove '---'")
-                    )
+                    raise make_line_error(line, "a second document", "one file holds one rubric: remove '---'")
             elif isinstance(event, yaml.AliasEvent):
                 _add_yaml_alias(builder, anchors, event.anchor or "", line)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
@@ -113,9 +111,9 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = error.problem or error.context or "cannot be read"
-        raise RubricError(make_line_fault(mark.line + 1 if mark else 1, f"not valid YAML: {problem}")) from None
+        raise make_line_error(mark.line + 1 if mark else 1, f"not valid YAML: {problem}") from None
     except yaml.YAMLError as error:
-        raise RubricError(make_line_fault(1, f"not valid YAML: {str(error).splitlines()[0]}")) from None
+        raise make_line_error(1, f"not valid YAML: {str(error).splitlines()[0]}") from None
     return builder.root
 
 
@@ -126,16 +124,16 @@ def parse_yaml_strings(text: str) -> Any:
 
 def _add_yaml_alias(builder: TreeBuilder, anchors: dict[str, TreeNode | None], name: str, line: int) -> None:
     if name not in anchors:
-        raise RubricError(make_line_fault(line, f"the alias *{name} names nothing above it"))
+        raise make_line_error(line, f"the alias *{name} names nothing above it")
     target = anchors[name]
     if target is None:
-        raise RubricError(make_line_fault(line, f"the alias *{name} contains itself"))
+        raise make_line_error(line, f"the alias *{name} contains itself")
     builder.alias(target, line)
 
 
 def _refuse_yaml_tag(tag: str | None, line: int) -> None:
     if tag not in (None, "!"):
-        raise RubricError(make_line_fault(line, f"the tag {tag!r} is not understood", "write the plain value"))
+        raise make_line_error(line, f"the tag {tag!r} is not understood", "write the plain value")
 
 
 _JSON_TOKEN = re.compile(
@@ -158,17 +156,15 @@ def parse_json_tree(text: str, most_nodes: int = MOST_NODES, *, lenient: bool = 
         token = _JSON_TOKEN.match(text, position)
         if token is None:
             found = text[position : position + 12].split("\n", maxsplit=1)[0]
-            raise RubricError(
-                make_line_fault(line, f"not valid JSON: expected {_EXPECTED_TOKENS[reader.expects]}, found {found!r}")
-            )
+            raise make_line_error(line, f"not valid JSON: expected {_EXPECTED_TOKENS[reader.expects]}, found {found!r}")
         if token.lastgroup != "space":
             if token.group() in _JSON_CONSTANTS and not lenient:
-                raise RubricError(make_line_fault(line, f"not valid JSON: expected a value, found {token.group()!r}"))
+                raise make_line_error(line, f"not valid JSON: expected a value, found {token.group()!r}")
             reader.take(token.lastgroup or "", token.group(), line)
         line += token.group().count("\n")
         position = token.end()
     if reader.nesting or (reader.builder.root is None and reader.started):
-        raise RubricError(make_line_fault(line, "not valid JSON: the file ends too early"))
+        raise make_line_error(line, "not valid JSON: the file ends too early")
     return reader.builder.root
 
 
@@ -203,7 +199,7 @@ class _JsonTokenReader:
             expected = (
                 _EXPECTED_TOKENS[self.expects] if self.nesting or self.expects == "value" else "the end of the file"
             )
-            raise RubricError(make_line_fault(line, f"not valid JSON: expected {expected}, found {token[:12]!r}"))
+            raise make_line_error(line, f"not valid JSON: expected {expected}, found {token[:12]!r}")
 
     def _open(self, node: MappingNode | SequenceNode, closer: str, expects: str) -> None:
         self.builder.open(node)
@@ -213,9 +209,7 @@ class _JsonTokenReader:
 
     def _close(self, token: str, line: int) -> None:
         if not self.nesting or self.nesting[-1] != token or not (self.expects == "after" or self._may_close):
-            raise RubricError(
-                make_line_fault(line, f"not valid JSON: expected {_EXPECTED_TOKENS[self.expects]}, found {token!r}")
-            )
+            raise make_line_error(line, f"not valid JSON: expected {_EXPECTED_TOKENS[self.expects]}, found {token!r}")
         self.builder.close()
         self.nesting.pop()
         self.expects = "after"

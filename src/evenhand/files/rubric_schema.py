@@ -34,10 +34,7 @@ def build_rubric_schema() -> RubricSchemaJson:
             {
                 "name": _TEXT,
                 "about": {**_TEXT, "description": "What it is for, for readers."},
-                "method": {
-                    **_TEXT,
-                    "description": f"{', '.join(list_method_names())}, or the path of a method file.",
-                },
+                "method": {**_TEXT, "description": f"{', '.join(list_method_names())}, or the path of a method file."},
                 "criteria": criteria,
                 "rubrics": {**criteria, "description": "Another name for criteria."},
                 "red_flags": {**statements, "description": "Faults that cost points when found."},
@@ -116,33 +113,27 @@ def _build_score_ranges_schema() -> RubricSchemaJson:
 
 
 def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
-    known = list_step_parameters(step)
     with_parameters = _build_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
-    if any(must for _, must in known.values()):
+    if any(one.required for one in list_step_parameters(step).values()):
         return with_parameters
     return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
 
 
 def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
     known = list_step_parameters(step)
-    must = [name for name, (_, needed) in known.items() if needed]
-    return {
-        **_build_object_schema({name: _build_parameter_schema(type_) for name, (type_, _) in known.items()}, must),
-        "description": step.__doc__,
-    }
+    must = [name for name, one in known.items() if one.required]
+    schemas = {name: _build_parameter_schema(one.type) for name, one in known.items()}
+    return {**_build_object_schema(schemas, must), "description": step.__doc__}
 
 
 def _build_parameter_schema(type_: Any) -> RubricSchemaJson:
     options = [option for option in get_args(type_) if option is not NoneType] or [type_]
     if get_origin(type_) is Literal:
         return {"enum": list(get_args(type_))}
-    if Scale in options:
-        return {"$ref": "#/$defs/scale"}
-    if Fraction in options:
-        return _NUMBER
-    if bool in options:
-        return {"type": "boolean"}
-    return {"type": "integer"} if int in options else _TEXT
+    schemas: dict[type, RubricSchemaJson] = {
+        Scale: {"$ref": "#/$defs/scale"}, Fraction: _NUMBER, bool: {"type": "boolean"}, int: {"type": "integer"},
+    }  # fmt: skip
+    return next((schema for kind, schema in schemas.items() if kind in options), _TEXT)
 
 
 def _build_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from evenhand.files.criteria import (
     read_scale,
     read_statement,
 )
-from evenhand.files.fields import FieldReader
+from evenhand.files.fields import FieldReader, build_checked
 from evenhand.files.methods import (
     LIBRARY,
     METHOD_FIELDS,
@@ -38,7 +38,7 @@ from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, build_tree, f
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.method import Method, ScoreScale
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import YES_NO, Scale
+from evenhand.model.scale import YES_NO
 from evenhand.model.steps import Panel
 
 RUBRIC_FIELDS = (
@@ -71,17 +71,10 @@ def is_method_file(path: Path) -> bool:
     return _is_method_tree(read_tree_file(path))
 
 
-def _join_rubric_hint(hint: str) -> str:
-    return hint if hint.endswith("?") else f"{hint};"
-
-
 def _is_method_tree(tree: TreeNode) -> bool:
-    own = set(METHOD_FIELDS) - set(RUBRIC_FIELDS)
-    return (
-        isinstance(tree, MappingNode)
-        and any(key.text in own for key, _ in tree.items)
-        and tree.get("steps") is not None
-    )
+    if not isinstance(tree, MappingNode) or tree.get("steps") is None:
+        return False
+    return any(key.text in set(METHOD_FIELDS) - set(RUBRIC_FIELDS) for key, _ in tree.items)
 
 
 def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
@@ -94,12 +87,9 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
     if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
-        raise RubricError(
-            Fault(
-                f"no rubric is called {str(source)!r}",
-                f"{_join_rubric_hint(suggest_known_word(str(source)[:40], list_rubric_names()))} or name a file",
-            )
-        )
+        hint = suggest_known_word(str(source)[:40], list_rubric_names())
+        joint = "" if hint.endswith("?") else ";"
+        raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     tree = read_tree_file(path)
     if _is_method_tree(tree):
         return _open_method_as_rubric(path, tree)
@@ -225,11 +215,7 @@ def _read_own_method(fields: FieldReader) -> Method | None:
     scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
     if fields.faults or scale is None:
         return None
-    try:
-        return Method(name="own", scale=scale, steps=steps)
-    except RubricError as error:
-        fields.faults.extend(error.faults)
-        return None
+    return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)
 
 
 def _infer_method_name(tree: MappingNode) -> str:
@@ -250,13 +236,10 @@ def _apply_panel_fields(fields: FieldReader, method: Method) -> Method:
         return method
     known = list_step_parameters(Panel)
     parts = FieldReader(node, known, fields.faults, ("panel",))
-    given: dict[str, Any] = {name: read_step_parameter(parts, name, type_) for name, (type_, _) in known.items()}
-    try:
-        changed = replace(method.panel, **{name: value for name, value in given.items() if value is not None})
-    except RubricError as error:
-        fields.faults.extend(error.within("panel").faults)
-        return method
-    return method.with_step(method.panel, changed)
+    values = {one.name: read_step_parameter(parts, name, one.type) for name, one in known.items()}
+    given = {name: value for name, value in values.items() if value is not None}
+    changed = build_checked(partial(replace, method.panel), fields.faults, ("panel",), **given)
+    return method if changed is None else method.with_step(method.panel, changed)
 
 
 def _read_rubric_criteria(fields: FieldReader, method: Method) -> tuple[Criterion, ...]:
@@ -264,18 +247,14 @@ def _read_rubric_criteria(fields: FieldReader, method: Method) -> tuple[Criterio
         if "scale" in fields and method.criteria:
             fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
         return method.criteria
-    own = {criterion.id: criterion for criterion in method.criteria}
-    defaults = CriterionDefaults(scale=_read_default_scale(fields, method), required=method.required, own=own)
-    return read_criteria(fields, defaults)
-
-
-def _read_default_scale(fields: FieldReader, method: Method) -> Scale:
     node = fields.node("scale")
-    if node is None:
-        return method.criterion_scale
     if isinstance(node, MappingNode):
         node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
-    return read_scale(node, fields.faults, ("scale",)) or method.criterion_scale
+    scale = node and read_scale(node, fields.faults, ("scale",))
+    own = {criterion.id: criterion for criterion in method.criteria}
+    return read_criteria(
+        fields, CriterionDefaults(scale=scale or method.criterion_scale, required=method.required, own=own)
+    )
 
 
 def _read_rubric_statements(fields: FieldReader, name: str) -> tuple[Statement, ...]:

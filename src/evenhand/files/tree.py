@@ -96,7 +96,7 @@ class TreeBuilder:
         """Begin a list or mapping."""
         self.add(node)
         if len(self._open) >= DEEPEST_NESTING and not self._lenient:
-            raise RubricError(make_line_fault(node.line, f"nested more than {DEEPEST_NESTING} deep"))
+            raise make_line_error(node.line, f"nested more than {DEEPEST_NESTING} deep")
         self._open.append((node, set()))
         self._keys.append(None)
 
@@ -104,7 +104,7 @@ class TreeBuilder:
         """Put a node once more; it counts, and is as deep, as if it were written out."""
         size, depth = measure_tree_size(node)
         if len(self._open) + depth > DEEPEST_NESTING:
-            raise RubricError(make_line_fault(line, f"nested more than {DEEPEST_NESTING} deep"))
+            raise make_line_error(line, f"nested more than {DEEPEST_NESTING} deep")
         self.add(node, size, line)
 
     def close(self) -> SequenceNode | MappingNode:
@@ -116,9 +116,7 @@ class TreeBuilder:
         """Put a node where the reader stands: as the root, an item, a key or a value."""
         self._count += size
         if self._count > self._most:
-            raise RubricError(
-                make_line_fault(line or node.line, f"more than {self._most:,} entries", "is this the right file?")
-            )
+            raise make_line_error(line or node.line, f"more than {self._most:,} entries", "is this the right file?")
         if not self._open:
             self.root = node
             return
@@ -133,9 +131,9 @@ class TreeBuilder:
 
     def _checked_key(self, node: TreeNode, seen: set[str]) -> ScalarNode:
         if not isinstance(node, ScalarNode):
-            raise RubricError(make_line_fault(node.line, "a key must be a word or a number"))
+            raise make_line_error(node.line, "a key must be a word or a number")
         if node.text in seen and not self._lenient:
-            raise RubricError(make_line_fault(node.line, f"the key {node.text!r} is given twice", "keep one of them"))
+            raise make_line_error(node.line, f"the key {node.text!r} is given twice", "keep one of them")
         seen.add(node.text)
         return node
 
@@ -154,9 +152,9 @@ def measure_tree_size(node: TreeNode) -> tuple[int, int]:
     return count, deepest
 
 
-def make_line_fault(line: int, what: str, hint: str = "") -> Fault:
+def make_line_error(line: int, what: str, hint: str = "") -> RubricError:
     """A fault at a line of the file being read; the file's name is added by whoever opened it."""
-    return Fault(what, hint, where=f":{line}")
+    return RubricError(Fault(what, hint, where=f":{line}"))
 
 
 def _write_scalar_text(value: object) -> str:
