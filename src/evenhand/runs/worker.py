@@ -22,7 +22,6 @@ from evenhand.evals.sample_assertions import (
     assertion_rubric,
     measure_judged_assertion,
     measure_similarity,
-    read_sample_assertions,
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
@@ -122,7 +121,7 @@ class RunWorker:
             self._memory.spent = error if isinstance(error, BudgetError) else self._memory.spent
             return str(error)
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
-        assertions = (*self._eval.assertions, *read_sample_assertions(sample, self._eval.folder))
+        assertions = self._eval.assertions_for(sample)
         measured = await self._measure_assertions(assertions, facts, work)
         checked = tuple(check_assertion(one, facts, measured) for one in assertions)
         return CheckedOutput(made, guard_text(made.text, self._eval.guards), checked)
