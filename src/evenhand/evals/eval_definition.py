@@ -75,6 +75,16 @@ class Eval:
         tagged = next((self.rubrics[tag] for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
         return tagged or self.rubrics.get(DEFAULT_TAG)
 
+    def assertions_for(self, sample: EvalSample) -> tuple[AnyAssertion, ...]:
+        """Those of the eval and those of the sample; an EvalError where the sample was changed after it was checked."""
+        if sample.assertions is None:
+            return self.assertions
+        faults: list[Fault] = []
+        own = read_plain_assertions(sample.assertions, self.folder, faults, ("assertions",))
+        if faults:
+            raise EvalError(*(fault.within(sample.id) for fault in faults))
+        return (*self.assertions, *own)
+
 
 def check_eval_samples(eval: Eval) -> SampleCounts:
     """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
@@ -84,7 +94,8 @@ def check_eval_samples(eval: Eval) -> SampleCounts:
     seen = _SampleFindings()
     counted = count_samples(eval.samples, lambda sample, faults: _check_sample_assertions(eval, sample, faults, seen))
     _refuse_missing_variant_outputs(eval, counted)
-    return replace(counted, questions=tuple(sorted(seen.questions)), mixed=_describe_mixed_layers(seen.layers))
+    mixed = _describe_mixed_layers(seen.layers) if len(seen.layers) > 1 else ""
+    return replace(counted, questions=tuple(sorted(seen.questions)), mixed=mixed)
 
 
 @dataclass(slots=True)
@@ -96,8 +107,6 @@ class _SampleFindings:
 
 
 def _describe_mixed_layers(layers: Mapping[frozenset[str], str]) -> str:
-    if len(layers) < 2:
-        return ""
     told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(layers.items())[:2]]
     return f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
 

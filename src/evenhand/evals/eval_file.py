@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from collections.abc import Mapping as AnyMapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evenhand.assertions.assertion import AnyAssertion
 from evenhand.assertions.reading import read_assertions
 from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word
 from evenhand.evals.eval_definition import DEFAULT_TAG, KEEP_CHOICES, LAYERS, Eval
@@ -80,10 +79,10 @@ class _EvalReader:
 
     def read_eval(self) -> Eval:
         """The eval, or an error with all that is wrong."""
-        samples = self._read_samples()
-        variants = self._read_variants(samples)
+        samples, variants = self._read_samples_and_variants()
         rubrics = self._read_rubrics()
-        assertions = self._read_eval_assertions()
+        node = self.fields.node("assertions")
+        assertions = () if node is None else read_assertions(node, self.folder, self.faults, ("assertions",))
         how, bounds = self._read_judge_options()
         guards, refuse = self._read_guards()
         judges = read_judges(self.fields, self.tree, self.path)
@@ -92,18 +91,7 @@ class _EvalReader:
         limits = self._build_or_note_fault(
             lambda: Limits(**bounds), "concurrency" if "concurrency" in self.fields else "how"
         )
-        parts: dict[str, Any] = {
-            "name": self.fields.text("name") or self.path.stem,
-            "control": self._read_control(variants),
-            "judges": judges.names,
-            "judge_places": judges.places,
-            "repeats": self._read_repeats(),
-            "gates": self._read_gates(rubrics),
-            "smallest_effect": self._read_smallest_effect(),
-            "budget": self._read_budget(),
-            "prices": self._read_prices(),
-            "keep": self.fields.choice("keep", KEEP_CHOICES) or "raw",
-        }
+        parts = self._read_run_settings(variants, rubrics)
         if self.faults or samples is None or asked is None or limits is None:
             raise EvalError(*self.faults)
         return Eval(
@@ -111,6 +99,8 @@ class _EvalReader:
             variants=variants,
             rubrics=rubrics,
             assertions=assertions,
+            judges=judges.names,
+            judge_places=judges.places,
             how=asked,
             limits=limits,
             guards=guards,
@@ -118,24 +108,43 @@ class _EvalReader:
             **parts,
         )
 
-    def _read_samples(self) -> SampleSource | None:
+    def _read_samples_and_variants(self) -> tuple[SampleSource | None, AnyMapping[str, Variant]]:
         node = self.fields.node("samples")
         if node is None:
             self.fields.fault("an eval needs samples", "a list, or a file: samples: samples.jsonl")
-            return None
-        return open_samples(node, self.folder, self.faults, ("samples",))
+        samples = None if node is None else open_samples(node, self.folder, self.faults, ("samples",))
+        named = self.fields.node("variants")
+        if named is None:
+            return samples, {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
+        return samples, read_variants(named, self.folder, self.faults, ("variants",))
 
-    def _read_variants(self, samples: SampleSource | None) -> AnyMapping[str, Variant]:
-        node = self.fields.node("variants")
-        if node is None:
-            return {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
-        return read_variants(node, self.folder, self.faults, ("variants",))
-
-    def _read_control(self, variants: AnyMapping[str, Variant]) -> str:
-        name = self.fields.text("control") or next(iter(variants), "")
-        if variants and name not in variants:
-            self.fields.fault(f"control {name!r} is not a variant", suggest_known_word(name, variants), "control")
-        return name
+    def _read_run_settings(self, variants: Collection[str], rubrics: AnyMapping[str, Rubric]) -> dict[str, Any]:
+        """What the eval is called, and what decides how often and how far it is run, by the fields of an Eval."""
+        fields = self.fields
+        name = fields.text("name") or self.path.stem
+        control = fields.text("control") or next(iter(variants), "")
+        if variants and control not in variants:
+            fields.fault(f"control {control!r} is not a variant", suggest_known_word(control, variants), "control")
+        repeats = fields.integer("repeats")
+        repeats = 1 if repeats is None else repeats
+        if repeats < 1:
+            fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
+        gates = self._read_gates(rubrics)
+        effect = fields.number("smallest_effect")
+        effect = Fraction(1, 2) if effect is None else effect
+        if effect <= 0:
+            fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
+        budget, prices = self._read_budget(), fields.text("prices")
+        return {
+            "name": name,
+            "control": control,
+            "repeats": repeats,
+            "gates": gates,
+            "smallest_effect": effect,
+            "budget": budget,
+            "prices": None if prices is None else self.folder / prices,
+            "keep": fields.choice("keep", KEEP_CHOICES) or "raw",
+        }
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""
@@ -174,39 +183,34 @@ class _EvalReader:
             self.faults += error.within(*path).faults
             return None
 
-    def _read_eval_assertions(self) -> tuple[AnyAssertion, ...]:
-        node = self.fields.node("assertions")
-        return () if node is None else read_assertions(node, self.folder, self.faults, ("assertions",))
-
     def _read_judge_options(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """How judges are asked, and within which limits."""
         node = self.fields.node("how")
         fields = FieldReader(node if node is not None else MappingNode(), HOW_FIELDS, self.faults, ("how",))
-        temperature = fields.number("temperature")
-        settings = {
-            "temperature": None if temperature is None else float(temperature),
-            "max_tokens": fields.integer("max_tokens"),
-        }
+        settings = {"temperature": fields.number("temperature"), "max_tokens": fields.integer("max_tokens")}
+        language = fields.text("language")
+        if language and language not in LANGUAGES and (self.folder / language).is_dir():
+            language = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
         how = {
-            "language": _resolve_prompt_language(self.folder, fields.text("language")),
-            "settings": ModelSettings(**_drop_unset_eval_options(settings)),
+            "language": language,
+            "settings": ModelSettings(**_drop_unset_options(settings)),
             "seed": self.fields.integer("seed"),
             "each": fields.boolean("each"),
             "samples": fields.integer("samples"),
             "logprobs": fields.boolean("logprobs"),
-            "deadline": _eval_option_float(fields.number("deadline")),
+            "deadline": fields.number("deadline"),
             "cascade": Cascade() if fields.boolean("cascade") else None,
         }
-        timeout = _eval_option_float(fields.number("timeout"))
+        timeout = fields.number("timeout")
         limits = {
             "concurrency": self.fields.integer("concurrency"),
             "attempt_seconds": timeout,
-            "total_seconds": None if timeout is None else max(timeout, Limits().total_seconds),
+            "total_seconds": None if timeout is None else max(float(timeout), Limits().total_seconds),
             "retries": fields.integer("retries"),
-            "requests_per_minute": _eval_option_float(fields.number("requests_per_minute")),
-            "tokens_per_minute": _eval_option_float(fields.number("tokens_per_minute")),
+            "requests_per_minute": fields.number("requests_per_minute"),
+            "tokens_per_minute": fields.number("tokens_per_minute"),
         }
-        return _drop_unset_eval_options(how), _drop_unset_eval_options(limits)
+        return _drop_unset_options(how), _drop_unset_options(limits)
 
     def _read_guards(self) -> tuple[tuple[str, ...], bool]:
         """The guards that look, and whether an injected output is kept from the judges."""
@@ -237,12 +241,6 @@ class _EvalReader:
         on = tuple(name for name in GUARDS if chosen.get(name, "") != "off")
         return on, chosen.get("injection") == "refuse"
 
-    def _read_repeats(self) -> int:
-        repeats = self.fields.integer("repeats")
-        if repeats is not None and repeats < 1:
-            self.fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
-        return 1 if repeats is None else repeats
-
     def _read_gates(self, rubrics: AnyMapping[str, Rubric]) -> dict[str, Fraction]:
         known = [*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)]
         gates = {}
@@ -263,12 +261,6 @@ class _EvalReader:
                 gates[name] = value
         return gates
 
-    def _read_smallest_effect(self) -> Fraction:
-        value = self.fields.number("smallest_effect")
-        if value is not None and value <= 0:
-            self.fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
-        return Fraction(1, 2) if value is None else value
-
     def _read_budget(self) -> Budget | None:
         """Dollars, or a mapping of money and tokens."""
         node = self.fields.node("budget")
@@ -279,12 +271,8 @@ class _EvalReader:
         else:
             fields = FieldReader(node, ("money", "tokens"), self.faults, ("budget",))
             money, tokens = fields.number("money"), fields.integer("tokens")
-        dollars = None if money is None else _budget_decimal(money)
+        dollars = None if money is None else Decimal(money.numerator) / Decimal(money.denominator)
         return self._build_or_note_fault(lambda: Budget(money=dollars, tokens=tokens), "budget")
-
-    def _read_prices(self) -> Path | None:
-        text = self.fields.text("prices")
-        return None if text is None else self.folder / text
 
     def _build_or_note_fault(self, make: Callable[[], T], name: str) -> T | None:
         """A value, or the fault that it was refused with, at its field."""
@@ -308,19 +296,7 @@ def _explain_ungateable(name: str, rubrics: AnyMapping[str, Rubric]) -> str:
     return "its rubrics have different scales" if len(scales) > 1 else ""
 
 
-def _drop_unset_eval_options(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _resolve_prompt_language(folder: Path, language: str | None) -> str | None:
-    """Prompt texts of one's own lie beside the eval file."""
-    own = language and language not in LANGUAGES and (folder / language).is_dir()
-    return str(folder / str(language)) if own else language
-
-
-def _eval_option_float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _budget_decimal(value: Fraction) -> Decimal:
-    return Decimal(value.numerator) / Decimal(value.denominator)
+def _drop_unset_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that are given, exact numbers as floats."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return {name: float(value) if isinstance(value, Fraction) else value for name, value in given.items()}

@@ -6,86 +6,77 @@ import json
 import math
 import stat
 from collections.abc import Iterator, Mapping
-from functools import cache
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from io import BufferedReader
 from pathlib import Path
 from typing import NoReturn
 
 from evenhand.errors import EvalError, Fault, RubricError
 from evenhand.files.parsing import parse_json_tree, read_text_file
-from evenhand.files.tree import find_node_line
+from evenhand.files.tree import TreeNode, find_node_line
 
 LARGEST_JSON_LIST = 50_000_000
 LARGEST_LOCATED_JSON = 5_000_000
 
 
+@dataclass(frozen=True)
 class JsonLines:
-    """The objects of a JSONL file with their lines; empty lines are passed over."""
+    """The objects of a JSONL file with their lines; empty lines are skipped."""
 
-    def __init__(self, path: Path) -> None:
-        self.where = str(path)
-        self._path = path
+    path: Path
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
-        for number, line in read_file_lines(self._path):
+        for number, line in read_file_lines(self.path):
             if line is None:
                 yield number, Fault(LINE_TOO_LONG)
             elif not line.isspace():
-                yield number, parse_json_line(line)
+                yield number, parse_sample_json(line)
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
-        return f"{self.where}:{number}"
+        return f"{self.path}:{number}"
 
 
+@dataclass(frozen=True)
 class JsonList:
     """The entries of a small JSON file with a list in it."""
 
-    def __init__(self, path: Path) -> None:
-        self.where = str(path)
-        self._path = path
-        self._line = cache(self._find_entry_line)
+    path: Path
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
-        open_sample_file(self._path).close()
-        text = read_text_file(self._path, LARGEST_JSON_LIST, EvalError)
+        open_sample_file(self.path).close()
+        text = read_text_file(self.path, LARGEST_JSON_LIST, EvalError)
         value = parse_sample_json(text)
         if isinstance(value, Fault):
             several = value.what.endswith("Extra data")
             hint = "one object per line is JSONL: write format: jsonl" if several else value.hint
-            raise EvalError(Fault(value.what, hint, where=self.where))
+            raise EvalError(Fault(value.what, hint, where=str(self.path)))
         if not isinstance(value, list):
-            raise EvalError(Fault("expected a list of samples", 'as in [{"input": …}, …]', where=self.where))
+            raise EvalError(Fault("expected a list of samples", 'as in [{"input": …}, …]', where=str(self.path)))
         yield from enumerate(value)
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
-        return f"{self.where}:{self._line(number)}"
+        return f"{self.path}:{find_node_line(self._tree, (number,)) if self._tree else 1}"
 
-    def _find_entry_line(self, number: int) -> int:
+    @cached_property
+    def _tree(self) -> TreeNode | None:
         # Only a file with a fault is read once more for its lines.
-        try:
-            tree = parse_json_tree(
-                read_text_file(self._path, LARGEST_JSON_LIST, EvalError), LARGEST_LOCATED_JSON, lenient=True
-            )
-        except RubricError:
-            return 1
-        return find_node_line(tree, (number,)) if tree else 1
+        text = read_text_file(self.path, LARGEST_JSON_LIST, EvalError)
+        with suppress(RubricError):
+            return parse_json_tree(text, LARGEST_LOCATED_JSON, lenient=True)
+        return None
 
 
-def parse_json_line(line: bytes) -> object:
-    """The value in a line of JSONL, or the Fault why there is none."""
+def parse_sample_json(source: str | bytes) -> object:
+    """The value in a JSON text or a line of JSONL, or the Fault why there is none that can be kept."""
     try:
-        text = line.decode()
+        text = source.decode() if isinstance(source, bytes) else source
+        value = _decode_json(text)
     except UnicodeDecodeError:
         return NOT_UTF8_FAULT
-    return parse_sample_json(text)
-
-
-def parse_sample_json(text: str) -> object:
-    """The value in a JSON text, or the Fault why there is none that can be kept."""
-    try:
-        value = _decode_json(text)
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if "\n" in text.rstrip() else ""
         return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", f"{line}column {error.colno}")
@@ -134,14 +125,15 @@ _BOM = b"\xef\xbb\xbf"
 def read_file_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     """Each line with its number and its line break; None in place of one that is too long."""
     with open_sample_file(path) as file:
-        number = 1
-        line: bytes | None = _read_bounded_line(file)
-        if line and line.startswith(_BOM):
-            line = line[len(_BOM) :]
-        while line is None or line:
-            yield number, line
+        if file.read(len(_BOM)) != _BOM:
+            file.seek(0)
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
             number += 1
-            line = _read_bounded_line(file)
+            too_long = len(line) > LONGEST_LINE
+            while too_long and line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST_LINE)
+            yield number, None if too_long else line
 
 
 def open_sample_file(path: Path) -> BufferedReader:
@@ -167,15 +159,6 @@ def explain_unreadable_file(path: Path) -> Fault | None:
         return Fault("is a folder", "name a file in it")
     if not stat.S_ISREG(mode):
         return Fault("is not a regular file", "it is read more than once: save what it gives to a file")
-    return None
-
-
-def _read_bounded_line(file: BufferedReader) -> bytes | None:
-    line = file.readline(LONGEST_LINE + 1)
-    if len(line) <= LONGEST_LINE:
-        return line
-    while line and not line.endswith(b"\n"):
-        line = file.readline(LONGEST_LINE)
     return None
 
 

@@ -53,25 +53,23 @@ def _read_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJ
     node = fields.node("judges")
     if node is None:
         return EvalJudges(names=(EMBEDDED,))
-    names, weights = _read_judge_names(fields, node)
+    names: list[str] = []
+    weights: dict[str, Fraction] = {}
+    if isinstance(node, ScalarNode):
+        names = [node.text]
+    elif isinstance(node, MappingNode):
+        weights = {name: _read_judge_weight(fields, name, entry) for name, entry, _ in fields.pairs("judges")}
+        names = list(weights)
+    else:
+        for entry, place in fields.items("judges"):
+            if isinstance(entry, ScalarNode) and entry.text.strip():
+                names.append(entry.text)
+            else:
+                what = f"a judge is a name, got {describe_node(entry)}"
+                fields.faults.append(Fault(what, "as in openai/NAME", place))
     keys = names if isinstance(node, MappingNode) else range(len(names))
     places = tuple(f"{path}:{find_node_line(tree, ('judges', key))}" for key in keys)
-    return EvalJudges(names=names or (EMBEDDED,), places=places, weights=weights)
-
-
-def _read_judge_names(fields: FieldReader, node: TreeNode) -> tuple[tuple[str, ...], dict[str, Fraction]]:
-    if isinstance(node, ScalarNode):
-        return (node.text,), {}
-    if isinstance(node, MappingNode):
-        weights = {name: _read_judge_weight(fields, name, entry) for name, entry, _ in fields.pairs("judges")}
-        return tuple(weights), weights
-    names = []
-    for entry, place in fields.items("judges"):
-        if isinstance(entry, ScalarNode) and entry.text.strip():
-            names.append(entry.text)
-        else:
-            fields.faults.append(Fault(f"a judge is a name, got {describe_node(entry)}", "as in openai/NAME", place))
-    return tuple(names), {}
+    return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, weights=weights)
 
 
 def _read_judge_weight(fields: FieldReader, name: str, node: TreeNode) -> Fraction:

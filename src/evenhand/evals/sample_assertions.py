@@ -1,32 +1,16 @@
-"""The assertions that a sample brings with it, and those that judges or word vectors have to answer."""
+"""Assertions that no rule can check: judges or word vectors answer them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
-from evenhand.assertions.assertion import AnyAssertion, Assertion
+from evenhand.assertions.assertion import Assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
-from evenhand.assertions.reading import read_plain_assertions
-from evenhand.errors import EvalError, Fault
-from evenhand.evals.sample import EvalSample
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-
-
-def read_sample_assertions(sample: EvalSample, folder: Path) -> tuple[AnyAssertion, ...]:
-    """They were checked with all samples before the run began; whoever changes the file meanwhile is told."""
-    if sample.assertions is None:
-        return ()
-    faults: list[Fault] = []
-    found = read_plain_assertions(sample.assertions, folder, faults, ("assertions",))
-    if faults:
-        raise EvalError(*(fault.within(sample.id) for fault in faults))
-    return found
-
 
 JUDGE_QUESTIONS = {
     "faithfulness": {

@@ -52,7 +52,10 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalS
     outputs = _read_sample_outputs(entry, faults)
     id = f"sample-{ordinal}" if id is None else _read_sample_name(id, "id", faults)
     reference = _read_sample_text(get("reference"), "reference", faults)
-    context = _read_sample_context(get("context"), faults)
+    context = get("context")
+    if isinstance(context, (list, tuple)) and all(isinstance(text, str) for text in context):
+        context = "\n\n".join(context)
+    context = _read_sample_text(context, "context", faults)
     tags = () if tags is None else _read_sample_tags(tags, faults)
     cluster = None if cluster is None else _read_sample_name(cluster, "cluster", faults)
     if metadata is not None and not isinstance(metadata, dict):
@@ -178,12 +181,6 @@ def _read_single_output(
     else:
         made = read_output_value(output, ("output",), faults, author)
     return {} if made is None else {SINGLE_VARIANT: made}
-
-
-def _read_sample_context(value: object, faults: list[Fault]) -> str:
-    if isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value):
-        return "\n\n".join(value)
-    return _read_sample_text(value, "context", faults)
 
 
 def _read_sample_tags(value: object, faults: list[Fault]) -> tuple[str, ...]:

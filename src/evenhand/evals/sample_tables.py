@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
@@ -33,18 +34,17 @@ if TYPE_CHECKING:
 _CSV_SEPARATORS = ",;\t"
 
 
+@dataclass(frozen=True)
 class CsvRows:
-    """The rows of a CSV file as entries, each with its first line; empty rows are passed over."""
+    """The rows of a CSV file as entries, each with its first line; empty rows are skipped."""
 
-    def __init__(self, path: Path, fields: Mapping[str, str]) -> None:
-        self.where = str(path)
-        self._path = path
-        self._fields = fields
+    path: Path
+    fields: Mapping[str, str]
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
         csv.field_size_limit(LONGEST_LINE)  # There is one limit for all readers; the lines are bounded already.
         odd: list[tuple[int, Fault]] = []
-        texts = _decode_csv_lines(self._path, odd)
+        texts = _decode_csv_lines(self.path, odd)
         first = next(texts, "")
         reader = csv.reader(chain([first], texts), delimiter=_guess_csv_separator(first), strict=True)
         columns: SampleColumns | None = None
@@ -73,12 +73,12 @@ class CsvRows:
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
-        return f"{self.where}:{number}"
+        return f"{self.path}:{number}"
 
     def _read_csv_header(self, header: list[str]) -> SampleColumns:
-        columns = SampleColumns([name.strip() for name in header], self._fields)
+        columns = SampleColumns([name.strip() for name in header], self.fields)
         if columns.faults:
-            raise EvalError(*(Fault(one.what, one.hint, where=f"{self.where}:1") for one in columns.faults))
+            raise EvalError(*(Fault(one.what, one.hint, where=f"{self.path}:1") for one in columns.faults))
         return columns
 
 
@@ -121,20 +121,19 @@ def _explain_csv_error(problem: csv.Error) -> Fault:
 _PARQUET_BATCH = 200
 
 
+@dataclass(frozen=True)
 class ParquetRows:
     """The rows of a Parquet file as entries, counted from 1."""
 
-    def __init__(self, path: Path, fields: Mapping[str, str]) -> None:
-        self.where = str(path)
-        self._path = path
-        self._fields = fields
+    path: Path
+    fields: Mapping[str, str]
 
     def __iter__(self) -> Iterator[tuple[int, object]]:
         number = 0
         with self._open_parquet() as file:
-            columns = SampleColumns(file.schema_arrow.names, self._fields)
+            columns = SampleColumns(file.schema_arrow.names, self.fields)
             if columns.faults:
-                raise EvalError(*(Fault(one.what, one.hint, where=self.where) for one in columns.faults))
+                raise EvalError(*(Fault(one.what, one.hint, where=str(self.path)) for one in columns.faults))
             for rows in self._read_parquet_batches(file):
                 for row in rows:
                     number += 1
@@ -144,16 +143,16 @@ class ParquetRows:
 
     def locate(self, number: int) -> str:
         """Where an entry stands."""
-        return f"{self.where}: row {number}"
+        return f"{self.path}: row {number}"
 
     def _open_parquet(self) -> ParquetFile:
-        require_parquet(self.where)
+        require_parquet(str(self.path))
         import pyarrow  # type: ignore[import-untyped]  # most evals have no Parquet in them.
         import pyarrow.parquet
 
-        open_sample_file(self._path).close()
+        open_sample_file(self.path).close()
         try:
-            return pyarrow.parquet.ParquetFile(self._path)
+            return pyarrow.parquet.ParquetFile(self.path)
         except (pyarrow.ArrowException, OSError, ValueError) as problem:
             raise self._parquet_error(problem) from None
 
@@ -167,7 +166,7 @@ class ParquetRows:
             raise self._parquet_error(problem) from None
 
     def _parquet_error(self, problem: Exception) -> EvalError:
-        return EvalError(Fault(f"not valid Parquet: {str(problem).splitlines()[0][:200]}", where=self.where))
+        return EvalError(Fault(f"not valid Parquet: {str(problem).splitlines()[0][:200]}", where=str(self.path)))
 
 
 def require_parquet(where: str) -> None:

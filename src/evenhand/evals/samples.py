@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -80,73 +80,61 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     faults: list[Fault] = []
     tags: Counter[str] = Counter()
     variants: Counter[str] = Counter()
-    whole = SamplesDigest()
+    count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
-    for place, sample in _iter_numbered_samples(source, faults):
+    for number, sample in _iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
-        whole.add(sample)
+        count += 1
+        digest.update(_sample_digest_line(sample))
         for tag in sample.tags:
             tags[tag] += 1
         for variant in sample.outputs:
             variants[variant] += 1
         if also is not None:
-            _apply_sample_check(source, place, sample, also, faults)
+            told = len(faults)
+            also(sample, faults)
+            faults[told:] = [replace(fault, where=_locate_sample(source, number)) for fault in faults[told:]]
             if len(faults) >= MOST_FAULTS_SHOWN:
                 break
     if twice and len(faults) < MOST_FAULTS_SHOWN:
         faults += _find_duplicate_ids(source, twice)
-    if not whole.count and not faults:
+    if not count and not faults:
         faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
     if faults:
         raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=_sample_fault_line))
-    return SampleCounts(samples=whole.count, tags=dict(tags), variants=dict(variants), digest=whole.digest)
+    return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
 
 
-class SamplesDigest:
-    """How many samples went by, and a name for them all in their order."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._whole = hashlib.sha256()
-
-    def add(self, sample: EvalSample) -> None:
-        """Count one more."""
-        self.count += 1
-        self._whole.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
-
-    @property
-    def digest(self) -> str:
-        """The name of those that went by so far."""
-        return self._whole.hexdigest()
+def _sample_digest_line(sample: EvalSample) -> bytes:
+    """What a sample adds to the digest of all samples."""
+    return f"{sample.digest()} {sample.cluster!r}\n".encode()
 
 
+@dataclass
 class RecheckedSamples:
     """Samples that were counted before; `changed` says at the end that they are not what they were."""
 
-    def __init__(self, source: SampleSource, counted: SampleCounts) -> None:
-        self._source = source
-        self._counted = counted
-        self.changed = False
+    source: SampleSource
+    counted: SampleCounts
+    changed: bool = False
 
     def __iter__(self) -> Iterator[EvalSample]:
-        mark = SamplesDigest()
+        digest = hashlib.sha256()
         try:
-            for sample in self._source:
-                mark.add(sample)
-                if mark.count > self._counted.samples:
+            for number, sample in enumerate(self.source):
+                digest.update(_sample_digest_line(sample))
+                if number == self.counted.samples:
                     break
                 yield sample
         except InputError:  # They were right, and are not any more.
             self.changed = True
-        self.changed = self.changed or mark.digest != self._counted.digest
+        self.changed = self.changed or digest.hexdigest() != self.counted.digest
 
 
 class SampleRows(Protocol):
     """Entries of a file, each with a number that its place is found by. An entry may be the Fault why it is none."""
-
-    where: str
 
     def __iter__(self) -> Iterator[tuple[int, object]]: ...
 
@@ -154,13 +142,13 @@ class SampleRows(Protocol):
         """Where an entry stands."""
 
 
+@dataclass(frozen=True)
 class FileSamples:
-    """Samples in a file."""
+    """Samples in a file; `fields` are names of ours with the names that they have there."""
 
-    def __init__(self, rows: SampleRows, fields: Mapping[str, str]) -> None:
-        self.where = rows.where
-        self.rows = rows
-        self._fields = fields
+    where: str
+    rows: SampleRows
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[EvalSample]:
         faults: list[Fault] = []
@@ -178,7 +166,7 @@ class FileSamples:
             for number, entry in self.rows:
                 ordinal += 1
                 told = len(faults)
-                entry = rename_entry_fields(entry, self._fields) if self._fields else entry  # noqa: PLW2901
+                entry = rename_entry_fields(entry, self.fields) if self.fields else entry  # noqa: PLW2901
                 if isinstance(entry, Fault):
                     faults.append(entry)
                 elif (sample := read_sample_entry(entry, ordinal, faults)) is not None:
@@ -191,15 +179,15 @@ class FileSamples:
             faults += error.faults
 
 
+@dataclass(frozen=True)
 class InlineSamples:
     """Samples that stand in the eval file: few, read once, and already known to be right."""
 
-    def __init__(self, samples: tuple[EvalSample, ...], where: str) -> None:
-        self.where = where
-        self._samples = samples
+    samples: tuple[EvalSample, ...]
+    where: str
 
     def __iter__(self) -> Iterator[EvalSample]:
-        return iter(self._samples)
+        return iter(self.samples)
 
 
 def _iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
@@ -208,14 +196,6 @@ def _iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterato
 
 def _locate_sample(source: SampleSource, number: int) -> str:
     return source.rows.locate(number) if isinstance(source, FileSamples) else f"{source.where}[{number}]"
-
-
-def _apply_sample_check(
-    source: SampleSource, number: int, sample: EvalSample, also: SampleCheck, faults: list[Fault]
-) -> None:
-    told = len(faults)
-    also(sample, faults)
-    faults[told:] = [replace(fault, where=_locate_sample(source, number)) for fault in faults[told:]]
 
 
 def _find_duplicate_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
@@ -249,10 +229,10 @@ def _open_sample_file(
             require_parquet(str(file))
         except EvalError as error:
             faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
-        return FileSamples(ParquetRows(file, fields), {})
+        return FileSamples(str(file), ParquetRows(file, fields))
     if format == "csv":
-        return FileSamples(CsvRows(file, fields), {})
-    return FileSamples(JsonList(file) if format == "json" else JsonLines(file), fields)
+        return FileSamples(str(file), CsvRows(file, fields))
+    return FileSamples(str(file), JsonList(file) if format == "json" else JsonLines(file), fields)
 
 
 def _read_field_names(fields: FieldReader) -> dict[str, str]:

@@ -23,7 +23,6 @@ from evenhand.evals.sample_assertions import (
     assertion_rubric,
     measure_judged_assertion,
     measure_similarity,
-    read_sample_assertions,
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
@@ -108,7 +107,7 @@ class RunWorker:
             self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
             return str(error)
         facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
-        assertions = (*self.setup.eval.assertions, *read_sample_assertions(sample, self.setup.eval.folder))
+        assertions = self.setup.eval.assertions_for(sample)
         leaves = list_outside_assertions(assertions)
         values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
         measured = dict(zip(leaves, values, strict=True))

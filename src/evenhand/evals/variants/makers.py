@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from array import array
 from bisect import bisect_left
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evenhand.errors import MOST_FAULTS_SHOWN, BudgetError, EvalError, Fault, InputError, ModelError, OutputError
-from evenhand.evals.json_lines import LINE_TOO_LONG, LONGEST_LINE, open_sample_file, parse_json_line, read_file_lines
+from evenhand.evals.json_lines import LINE_TOO_LONG, LONGEST_LINE, open_sample_file, parse_sample_json, read_file_lines
 from evenhand.evals.output_data import clean_variant_text, read_output_value
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.programs import CommandOutputs, FunctionOutputs
@@ -48,7 +48,14 @@ async def open_output_makers(
     makers: dict[str, OutputMaker] = {}
     faults: list[Fault] = []
     async with AsyncExitStack() as stack:
-        opener = _MakerOpener(stack, connections, environ, lambda: OutputSlots(concurrency, stopping), clock or Clock())
+        opener = _MakerOpener(
+            stack=stack,
+            connections=connections,
+            environ=environ,
+            concurrency=concurrency,
+            stopping=stopping,
+            clock=clock or Clock(),
+        )
         for name, variant in variants.items():
             try:
                 makers[name] = opener.open_maker(name, variant)
@@ -60,65 +67,58 @@ async def open_output_makers(
         yield makers
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _MakerOpener:
-    """Opens one variant after the other; what they share is opened once."""
+    """Opens one variant after the other; the stack closes what has to be closed."""
 
-    def __init__(
-        self,
-        stack: AsyncExitStack,
-        connections: Connections,
-        environ: Mapping[str, str],
-        places: Callable[[], OutputSlots],
-        clock: Clock,
-    ) -> None:
-        self._stack = stack
-        self._connections = connections
-        self._environ = environ
-        self._places = places
-        self._clock = clock
+    stack: AsyncExitStack
+    connections: Connections
+    environ: Mapping[str, str]
+    concurrency: int
+    stopping: IsStopping
+    clock: Clock
 
     def open_maker(self, name: str, variant: Variant) -> OutputMaker:
         """The maker of a variant."""
         if isinstance(variant, RecordedVariant):
-            return SampleOutputs(name) if variant.outputs is None else self._open_outputs_file(variant)
-        if isinstance(variant, CommandVariant):
-            return CommandOutputs(variant, self._environ, self._places())
-        if isinstance(variant, FunctionVariant):
-            secrets = Secrets(self._environ.get(variable, "") for variable in KEY_VARIABLES)
-            return FunctionOutputs(variant, secrets, self._places())
+            if variant.outputs is None:
+                return SampleOutputs(name)
+            file = RecordedOutputsFile(variant.outputs)
+            self.stack.callback(file.close)
+            return file
         if isinstance(variant, ModelVariant):
-            return ModelOutputs(variant, self._connections)
-        return self._open_endpoint(variant)
+            return ModelOutputs(variant, self.connections)
+        slots = OutputSlots(self.concurrency, self.stopping)
+        if isinstance(variant, CommandVariant):
+            return CommandOutputs(variant, self.environ, slots)
+        if isinstance(variant, FunctionVariant):
+            secrets = Secrets(self.environ.get(variable, "") for variable in KEY_VARIABLES)
+            return FunctionOutputs(variant, secrets, slots)
+        return self._open_endpoint(variant, slots)
 
-    def _open_outputs_file(self, variant: RecordedVariant) -> RecordedOutputsFile:
-        assert variant.outputs is not None
-        file = RecordedOutputsFile(variant.outputs)
-        self._stack.callback(file.close)
-        return file
-
-    def _open_endpoint(self, variant: EndpointVariant) -> OutputMaker:
+    def _open_endpoint(self, variant: EndpointVariant, slots: OutputSlots) -> OutputMaker:
         from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
         from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
 
         http = HttpClient(LARGEST_ENDPOINT_ANSWER)
-        self._stack.push_async_callback(http.close)
-        return EndpointOutputs(variant, self._environ, http, self._places(), self._clock)
+        self.stack.push_async_callback(http.close)
+        return EndpointOutputs(variant, self.environ, http, slots, self.clock)
 
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 
+@dataclass(frozen=True, slots=True)
 class SampleOutputs:
     """The outputs that the samples bring with them under the name of the variant."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    variant: str
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """The output, the same for every repeat, or an OutputError where there is none."""
-        made = sample.outputs.get(self._name)
+        made = sample.outputs.get(self.variant)
         if made is None:
-            raise OutputError(f"no output is recorded for {self._name!r}")
+            raise OutputError(f"no output is recorded for {self.variant!r}")
         return made
 
 
@@ -187,7 +187,7 @@ def _bom_length(path: Path) -> int:
 
 def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
     """The id of a line and its output, as far as they are there."""
-    value = parse_json_line(line)
+    value = parse_sample_json(line)
     if isinstance(value, Fault):
         faults.append(value)
         return None, None

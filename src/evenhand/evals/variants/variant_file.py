@@ -74,7 +74,11 @@ class _VariantReader:
             self.fields.fault(f"a variant is of one kind, and this one is {' and '.join(kinds)}", "keep one of them")
             return None
         kind = kinds[0] if kinds else "outputs"
-        self._refuse_misplaced_fields(kind)
+        for name in _MODEL_ONLY_FIELDS:
+            if name in self.fields and kind != "model":
+                self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
+        if "seconds" in self.fields and kind not in _TIMED_KINDS:
+            self.fields.fault("seconds are for a command, http or python", "", "seconds")
         if len(self.faults) > self.before:
             return None
         read: dict[str, Callable[[], Variant | None]] = {
@@ -86,13 +90,6 @@ class _VariantReader:
         }
         variant = read[kind]()
         return variant if len(self.faults) == self.before else None
-
-    def _refuse_misplaced_fields(self, kind: str) -> None:
-        for name in _MODEL_ONLY_FIELDS:
-            if name in self.fields and kind != "model":
-                self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
-        if "seconds" in self.fields and kind not in _TIMED_KINDS:
-            self.fields.fault("seconds are for a command, http or python", "", "seconds")
 
     def _read_recorded(self) -> RecordedVariant | None:
         about = self.fields.text("about")
