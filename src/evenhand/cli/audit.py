@@ -17,16 +17,12 @@ from evenhand.cli.screen import Screen, print_table_or_sentences
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def audit_command(run: str, as_data: bool) -> None:
     """Audit the judges of RUN: its id, the beginning of one, "latest" or "latest:NAME". No labels are needed."""
+    from evenhand.calibrate.audits.audit import audit_json
     from evenhand.workflows.audit import audit_run
 
     found = audit_run(None, run)
     with until_reader_leaves():
-        if as_data:
-            from evenhand.calibrate.audits.audit import audit_json
-
-            print_json(audit_json(found))
-        else:
-            print_audit(found)
+        print_json(audit_json(found)) if as_data else print_audit(found)
 
 
 COLOUR_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}

@@ -64,8 +64,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         "undecided": [str(one.undecided or "") for one in standings],
         "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
     }
-    shown = {name: cells for name, cells in columns.items() if any(cells)}
-    screen.table(shown, right=("won", "tied", "lost", "undecided", "rate"))
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=tuple(columns)[1:])
     screen.gap()
     for one in preferred.preferences:
         found = f"no answer ({one.why_not})" if one.why_not else one.winner or "a tie"

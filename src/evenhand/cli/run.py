@@ -65,18 +65,14 @@ def run_command(
         planned = asyncio.run(plan_run(Path(file), resume=resume))
         print_json(planned) if as_data else print_plan(planned)
         return 0
+    from evenhand.cli.run_tables import print_run
     from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
     options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=options, watch=_watch_run))
     with until_reader_leaves():
-        if as_data:
-            print_json(ran.head)
-        else:
-            from evenhand.cli.run_tables import print_run
-
-            print_run(ran.head)
+        print_json(ran.head) if as_data else print_run(ran.head)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
             from evenhand.workflows.report import annotate_run

@@ -9,8 +9,6 @@ import click
 from evenhand.cli.options import build_score_limits
 from evenhand.cli.output import escape_to_one_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
-from evenhand.model.criterion import Gate
-from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction, pluralize_count
@@ -83,7 +81,10 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
                 screen.line(f"no score: {line}", indent=2)
             for gate in scores.rubric.all_gates():
                 if gate.criterion in card.gates_failed:
-                    screen.line(f"gate failed: {_describe_failed_gate(scores.rubric, gate)}", indent=2)
+                    gated = rubric.criterion(gate.criterion)
+                    yes_no = gated is not None and gated.scale.yes_no
+                    why = "required and not met" if yes_no else f"under {format_fraction(gate.min)}"
+                    screen.line(f"gate failed: {gate.criterion} is {why}", indent=2)
 
 
 def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
@@ -101,13 +102,6 @@ def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
         "gates failed": [", ".join(card.gates_failed) for card in cards],
     }
     return {name: cells for name, cells in columns.items() if any(cells)}
-
-
-def _describe_failed_gate(rubric: Rubric, gate: Gate) -> str:
-    criterion = rubric.criterion(gate.criterion)
-    if criterion is not None and criterion.scale.yes_no:
-        return f"{gate.criterion} is required and not met"
-    return f"{gate.criterion} is under {format_fraction(gate.min)}"
 
 
 def _list_missing_criteria(card: Scorecard) -> list[str]:

@@ -66,13 +66,8 @@ def score_test_output(
         raise InputError(Fault("there is nothing to score by", "give a rubric, or assertions, or both"))
     threshold = OutputThreshold.from_requirements(demand, rubric)
     variant = demand.variant or SINGLE_VARIANT
-    sample = EvalSample(
-        id=test,
-        input=demand.input or "",
-        outputs={variant: made},
-        reference=demand.reference or "",
-        context=demand.context or "",
-    )
+    texts: dict[str, Any] = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
+    sample = EvalSample(id=test, outputs={variant: made}, **texts)
     rows = run_in_own_loop(_score_as_run(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
@@ -80,15 +75,8 @@ def score_test_output(
     shown = {name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
     data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
-    scored = ScoredOutput(
-        test=test,
-        variant=variant,
-        missed=missed,
-        problems=tuple(list_shortcomings(data, missed)),
-        scales=_collect_rubric_scales(rubric),
-        data=data,
-    )
-    return scored, rows
+    problems, scales = tuple(list_shortcomings(data, missed)), _collect_rubric_scales(rubric)
+    return ScoredOutput(test=test, variant=variant, missed=missed, problems=problems, scales=scales, data=data), rows
 
 
 def run_in_own_loop(work: Coroutine[Any, Any, T]) -> T:

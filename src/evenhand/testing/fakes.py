@@ -137,11 +137,9 @@ class FakeServer:
                 self._problem = self._problem or problem
                 return 500, _build_fake_error(f"the function raised {type(problem).__name__}: {problem}")
             number = len(self.asked)
-        return (
-            (said, _build_fake_error(f"status {said}"))
-            if isinstance(said, int)
-            else (200, _build_chat_completion(number, body, said))
-        )
+        if isinstance(said, int):
+            return said, _build_fake_error(f"status {said}")
+        return 200, _build_chat_completion(number, body, said)
 
 
 def _build_fake_handler(fake: FakeServer) -> type[BaseHTTPRequestHandler]:

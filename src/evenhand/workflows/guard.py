@@ -36,22 +36,12 @@ def guard_files(
 
 def guarded_files_to_json(files: Sequence[GuardedFile]) -> object:
     """What `evenhand guard --json` prints, personal data masked."""
-    told = {
-        "files": [
-            {"file": file.name, "findings": [_finding_to_json(file, one) for one in file.findings]} for file in files
+    told: list[dict[str, object]] = []
+    for file in files:
+        findings = [
+            {"guard": one.guard, "rule": one.rule, "says": one.says, "done": GUARD_ACTIONS[one.guard]}
+            | {"text": one.text, "start": one.start, "end": one.end, "line": file.line_of(one)}
+            for one in file.findings
         ]
-    }
-    return mask_data(told, build_text_mask(file.text for file in files))
-
-
-def _finding_to_json(file: GuardedFile, one: GuardFinding) -> dict[str, object]:
-    return {
-        "guard": one.guard,
-        "rule": one.rule,
-        "says": one.says,
-        "done": GUARD_ACTIONS[one.guard],
-        "text": one.text,
-        "start": one.start,
-        "end": one.end,
-        "line": file.line_of(one),
-    }
+        told.append({"file": file.name, "findings": findings})
+    return mask_data({"files": told}, build_text_mask(file.text for file in files))

@@ -121,12 +121,8 @@ async def _ask_judges(
 
 def _choose_judge_names(named: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
     """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
-    names = named or connections.recorded()
-    if names:
-        return names
-    if rubric.method.dialogue == "individual" and is_oracle_judge_configured(os.environ):
-        return (choose_oracle_judge(os.environ),)
-    return (EMBEDDED,)
+    oracle = rubric.method.dialogue == "individual" and is_oracle_judge_configured(os.environ)
+    return named or connections.recorded() or (choose_oracle_judge(os.environ) if oracle else EMBEDDED,)
 
 
 def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
