@@ -25,6 +25,8 @@ EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TimedEvent:
+    """An event with a time of its own; the others take it from the submission or challenge that they carry."""
+
     at: datetime
 
     def __post_init__(self) -> None:

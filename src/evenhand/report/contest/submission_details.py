@@ -25,8 +25,9 @@ def build_submission_detail(contest: ReportedContest, one: ContestReportJson) ->
     text, left_out = mark_submission_text(contest, one["id"])
     alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
     weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
-    keys = [("dimension_scores", id) for id in weights]
-    by_dimension = [(key[1], get_nested_value(alone, *key), get_nested_value(now, *key)) for key in keys]
+    by_dimension = [
+        (id, *(get_nested_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
+    ]
     charted = [
         ChartedScores(name=id, alone=get_nested_value(own, "score"), together=get_nested_value(side, "score"))
         for id, own, side in by_dimension
