@@ -196,9 +196,8 @@ class _JsonTokenReader:
         elif self.expects == "after" and token == "," and self.nesting:
             self.expects = "key" if self.nesting[-1] == "}" else "value"
         else:
-            expected = (
-                _EXPECTED_TOKENS[self.expects] if self.nesting or self.expects == "value" else "the end of the file"
-            )
+            inside = self.nesting or self.expects == "value"
+            expected = _EXPECTED_TOKENS[self.expects] if inside else "the end of the file"
             raise make_line_error(line, f"not valid JSON: expected {expected}, found {token[:12]!r}")
 
     def _open(self, node: MappingNode | SequenceNode, closer: str, expects: str) -> None:
