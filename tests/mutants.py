@@ -15,13 +15,11 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
     "scoring/scores.py": (
         "MOST_EQUIVALENTS_NAMED",
         "rank_scorecards",
+        "_note_equivalent_outputs",
         "list_equivalent_outputs",
-        "_build_ranking_key",
         "_measure_tie_break",
         "_name_deciding_tie_breaks",
-        "_find_tie_difference",
         "list_usable_tie_breaks",
-        "tie_breaks_cover_criteria",
     ),
     "scoring/panel.py": (
         "score_panel",

@@ -112,14 +112,10 @@ def describe_p_value(p: float) -> str:
     if p < 0.0001:
         return "fewer than 1 of 10,000 comparisons"
     if p < 0.095:
-        return f"1 of {_round_two_digits(1 / p):,} comparisons"
+        # Two digits: more would claim a precision that no one needs.
+        step = math.pow(10, max(0, math.floor(math.log10(1 / p)) - 1))
+        return f"1 of {round(round(1 / p / step) * step):,} comparisons"
     return "nearly every comparison" if p > 0.95 else f"{round(p * 100)} of 100 comparisons"
-
-
-def _round_two_digits(value: float) -> int:
-    """Two digits: more would claim a precision that no one needs."""
-    step = math.pow(10, max(0, math.floor(math.log10(value)) - 1))
-    return round(round(value / step) * step)
 
 
 def format_number(value: float, digits: int = 2) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from evenhand.errors import MOST_FAULTS_SHOWN, AnswersError, Fault, FaultPath, describe_ignored_id, suggest_known_word
 from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_values, read_text_file
-from evenhand.model.criterion import Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing
 from evenhand.model.scorecard import Answers, Review
@@ -101,11 +100,8 @@ class _AnswersReader:
             return ("reviews" if is_review else "outputs"), data, ()
         if data == []:
             raise AnswersError(Fault("the list is empty", f"try {ANSWERS_EXAMPLE}"))
-        raise AnswersError(
-            Fault(
-                f"expected an object with outputs or reviews, got {_describe_json_type(data)}", f"try {ANSWERS_EXAMPLE}"
-            )
-        )
+        what = f"expected an object with outputs or reviews, got {_describe_json_type(data)}"
+        raise AnswersError(Fault(what, f"try {ANSWERS_EXAMPLE}"))
 
     def outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
         """Each output with its answers."""
@@ -145,8 +141,8 @@ class _AnswersReader:
         self._refuse_unknown_fields(entry, OUTPUT_FIELDS, path)
         id = self._read_required_text(entry, "id", path)
         scores, notes = self._scores(entry, path)
-        red_flags = self._read_found_statements(entry, "red_flags", self.rubric.red_flags, path, notes)
-        bonuses = self._read_found_statements(entry, "bonuses", self.rubric.bonuses, path, notes)
+        red_flags = self._read_found_statements(entry, "red_flags", path, notes)
+        bonuses = self._read_found_statements(entry, "bonuses", path, notes)
         return Answers(
             id=id,
             scores=scores,
@@ -194,35 +190,26 @@ class _AnswersReader:
         return read, notes
 
     def _read_found_statements(
-        self,
-        entry: Mapping[str, object],
-        name: str,
-        known: tuple[Statement, ...],
-        path: FaultPath,
-        notes: list[str],
+        self, entry: Mapping[str, object], name: Literal["red_flags", "bonuses"], path: FaultPath, notes: list[str]
     ) -> dict[str, str]:
         """The statements found, in the rubric's order, each once; unknown ones are noted."""
         given = {} if entry.get(name) is None else entry[name]
         if isinstance(given, list) and all(isinstance(id, str) for id in given):
             given = dict.fromkeys(given, True)
         if not isinstance(given, Mapping):
-            self._add_fault(
-                f"{name} must be an object of id and reason, got {_describe_json_type(given)}", (*path, name)
-            )
+            what = f"{name} must be an object of id and reason, got {_describe_json_type(given)}"
+            self._add_fault(what, (*path, name))
             return {}
-        unclear = (
-            [id for id in given.differing() if False in given.twice[id]]
-            if isinstance(given, DuplicateKeyObject)
-            else []
-        )
+        twice = given.twice if isinstance(given, DuplicateKeyObject) else {}
+        unclear = [id for id, said in twice.items() if False in said and any(one != said[0] for one in said)]
         for id, why in given.items():
             if not isinstance(why, (str, bool)) or id in unclear:
                 hint = "give the reason as text, or leave the id out if it was not found"
                 self._add_fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
-        ids = {statement.id for statement in known}
+        ids = [statement.id for statement in getattr(self.rubric, name)]
         one = "red flag" if name == "red_flags" else "bonus"
         notes += [describe_ignored_id(id, one, ids) for id in given if id not in ids]
-        found = {s.id: given[s.id] for s in known if given.get(s.id, False) is not False}
+        found = {id: given[id] for id in ids if given.get(id, False) is not False}
         return {id: "" if why is True else str(why) for id, why in found.items()}
 
     def _read_holistic_score(self, entry: Mapping[str, object], notes: list[str]) -> CriterionScore | None:

@@ -64,6 +64,5 @@ class Codec:
 
     def _finish_error(self, error: InputError) -> InputError:
         """The hint is about the form of the data; a value that refuses itself has its own."""
-        if isinstance(error, JsonFormatError):
-            return self._error(*(replace(fault, hint=self._hint) for fault in error.faults))
-        return self._error(*error.faults)
+        wrong_form = isinstance(error, JsonFormatError)
+        return self._error(*(replace(one, hint=self._hint) if wrong_form else one for one in error.faults))

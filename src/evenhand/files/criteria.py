@@ -201,11 +201,8 @@ def read_score_ranges(fields: FieldReader) -> tuple[Anchor, ...] | None:
     if isinstance(node, MappingNode) and node.items:
         ranges = _read_score_range_map(fields)
     elif isinstance(node, SequenceNode) and node.items:
-        ranges = [
-            found
-            for entry, path in fields.items("score_ranges")
-            if (found := _read_score_range(entry, fields.faults, path))
-        ]
+        read = [_read_score_range(entry, fields.faults, path) for entry, path in fields.items("score_ranges")]
+        ranges = [found for found in read if found]
         if len(ranges) < len(node.items):
             return None
     else:

@@ -105,24 +105,20 @@ class FieldReader:
     def items(self, *names: str) -> Iterator[tuple[TreeNode, FaultPath]]:
         """The entries of a list, each with its path."""
         node = self.node(*names)
-        if node is None:
-            return
-        if not isinstance(node, SequenceNode):
+        if isinstance(node, SequenceNode):
+            for position, entry in enumerate(node.items):
+                yield entry, (*self.path, names[0], position)
+        elif node is not None:
             self.fault(f"{names[0]} must be a list, got {describe_node(node)}", "", names[0])
-            return
-        for position, entry in enumerate(node.items):
-            yield entry, (*self.path, names[0], position)
 
     def pairs(self, name: str) -> Iterator[tuple[str, TreeNode, FaultPath]]:
         """The keys and values of a mapping, each with its path."""
         node = self.node(name)
-        if node is None:
-            return
-        if not isinstance(node, MappingNode):
+        if isinstance(node, MappingNode):
+            for key, value in node.items:
+                yield key.text, value, (*self.path, name, key.text)
+        elif node is not None:
             self.fault(f"{name} must be a mapping, got {describe_node(node)}", "", name)
-            return
-        for key, value in node.items:
-            yield key.text, value, (*self.path, name, key.text)
 
 
 def build_checked(make: Callable[..., T], faults: list[Fault], path: FaultPath, **parts: Any) -> T | None:

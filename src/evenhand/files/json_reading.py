@@ -149,7 +149,10 @@ class _ObjectReader:
     def _argument(self, one: ShapeField) -> str:
         form, may_lack = one.form, self._readers.lenient and not one.required
         if isinstance(form, JsonField) and form.flat:
-            return f"{one.name}={self._flat_value(one.type)}, "
+            below = _ObjectReader(self._readers, one.type)
+            self._fields |= below._fields
+            self.keys |= below.keys
+            return f"{one.name}={self._names.name(below.build)}(data, {{}}), "
         self.keys |= dict.fromkeys(one.keys, not may_lack)
         if isinstance(form, DerivedField):
             self._checks += [form.check] if form.check else []
@@ -161,18 +164,10 @@ class _ObjectReader:
         read = self._fields[key] = form.scalar.read if form.scalar else self._readers.find(type_)
         if may_lack:
             there = _read_expression(self._names, read, "given_part")
-            return f"{one.name}={self._default(one)} if (given_part := data.get({key!r})) is None else {there}, "
+            made = one.default_factory is not MISSING
+            default = f"{self._names.name(one.default_factory)}()" if made else self._names.name(one.default)
+            return f"{one.name}={default} if (given_part := data.get({key!r})) is None else {there}, "
         return f"{one.name}={_read_expression(self._names, read, f'data[{key!r}]')}, "
-
-    def _flat_value(self, cls: type) -> str:
-        below = _ObjectReader(self._readers, cls)
-        self._fields |= below._fields
-        self.keys |= below.keys
-        return f"{self._names.name(below.build)}(data, {{}})"
-
-    def _default(self, one: ShapeField) -> str:
-        constant = one.default_factory is MISSING
-        return self._names.name(one.default) if constant else f"{self._names.name(one.default_factory)}()"
 
     def _open(self, data: Mapping[str, object]) -> JsonObject:
         return JsonObject(self._readers, data)

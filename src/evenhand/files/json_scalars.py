@@ -62,6 +62,21 @@ def read_json_string(value: object) -> str:
     raise unexpected_json("text", value)
 
 
+def _make_checked_reader(expected: str, accepts: Callable[[Any], bool]) -> Callable[[object], Any]:
+    """A function that reads what is accepted as it stands, and says of anything else what was expected."""
+
+    def read(value: object) -> Any:
+        if accepts(value):
+            return value
+        raise unexpected_json(expected, value)
+
+    return read
+
+
+def _is_whole_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def make_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
     """A function that reads one of a few words."""
 
@@ -75,24 +90,17 @@ def make_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
 
 def whole_number_between(least: int, most: int) -> JsonScalar:
     """A whole number that cannot be smaller or larger."""
-
-    def read(value: object) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        raise unexpected_json(f"a whole number from {least:,} to {most:,}", value)
-
-    return JsonScalar(read)
+    expected = f"a whole number from {least:,} to {most:,}"
+    return JsonScalar(_make_checked_reader(expected, lambda value: _is_whole_number(value) and least <= value <= most))
 
 
 def number_between(least: int, most: int) -> JsonScalar:
     """A number that cannot be smaller or larger."""
 
-    def read(value: object) -> float:
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= most:
-            return value
-        raise unexpected_json(f"a number from {least:,} to {most:,}", value)
+    def accepts(value: Any) -> bool:
+        return (isinstance(value, float) or _is_whole_number(value)) and least <= value <= most
 
-    return JsonScalar(read)
+    return JsonScalar(_make_checked_reader(f"a number from {least:,} to {most:,}", accepts))
 
 
 def seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
@@ -125,24 +133,14 @@ def write_exact_fraction(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-def _read_flag(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise unexpected_json("true or false", value)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max)
 
 
-def _read_whole_number(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise unexpected_json("a whole number", value)
-
-
-def _read_number(value: object) -> float:
-    if isinstance(value, float):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= sys.float_info.max:
-        return value
-    raise unexpected_json("a number", value)
+_read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
+_read_whole_number = _make_checked_reader("a whole number", _is_whole_number)
+_read_number = _make_checked_reader("a number", _is_number)
+_read_null = _make_checked_reader("null", lambda value: value is None)
 
 
 def _read_decimal(value: object) -> Decimal:
@@ -163,11 +161,6 @@ def _read_moment(value: object) -> datetime:
         return datetime.fromisoformat(read_json_string(value))
     except ValueError:
         raise unexpected_json("a time in ISO 8601", value) from None
-
-
-def _read_null(value: object) -> None:
-    if value is not None:
-        raise unexpected_json("null", value)
 
 
 FRACTION_TEXT = JsonScalar(_read_fraction_text, str)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field
+from dataclasses import MISSING, dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import Any, Protocol, get_type_hints
 
@@ -14,11 +14,12 @@ def list_shape_fields(cls: type, shape: JsonShape | None = None) -> list[ShapeFi
     """The fields of a dataclass as JSON and files know them: `from_` is written `from`, metadata may say more."""
     shape = shape or JsonShape()
     types = get_type_hints(cls)
-    own = [
-        _describe_field(one, types[one.name], shape.fields.get(one.name) or one.metadata.get("json") or JsonField())
-        for one in dataclass_fields(cls)
-        if not shape.only or one.name in shape.only
-    ]
+    own = []
+    for one in dataclass_fields(cls):
+        if not shape.only or one.name in shape.only:
+            form = shape.fields.get(one.name) or one.metadata.get("json") or JsonField()
+            keys = form.keys if isinstance(form, SplitField) else (form.key or one.name.rstrip("_"),)
+            own.append(ShapeField(one.name, keys, types[one.name], form, one.default, one.default_factory))
     derived = [ShapeField(key, (key,), None, form, MISSING, MISSING) for key, form in shape.derived.items()]
     return derived + own if shape.derived_first else own + derived
 
@@ -106,8 +107,3 @@ class JsonParts(Protocol):
 
     def read(self, key: str, type_: Any) -> Any:
         """The value under a key."""
-
-
-def _describe_field(one: Field[Any], type_: Any, form: JsonField | SplitField) -> ShapeField:
-    keys = form.keys if isinstance(form, SplitField) else (form.key or one.name.rstrip("_"),)
-    return ShapeField(one.name, keys, type_, form, one.default, one.default_factory)

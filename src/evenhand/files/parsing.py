@@ -87,6 +87,9 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
     try:
         for event in yaml.parse(text, Loader=_YamlLoader):
             line = event.start_mark.line + 1
+            tag = getattr(event, "tag", None)
+            if tag not in (None, "!"):
+                raise make_line_error(line, f"the tag {tag!r} is not understood", "write the plain value")
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
@@ -94,7 +97,6 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
             elif isinstance(event, yaml.AliasEvent):
                 _add_yaml_alias(builder, anchors, event.anchor or "", line)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-                _refuse_yaml_tag(event.tag, line)
                 anchors |= {event.anchor: None} if event.anchor else {}
                 opened.append(event.anchor)
                 is_mapping = isinstance(event, yaml.MappingStartEvent)
@@ -104,7 +106,6 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
                 anchor = opened.pop()
                 anchors |= {anchor: node} if anchor else {}
             elif isinstance(event, yaml.ScalarEvent):
-                _refuse_yaml_tag(event.tag, line)
                 scalar = ScalarNode(event.value, line, quoted=not event.implicit[0])
                 anchors |= {event.anchor: scalar} if event.anchor else {}
                 builder.add(scalar)
@@ -129,11 +130,6 @@ def _add_yaml_alias(builder: TreeBuilder, anchors: dict[str, TreeNode | None], n
     if target is None:
         raise make_line_error(line, f"the alias *{name} contains itself")
     builder.alias(target, line)
-
-
-def _refuse_yaml_tag(tag: str | None, line: int) -> None:
-    if tag not in (None, "!"):
-        raise make_line_error(line, f"the tag {tag!r} is not understood", "write the plain value")
 
 
 _JSON_TOKEN = re.compile(
@@ -196,9 +192,8 @@ class _JsonTokenReader:
         elif self.expects == "after" and token == "," and self.nesting:
             self.expects = "key" if self.nesting[-1] == "}" else "value"
         else:
-            expected = (
-                _EXPECTED_TOKENS[self.expects] if self.nesting or self.expects == "value" else "the end of the file"
-            )
+            inside = self.nesting or self.expects == "value"
+            expected = _EXPECTED_TOKENS[self.expects] if inside else "the end of the file"
             raise make_line_error(line, f"not valid JSON: expected {expected}, found {token[:12]!r}")
 
     def _open(self, node: MappingNode | SequenceNode, closer: str, expects: str) -> None:

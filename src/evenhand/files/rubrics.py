@@ -263,10 +263,6 @@ def _read_rubric_statements(fields: FieldReader, name: str) -> tuple[Statement, 
 
 
 def _read_rubric_tags(fields: FieldReader) -> tuple[str, ...]:
-    tags = []
-    for node, path in fields.items("tags"):
-        if isinstance(node, ScalarNode):
-            tags.append(node.text)
-        else:
-            fields.faults.append(Fault("a tag is a word", path=path))
-    return tuple(tags)
+    tags = list(fields.items("tags"))
+    fields.faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
+    return tuple(node.text for node, _ in tags if isinstance(node, ScalarNode))

@@ -38,7 +38,7 @@ class Criterion:
     children: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:
-        faults = [fault for fault in self._faults() if fault]
+        faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
 
@@ -49,38 +49,27 @@ class Criterion:
         for child in self.children:
             yield from child.leaves()
 
-    def _faults(self) -> Iterator[Fault | None]:
+    def _faults(self) -> Iterator[Fault]:
         if not self.id.strip():
             yield Fault("an id cannot be empty", path=("id",))
         if not self.weight > 0:
-            yield Fault(
-                f"weight must be above 0, got {format_fraction(self.weight)}",
-                "to subtract for a fault, list it under red_flags or give it negative points",
-                ("weight",),
-            )
+            hint = "to subtract for a fault, list it under red_flags or give it negative points"
+            yield Fault(f"weight must be above 0, got {format_fraction(self.weight)}", hint, ("weight",))
         if self.points == 0:
             yield Fault("points must not be 0", "a criterion worth nothing cannot be asked", ("points",))
         if self.required and self.points is not None and self.points < 0:
             what = "a criterion with negative points cannot be required: that would demand the fault"
             yield Fault(what, "turn the question round, or remove required", ("required",))
-        yield self._gate_fault()
+        least, path = self.required_min_score, ("required_min_score",)
+        if least is not None and self.scale.yes_no:
+            what = "required_min_score needs a scale of numbers"
+            yield Fault(what, "use 'required: true' for a yes/no criterion", path)
+        elif least is not None and (wrong := self.scale.find_fault(least)):
+            yield Fault(f"required_min_score {wrong}", path=path)
         for anchor in self.anchors:
             if not self.scale.min <= anchor.min <= anchor.max <= self.scale.max:
                 span = f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"
                 yield Fault(f"anchor {span} is outside the scale {self.scale}", path=("anchors",))
-
-    def _gate_fault(self) -> Fault | None:
-        least = self.required_min_score
-        if least is None:
-            return None
-        if self.scale.yes_no:
-            return Fault(
-                "required_min_score needs a scale of numbers",
-                "use 'required: true' for a yes/no criterion",
-                ("required_min_score",),
-            )
-        wrong = self.scale.find_fault(least)
-        return Fault(f"required_min_score {wrong}", path=("required_min_score",)) if wrong else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

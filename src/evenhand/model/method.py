@@ -27,9 +27,7 @@ class ScoreScale:
 
     def __post_init__(self) -> None:
         if not self.min < self.max:
-            raise RubricError(
-                Fault(f"a scale runs upwards, got {format_fraction(self.min)} to {format_fraction(self.max)}")
-            )
+            raise RubricError(f"a scale runs upwards, got {format_fraction(self.min)} to {format_fraction(self.max)}")
         if self.decimals is not None and not 0 <= self.decimals <= 12:
             raise RubricError(Fault(f"decimals must be 0 to 12, got {self.decimals}", path=("decimals",)))
 
@@ -114,11 +112,8 @@ class Method:
         if not self.steps:
             yield Fault("a method needs at least one step", path=("steps",))
         elif not self.steps[0].combines:
-            yield Fault(
-                f"{self.steps[0].kind()!r} cannot come first",
-                "the first step makes a number: weighted_sum, weighted_mean, layer_mean or points_share",
-                ("steps", 0),
-            )
+            hint = "the first step makes a number: weighted_sum, weighted_mean, layer_mean or points_share"
+            yield Fault(f"{self.steps[0].kind()!r} cannot come first", hint, ("steps", 0))
         for position, step in enumerate(self.steps[1:], start=1):
             if step.combines:
                 yield Fault(f"{step.kind()!r} can only come first", path=("steps", position))
@@ -127,16 +122,16 @@ class Method:
         for position, step in enumerate(self.steps):
             if isinstance(step, (Cap, Ceiling)) and not self.scale.min <= step.at <= self.scale.max:
                 span = f"{format_fraction(self.scale.min)}–{format_fraction(self.scale.max)}"
-                yield Fault(
-                    f"{step.kind()} at {format_fraction(step.at)} is outside the scale {span}",
-                    path=("steps", position),
-                )
+                what = f"{step.kind()} at {format_fraction(step.at)} is outside the scale {span}"
+                yield Fault(what, path=("steps", position))
         onto = getattr(self.steps[0], "onto", None) if self.steps else None
         if onto is not None and not self.scale.min <= onto.min < onto.max <= self.scale.max:
             yield Fault(f"onto {onto} is outside the scale of the score", path=("steps", 0))
         yield from self._reference_faults()
-        yield from _find_unsorted_thresholds(self.grades, "grades")
-        yield from _find_unsorted_thresholds(self.verdicts, "verdicts")
+        for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
+            for position in range(1, len(entries)):
+                if not entries[position].from_ < entries[position - 1].from_:
+                    yield Fault(f"{name} must fall from the best to the worst", path=(name, position))
 
     def _reference_faults(self) -> Iterator[Fault]:
         """What a method with criteria of its own says about others that it does not have."""
@@ -145,9 +140,8 @@ class Method:
             return
         for position, tie in enumerate(self.ties):
             if tie.by == "criterion" and tie.of not in own:
-                yield Fault(
-                    f"tie-break by unknown criterion {tie.of!r}", suggest_known_word(tie.of, own), ("ties", position)
-                )
+                what = f"tie-break by unknown criterion {tie.of!r}"
+                yield Fault(what, suggest_known_word(tie.of, own), ("ties", position))
         for variable, setting in self.environment.items():
             if setting.sets == "weight" and setting.of not in own:
                 what = f"{variable} sets the weight of unknown criterion {setting.of!r}"
@@ -169,9 +163,3 @@ def _complete_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[
         return steps
     end = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
     return (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
-
-
-def _find_unsorted_thresholds(entries: tuple[Grade, ...] | tuple[VerdictThreshold, ...], name: str) -> Iterator[Fault]:
-    for position in range(1, len(entries)):
-        if not entries[position].from_ < entries[position - 1].from_:
-            yield Fault(f"{name} must fall from the best to the worst", path=(name, position))

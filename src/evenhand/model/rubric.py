@@ -41,7 +41,13 @@ class Rubric:
         leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
         object.__setattr__(self, "leaves", leaves)
         object.__setattr__(self, "_nodes", {criterion.id: criterion for criterion, _ in _walk_criteria(self.criteria)})
-        object.__setattr__(self, "_gates", tuple(self._find_gates()))
+        gates = list(self.gates)
+        for leaf in leaves.values():
+            if leaf.required_min_score is not None:
+                gates.append(Gate(criterion=leaf.id, min=leaf.required_min_score))
+            elif leaf.required and leaf.scale.yes_no:
+                gates.append(Gate(criterion=leaf.id, min=Fraction(1)))
+        object.__setattr__(self, "_gates", tuple(gates))
 
     def read(self, answers: Mapping[str, object]) -> tuple[dict[str, CriterionScore], list[str]]:
         """Answers on this rubric's scales, and notes on what it did not ask."""
@@ -61,14 +67,6 @@ class Rubric:
         """Every gate: those listed, required yes/no criteria, and least scores."""
         return self._gates
 
-    def _find_gates(self) -> Iterator[Gate]:
-        yield from self.gates
-        for leaf in self.leaves.values():
-            if leaf.required_min_score is not None:
-                yield Gate(criterion=leaf.id, min=leaf.required_min_score)
-            elif leaf.required and leaf.scale.yes_no:
-                yield Gate(criterion=leaf.id, min=Fraction(1))
-
     def _faults(self) -> Iterator[Fault]:
         if not self.criteria:
             own = "" if self.method.criteria else f"the method {self.method.name!r} has none of its own, and "
@@ -82,11 +80,11 @@ class Rubric:
         yield from self._scale_faults()
 
     def _duplicate_faults(self) -> Iterator[Fault]:
-        seen: dict[str, str] = {}
+        seen: set[str] = set()
         for criterion, path in _walk_criteria(self.criteria):
             if criterion.id in seen:
                 yield Fault(f"the id {criterion.id!r} is used twice", "ids are unique", (*path, "id"))
-            seen[criterion.id] = criterion.id
+            seen.add(criterion.id)
         for name, statements in (("red_flags", self.red_flags), ("bonuses", self.bonuses)):
             ids: set[str] = set()
             for position, statement in enumerate(statements):
@@ -98,15 +96,11 @@ class Rubric:
         must = self.method.weights_sum_to
         total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
         if self.criteria and must is not None and not abs(total - must) < SUM_TOLERANCE:
-            yield Fault(
-                f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}",
-                f"{self.method.name} needs weights that sum to {format_fraction(must)}",
-                ("criteria",),
-            )
-        if isinstance(self.method.steps[0], PointsShare):
-            yield from self._point_faults()
-
-    def _point_faults(self) -> Iterator[Fault]:
+            hint = f"{self.method.name} needs weights that sum to {format_fraction(must)}"
+            what = f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}"
+            yield Fault(what, hint, ("criteria",))
+        if not isinstance(self.method.steps[0], PointsShare):
+            return
         for position, criterion in enumerate(self.criteria):
             if criterion.points is None:
                 yield Fault(f"criterion {criterion.id!r} has no points", "add points", ("criteria", position))
@@ -117,24 +111,15 @@ class Rubric:
         ids = {criterion.id for criterion, _ in _walk_criteria(self.criteria)}
         for position, gate in enumerate(self.gates):
             if gate.criterion not in ids:
-                yield Fault(
-                    f"gate names unknown criterion {gate.criterion!r}",
-                    suggest_known_word(gate.criterion, ids),
-                    ("gates", position),
-                )
+                what = f"gate names unknown criterion {gate.criterion!r}"
+                yield Fault(what, suggest_known_word(gate.criterion, ids), ("gates", position))
         for position, step in enumerate(self.method.steps):
             if isinstance(step, Ceiling) and self.criteria and step.criterion not in ids:
-                yield Fault(
-                    f"the ceiling of {self.method.name!r} names unknown criterion {step.criterion!r}",
-                    suggest_known_word(step.criterion, ids),
-                    ("steps", position),
-                )
+                what = f"the ceiling of {self.method.name!r} names unknown criterion {step.criterion!r}"
+                yield Fault(what, suggest_known_word(step.criterion, ids), ("steps", position))
             if isinstance(step, Shortfall) and self.criteria and not any(c.fixed for c in self.criteria):
-                yield Fault(
-                    f"{self.method.name!r} penalises fixed criteria, and none is fixed",
-                    "mark those that every task has with 'fixed: true'",
-                    ("criteria",),
-                )
+                what = f"{self.method.name!r} penalises fixed criteria, and none is fixed"
+                yield Fault(what, "mark those that every task has with 'fixed: true'", ("criteria",))
 
     def _scale_faults(self) -> Iterator[Fault]:
         """A sum, and a mean that puts nothing onto a common span, keep the units of their criteria."""
@@ -145,19 +130,13 @@ class Rubric:
         for position, criterion in enumerate(self.criteria):
             outside = not span.min <= criterion.scale.min < criterion.scale.max <= span.max
             if outside or (criterion.scale.yes_no and span.max != 1):
-                yield Fault(
-                    f"criterion {criterion.id!r} is answered on {criterion.scale}, "
-                    f"but {self.method.name!r} adds criteria up on {ends}",
-                    "use that scale, or weighted_mean with onto",
-                    ("criteria", position),
-                )
+                what = f"criterion {criterion.id!r} is answered on {criterion.scale}"
+                what += f", but {self.method.name!r} adds criteria up on {ends}"
+                yield Fault(what, "use that scale, or weighted_mean with onto", ("criteria", position))
         total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
         if isinstance(combine, WeightedSum) and self.method.weights_sum_to is None and total > 1 + SUM_TOLERANCE:
-            yield Fault(
-                f"the weights sum to {format_fraction(total)}, so the weighted sum leaves {ends}",
-                "make them sum to 1, or use weighted_mean",
-                ("criteria",),
-            )
+            what = f"the weights sum to {format_fraction(total)}, so the weighted sum leaves {ends}"
+            yield Fault(what, "make them sum to 1, or use weighted_mean", ("criteria",))
 
 
 def _walk_criteria(

@@ -136,9 +136,7 @@ class Scale:
 
     def __post_init__(self) -> None:
         if not self.min < self.max:
-            raise RubricError(
-                Fault(f"a scale runs upwards, got {format_fraction(self.min)} to {format_fraction(self.max)}")
-            )
+            raise RubricError(f"a scale runs upwards, got {format_fraction(self.min)} to {format_fraction(self.max)}")
         _refuse_band_gaps(self)
 
     def __str__(self) -> str:
@@ -171,8 +169,14 @@ class Scale:
 
     def read(self, answer: object) -> CriterionScore:
         """The answer on this scale; what is not clearly one is missing, never clamped."""
-        if type(answer) in (int, float) and not self.bands:
-            return self._read_cached(answer)  # type: ignore[arg-type]
+        if (type(answer) is int or type(answer) is float) and not self.bands:
+            # Judges write few different numbers, so each is worked out once: this halves the time of a scorecard.
+            score = self._cached_scores.get(answer)
+            if score is None:
+                score = self._read_plain(answer)
+                if len(self._cached_scores) < 1000:
+                    self._cached_scores[answer] = score
+            return score
         if isinstance(answer, (Scored, Missing)):
             return answer
         if answer is None:
@@ -182,15 +186,6 @@ class Scale:
         if self.bands:
             return _make_unreadable_score(f"{_quote_scale_answer(answer)} has no band")
         return self._read_plain(answer)
-
-    def _read_cached(self, answer: float) -> CriterionScore:
-        """Judges write few different numbers, so each is worked out once: this halves the time of a scorecard."""
-        score = self._cached_scores.get(answer)
-        if score is None:
-            score = self._read_plain(answer)
-            if len(self._cached_scores) < 1000:
-                self._cached_scores[answer] = score
-        return score
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
         if "missing" in answer:
@@ -228,9 +223,8 @@ class Scale:
         named = answer.get("band")
         band = next((band for band in self.bands if band.id == named), None)
         if band is None:
-            return _make_unreadable_score(
-                f"{_quote_scale_answer(named)} is not a band, which are {_list_band_ids(self.bands)}"
-            )
+            known = ", ".join(band.id for band in self.bands)
+            return _make_unreadable_score(f"{_quote_scale_answer(named)} is not a band, which are {known}")
         plain = self._read_plain(answer.get("score"))
         if isinstance(plain, Missing):
             return plain
@@ -257,11 +251,11 @@ def _refuse_band_gaps(scale: Scale) -> None:
 def _read_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
     try:
         part, whole = to_exact_fraction(passed), to_exact_fraction(total)  # type: ignore[arg-type]
+        if 0 <= part <= whole and whole > 0:
+            return Scored(part / whole, why=why)
     except (TypeError, ValueError, AttributeError):
-        return _make_unreadable_score(f"{_quote_scale_answer(passed)} passed of {_quote_scale_answer(total)}")
-    if not (isinstance(part, Fraction) and isinstance(whole, Fraction) and 0 <= part <= whole and whole > 0):
-        return _make_unreadable_score(f"{_quote_scale_answer(passed)} passed of {_quote_scale_answer(total)}")
-    return Scored(part / whole, why=why)
+        pass
+    return _make_unreadable_score(f"{_quote_scale_answer(passed)} passed of {_quote_scale_answer(total)}")
 
 
 def _make_unreadable_score(what: str) -> Missing:
@@ -275,10 +269,6 @@ def _quote_scale_answer(answer: object) -> str:
         return "a mapping" if isinstance(answer, Mapping) else "a list"
     text = repr(answer) if isinstance(answer, str) else str(answer)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _list_band_ids(bands: tuple[ScaleBand, ...]) -> str:
-    return ", ".join(band.id for band in bands)
 
 
 YES_NO = Scale(min=Fraction(0), max=Fraction(1), integers=True, yes_no=True)

@@ -128,9 +128,8 @@ class Clamp(Step):
         if self.min is None and self.max is None:
             yield Fault("clamp needs min, max or both")
         elif self.min is not None and self.max is not None and self.min > self.max:
-            yield Fault(
-                f"clamp: min {format_fraction(self.min)} is above max {format_fraction(self.max)}", path=("min",)
-            )
+            what = f"clamp: min {format_fraction(self.min)} is above max {format_fraction(self.max)}"
+            yield Fault(what, path=("min",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +154,8 @@ class Panel(Step):
 
     def _faults(self) -> Iterator[Fault]:
         if not 0 <= self.quorum < 1:
-            yield Fault(
-                f"quorum must be 0 or more and under 1, got {format_fraction(self.quorum)}",
-                "0.5 asks for more than half of the reviewers",
-                ("quorum",),
-            )
+            what = f"quorum must be 0 or more and under 1, got {format_fraction(self.quorum)}"
+            yield Fault(what, "0.5 asks for more than half of the reviewers", ("quorum",))
 
 
 def _find_amount_faults(each: Fraction, most: Fraction) -> Iterator[Fault]:

@@ -70,8 +70,9 @@ _FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
 def _note_equivalent_outputs(
     rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedOutput]
 ) -> list[Scorecard]:
-    """What every tie-break leaves tied is equivalent; without tie-breaks a shared rank says all there is."""
-    others = list_equivalent_outputs(ranking) if tie_breaks_cover_criteria(rubric) else {}
+    """What tie-breaks on every criterion leave tied is equivalent; otherwise a shared rank says all there is."""
+    covered = set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}
+    others = list_equivalent_outputs(ranking) if covered else {}
     notes = {id: f"equivalent to {', '.join(ids)}" for id, ids in others.items()}
     return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
 
@@ -94,7 +95,9 @@ ScorecardRankKey = tuple[Fraction | tuple[Fraction, ...], ...]
 def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedOutput, ...]:
     """Best first; incomplete scorecards stand at the end without a rank."""
     ties = list_usable_tie_breaks(rubric)
-    keys = {card.id: _build_ranking_key(card, ties) for card in cards if card.exact is not None}
+    keys: dict[str, ScorecardRankKey] = {
+        c.id: (c.exact, *(_measure_tie_break(c, tie) for tie in ties)) for c in cards if c.exact is not None
+    }
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
     broken_by = _name_deciding_tie_breaks([keys[card.id] for card in placed], ties)
     places: list[RankedOutput] = []
@@ -119,11 +122,6 @@ def list_equivalent_outputs(ranking: Sequence[RankedOutput]) -> dict[str, list[s
     }
 
 
-def _build_ranking_key(card: Scorecard, ties: Sequence[TieBreak]) -> ScorecardRankKey:
-    assert card.exact is not None
-    return (card.exact, *(_measure_tie_break(card, tie) for tie in ties))
-
-
 def _measure_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
     """How a scorecard stands on a tie-break; higher is better, and a holistic score, which has none, comes last."""
     if tie.by == "criterion":
@@ -138,26 +136,19 @@ def _name_deciding_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[T
     told: list[str | None] = []
     for _, level in groupby(keys, key=lambda key: key[0]):
         groups = [list(equal) for _, equal in groupby(level)]
+        if len(groups) == 1:
+            told += [None] * len(groups[0])
+            continue
         for position, equal in enumerate(groups):
-            other = groups[position - 1 if position else 1][0] if len(groups) > 1 else None
-            told += [_find_tie_difference(equal[0], other, ties)] * len(equal)
+            key, other = equal[0], groups[position - 1 if position else 1][0]
+            differing = (str(tie) for tie, one, two in zip(ties, key[1:], other[1:], strict=True) if one != two)
+            told += [next(differing)] * len(equal)
     return told
-
-
-def _find_tie_difference(key: ScorecardRankKey, other: ScorecardRankKey | None, ties: Sequence[TieBreak]) -> str | None:
-    if other is None:
-        return None
-    return next(str(tie) for tie, one, two in zip(ties, key[1:], other[1:], strict=True) if one != two)
 
 
 def list_usable_tie_breaks(rubric: Rubric) -> list[TieBreak]:
     """The method's tie-breaks, without those on criteria that this rubric does not have."""
     return [tie for tie in rubric.method.ties if tie.by != "criterion" or tie.of in rubric.leaves]
-
-
-def tie_breaks_cover_criteria(rubric: Rubric) -> bool:
-    """Whether the tie-breaks look at every criterion, so that what they leave tied is equal in all."""
-    return set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}
 
 
 def compute_fingerprint(
