@@ -76,7 +76,7 @@ def test_a_function_beside_the_eval_file_is_called(bots: Path, name: str, text: 
 
 
 def test_a_function_may_say_how_it_came_about(bots: Path) -> None:
-    """A dict as in a sample file, or a Made as it is."""
+    """A dict as in a sample file, or a VariantOutput as it is."""
     (facts,) = make(FunctionVariant(name="some_bots:facts", folder=bots))
     (whole,) = make(FunctionVariant(name="some_bots:whole", folder=bots))
 
@@ -93,14 +93,14 @@ def test_a_function_may_say_how_it_came_about(bots: Path) -> None:
         ("leaves", "the function raised OutputError: SystemExit: 3"),
         ("stops", "the function raised OutputError: StopIteration:"),
         ("cancels", "the function raised CancelledError:"),
-        ("number", "the function returned int, not a text, a dict or a Made"),
+        ("number", "the function returned int, not a text, a dict or a VariantOutput"),
         ("no_text", "it gave back what cannot be used: the output has no text (leave the output out where there "
          "is none)"),
         ("odd_text", "it gave back what cannot be used: the output has a text that is a number (leave the output out "
          "where there is none)"),
         ("odd_trace", "it gave back what cannot be used: a value of the type set, which JSON does not know"),
         ("odd_keys", "it gave back what cannot be used: a key that is not text"),
-        ("odd_made", "the function returned a Made whose trace is not made of ToolCall"),
+        ("odd_made", "the function returned a VariantOutput whose trace is not made of ToolCall"),
     ],
 )  # fmt: skip
 def test_what_a_function_does_wrong_is_said(bots: Path, name: str, why: str) -> None:

@@ -206,10 +206,10 @@ def _read_function_output(value: object, took: float) -> VariantOutput:
         try:
             value = output_file_json(value)
         except (AttributeError, TypeError):
-            raise OutputError("the function returned a Made whose trace is not made of ToolCall") from None
+            raise OutputError("the function returned a VariantOutput whose trace is not made of ToolCall") from None
     if isinstance(value, dict):
         return read_variant_facts(value, took)
-    raise OutputError(f"the function returned {type(value).__name__}, not a text, a dict or a Made")
+    raise OutputError(f"the function returned {type(value).__name__}, not a text, a dict or a VariantOutput")
 
 
 async def _call_in_daemon_thread(call: VariantCallable, sample: dict[str, object]) -> object:

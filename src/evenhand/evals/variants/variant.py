@@ -81,7 +81,7 @@ class EndpointVariant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionVariant:
-    """A Python function that gets the sample as a dict and returns a text, a dict or a Made."""
+    """A Python function that gets the sample as a dict and returns a text, a dict or a VariantOutput."""
 
     name: str  # MODULE:FUNCTION
     folder: Path = Path()
