@@ -26,13 +26,12 @@ from evenhand.calibrate.human_scale import (
     LEAST_ISOTONIC_SAMPLES,
     CalibrationMap,
     HumanMean,
+    MapKind,
     estimate_human_means,
     fit_calibration_maps,
     fit_map_knots,
 )
-from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
-    AnswerPairs,
     LabelledOutputs,
     collect_labelled_outputs,
     pair_judge_with_people_mean,
@@ -116,32 +115,21 @@ def warn_of_judge_biases(
     if isinstance(recommended, NoRecommendedPanel):
         return
     for judge in recommended.chosen.weights:
-        for kind in _BIAS_WARNING_WORDS:
+        for kind, (word, unit, digits) in _BIAS_WARNING_WORDS.items():
             clear = [one for one in biases if (one.who, one.kind) == (judge, kind) and one.clear]
             whole = [one for one in clear if one.question == OVERALL_QUESTION]
             if clear:
-                yield f"{judge} {_describe_clear_biases(whole or clear)}."
-
-
-def _describe_clear_biases(clear: Sequence[JudgeBias]) -> str:
-    words, unit, digits = _BIAS_WARNING_WORDS[clear[0].kind]
-    return (
-        f"{words or _describe_harshness(clear)}: {', '.join(_describe_bias_amount(one, digits, unit) for one in clear)}"
-    )
-
-
-def _describe_harshness(clear: Sequence[JudgeBias]) -> str:
-    """What the bias is called that has a word for each direction."""
-    directions = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in clear}
-    return directions.pop() if len(directions) == 1 else "is harsh or generous"
+                # The bias that has a word for each direction comes without one.
+                ways = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in whole or clear}
+                words = word or (ways.pop() if len(ways) == 1 else "is harsh or generous")
+                amounts = ", ".join(_describe_bias_amount(one, digits, unit) for one in whole or clear)
+                yield f"{judge} {words}: {amounts}."
 
 
 def _describe_bias_amount(one: JudgeBias, digits: int, unit: str) -> str:
     assert one.estimate is not None and one.low is not None and one.high is not None
-    amount, ends = (
-        format_signed(one.estimate, digits),
-        f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]",
-    )
+    amount = format_signed(one.estimate, digits)
+    ends = f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]"
     if one.question == OVERALL_QUESTION:
         return f"{amount} of the scale{unit} overall {ends}"
     return f"{amount}{unit} on {one.question} {ends}"
@@ -154,6 +142,12 @@ SCATTER_STEPS = 40  # Of the scale, by which points that lie close together beco
 def calibration_json(one: JudgeCalibration) -> Json:
     """All of it."""
     found, write = one.labelled, CALIBRATION_JSON.to_json
+    recommended = write(one.recommended)
+    if isinstance(one.recommended, NoRecommendedPanel):
+        recommended = {"chosen": None, **recommended}
+    else:
+        candidates = recommended.pop("candidates")
+        recommended = {**recommended, "warnings": list(one.warnings), "candidates": candidates}
     return {
         "run": one.run,
         "name": one.name,
@@ -167,7 +161,7 @@ def calibration_json(one: JudgeCalibration) -> Json:
         "people": [write(each) for each in one.ceilings],
         "bias": [write(each) for each in one.biases],
         "confusion": [write(each) for each in one.confusions],
-        "recommendation": _recommended_panel_json(one.recommended, one.warnings),
+        "recommendation": recommended,
         "maps": [write(each) for each in one.maps],
         "means": [write(each) for each in one.means],
     }
@@ -186,15 +180,14 @@ def label_scatter_json(table: RunTable, labels: Sequence[Label]) -> Json | None:
 def _judge_scatter_json(found: LabelledOutputs, who: str, scale: Sequence[float], single: LabelQuestion | None) -> Json:
     pairs = pair_judge_with_people_mean(found, who, found.overall)
     question = single or LabelQuestion(id="", low=scale[0], high=scale[1], whole=False)
-    samples = len(np.unique(pairs.cluster))
-    knots = (
-        fit_map_knots(pairs.x, pairs.y, "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear", question)
-        if pairs.n
-        else ()
-    )
+    kind: MapKind = "isotonic" if len(np.unique(pairs.cluster)) >= LEAST_ISOTONIC_SAMPLES else "linear"
+    knots = fit_map_knots(pairs.x, pairs.y, kind, question) if pairs.n else ()
+    step = (scale[1] - scale[0]) / SCATTER_STEPS
+    near = np.stack([np.round(np.round(one / step) * step, 6) for one in (pairs.x, pairs.y)])
+    points, counts = np.unique(near, axis=1, return_counts=True)
     return {
         "judge": who,
-        "points": _bin_scatter_points(pairs, scale),
+        "points": [[float(x), float(y), int(many)] for x, y, many in zip(*points, counts, strict=True)],
         "pearson": measure_pair_pearson(pairs).value,
         "bias": float((pairs.x - pairs.y).mean()) if pairs.n else None,
         "n": pairs.n,
@@ -202,36 +195,13 @@ def _judge_scatter_json(found: LabelledOutputs, who: str, scale: Sequence[float]
     }
 
 
-def _bin_scatter_points(pairs: AnswerPairs, scale: Sequence[float]) -> list[list[float]]:
-    step = (scale[1] - scale[0]) / SCATTER_STEPS
-    points, counts = np.unique(
-        np.stack([_round_to_scatter_step(one, step) for one in (pairs.x, pairs.y)]), axis=1, return_counts=True
-    )
-    return [[float(x), float(y), int(many)] for x, y, many in zip(*points, counts, strict=True)]
-
-
-def _round_to_scatter_step(values: Floats, step: float) -> Floats:
-    return np.round(np.round(values / step) * step, 6)
-
-
-def _recommended_panel_json(one: RecommendedPanel | NoRecommendedPanel, warnings: Sequence[str]) -> Json:
-    written = CALIBRATION_JSON.to_json(one)
-    if isinstance(one, NoRecommendedPanel):
-        return {"chosen": None, **written}
-    candidates = written.pop("candidates")
-    return {**written, "warnings": list(warnings), "candidates": candidates}
-
-
-def _sample_calibration_map(one: CalibrationMap) -> list[list[float]]:
-    """The map at its ends and in the middle, for a table."""
-    if not one.knots:
-        return []
-    at = np.unique(np.linspace(one.knots[0][0], one.knots[-1][0], 3))
-    return [[float(x), float(y)] for x, y in zip(at, one.apply(at), strict=True)]
-
-
 def _write_map_knots(one: CalibrationMap) -> Json:
-    return {"knots": [list(knot) for knot in one.knots], "points": _sample_calibration_map(one)}
+    """The map as it is, and at its ends and in the middle for a table."""
+    if not one.knots:
+        return {"knots": [], "points": []}
+    at = np.unique(np.linspace(one.knots[0][0], one.knots[-1][0], 3))
+    points = [[float(x), float(y)] for x, y in zip(at, one.apply(at), strict=True)]
+    return {"knots": [list(knot) for knot in one.knots], "points": points}
 
 
 def _write_map_gain(one: CalibrationMap) -> Json:

@@ -46,9 +46,8 @@ class HumanAgreement:
     who: str = field(metadata=json_key("judge"))
     question: str
     alpha: AgreementFigure
-    each: AgreementFigure = field(
-        metadata=json_key("alpha_each_person")
-    )  # Against single persons instead of their mean.
+    # Against single persons instead of their mean.
+    each: AgreementFigure = field(metadata=json_key("alpha_each_person"))
     kappa: AgreementFigure | None
     pearson: AgreementFigure
     spearman: AgreementFigure
@@ -101,15 +100,15 @@ def _measure_human_agreement(
     labelled: LabelledOutputs, who: str, name: str, questions: LabelQuestions
 ) -> HumanAgreement:
     pairs = pair_judge_with_people_mean(labelled, who, questions)
-    whole = len(questions) == 1 and questions[0].whole
+    kappa = None
+    if len(questions) == 1 and questions[0].whole:
+        kappa = measure_pair_kappa(pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels())
     return HumanAgreement(
         who=who,
         question=name,
         alpha=measure_pair_alpha(pairs),
         each=measure_pair_alpha(pair_judge_with_each_rater(labelled, who, questions)),
-        kappa=measure_pair_kappa(pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels())
-        if whole
-        else None,
+        kappa=kappa,
         pearson=measure_pair_pearson(pairs),
         spearman=measure_pair_spearman(pairs),
     )
@@ -165,18 +164,18 @@ def align_run_with_labels(table: RunTable, labels: Sequence[Label]) -> HumanAlig
 def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
     """The same from outputs that have labels; grey where these are too few to tell."""
     if not labelled.judges:
-        return _unknown_human_alignment(
-            AgreementFigure(value=None, method="", n=0, samples=0, why="no judge answered anything")
-        )
+        return _unknown_human_alignment(0, 0, "no judge answered anything")
     found = measure_pair_alpha(pair_judge_with_people_mean(labelled, labelled.answerers[-1], labelled.overall))
     if found.samples < LEAST_JACKKNIFE_SAMPLES:
-        return _unknown_human_alignment(
-            replace(found, why=_describe_too_few_labels(found.samples, labelled.samples)),
-            LEAST_JACKKNIFE_SAMPLES - found.samples,
-        )
+        more = "with an answer of the judges" if found.samples < labelled.samples else ""
+        why = describe_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
+        return _unknown_human_alignment(found.n, found.samples, why, LEAST_JACKKNIFE_SAMPLES - found.samples)
     if found.value is None:
-        return _unknown_human_alignment(found)
-    colour = band(found.value)
+        return _unknown_human_alignment(found.n, found.samples, found.why)
+    colour, interval = band(found.value), ""
+    if found.low is not None and found.high is not None:
+        interval = f", 95 % interval {format_number(found.low)} to {format_number(found.high)}"
+    outputs = format_plural(found.n, "labelled output")
     return HumanAlignment(
         colour=colour,
         alpha=found.value,
@@ -184,36 +183,15 @@ def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
         high=found.high,
         n=found.n,
         samples=found.samples,
-        says=_describe_human_alignment(found.value, found),
+        says=f"Krippendorff's α {format_number(found.value)}{interval}, {outputs}",
         advice="" if colour == "green" else _ALIGNMENT_ADVICE,
     )
 
 
-def _unknown_human_alignment(found: AgreementFigure, more: int = 0) -> HumanAlignment:
+def _unknown_human_alignment(n: int, samples: int, why: str, more: int = 0) -> HumanAlignment:
     which = format_plural(more, "more sample") if more else "more outputs, good ones and bad ones"
-    return HumanAlignment(
-        colour="grey",
-        alpha=None,
-        low=None,
-        high=None,
-        n=found.n,
-        samples=found.samples,
-        says=found.why,
-        advice=f"Have people score {which}.",
-    )
-
-
-def _describe_too_few_labels(answered: int, labelled: int) -> str:
-    more = "with an answer of the judges" if answered < labelled else ""
-    return describe_too_few(answered, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
-
-
-def _describe_human_alignment(value: float, found: AgreementFigure) -> str:
-    ends = (
-        "" if found.low is None or found.high is None else f"{format_number(found.low)} to {format_number(found.high)}"
-    )
-    interval = f", 95 % interval {ends}" if ends else ""
-    return f"Krippendorff's α {format_number(value)}{interval}, {format_plural(found.n, 'labelled output')}"
+    advice = f"Have people score {which}."
+    return HumanAlignment(colour="grey", alpha=None, low=None, high=None, n=n, samples=samples, says=why, advice=advice)
 
 
 HUMAN_AGREEMENT_METHOD = "Krippendorff's α between panel and people"
@@ -274,9 +252,7 @@ def measure_pair_pearson(pairs: AnswerPairs) -> AgreementFigure:
 
 def measure_pair_spearman(pairs: AnswerPairs) -> AgreementFigure:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing theirs."""
-    ranks = AnswerPairs(
-        x=_rank_paired_answers(pairs.x), y=_rank_paired_answers(pairs.y), place=pairs.place, cluster=pairs.cluster
-    )
+    ranks = replace(pairs, x=_rank_paired_answers(pairs.x), y=_rank_paired_answers(pairs.y))
     return _measure_agreement_figure(ranks, _pearson_from_sums, "Spearman")
 
 
@@ -287,20 +263,15 @@ def _measure_agreement_figure(
     plain = AgreementFigure(value=None, method=method, n=pairs.n, samples=samples)
     if pairs.n < LEAST_PAIRS:
         return replace(plain, why=describe_too_few(pairs.n, "output", LEAST_PAIRS, more="that both answered"))
-    found = jackknife_interval(
-        _sum_pairs_by_cluster(pairs), statistic, level=INTERVAL_LEVEL, method=method, bent=FISHER_TRANSFORM
-    )
+    # By cluster: how many, and the sums of x, y, x², y², xy, both moved by the same amount so that they stay small.
+    middle = (pairs.x.mean() + pairs.y.mean()) / 2
+    x, y = pairs.x - middle, pairs.y - middle
+    parts = sum_by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), pairs.cluster)
+    found = jackknife_interval(parts, statistic, level=INTERVAL_LEVEL, method=method, bent=FISHER_TRANSFORM)
     if isinstance(found, Undefined):
         same = np.ptp(np.concatenate([pairs.x, pairs.y])) == 0
         return replace(plain, why="all answers are the same" if same else "one side never varies")
     return replace(plain, value=found.value, low=found.low, high=found.high, why=found.why)
-
-
-def _sum_pairs_by_cluster(pairs: AnswerPairs) -> Floats:
-    """By cluster: how many, and the sums of x, y, x², y², xy, both moved by the same amount so that they stay small."""
-    middle = (pairs.x.mean() + pairs.y.mean()) / 2
-    x, y = pairs.x - middle, pairs.y - middle
-    return sum_by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), pairs.cluster)
 
 
 def _alpha_from_sums(sums: Floats) -> Floats:

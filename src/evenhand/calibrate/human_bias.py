@@ -61,17 +61,12 @@ def measure_human_biases(labelled: LabelledOutputs, models: Mapping[str, str]) -
     for name, questions in group_label_questions(labelled):
         for who in labelled.answerers:
             pairs = pair_judge_with_people_mean(labelled, who, questions)
-            yield _measure_human_harshness(pairs, who, name)
+            harshness = JudgeBias(kind="harshness", who=who, question=name)
+            yield _estimate_mean_judge_error(pairs.x - pairs.y, pairs.cluster, harshness)
             yield _measure_human_length_bias(labelled, pairs, who, name)
             if who != PANEL_ANSWERER:
                 yield _measure_human_position_bias(labelled, pairs, who, name)
                 yield _measure_human_self_preference(labelled, pairs, who, name, models)
-
-
-def _measure_human_harshness(pairs: AnswerPairs, who: str, name: str) -> JudgeBias:
-    return _estimate_mean_judge_error(
-        pairs.x - pairs.y, pairs.cluster, JudgeBias(kind="harshness", who=who, question=name)
-    )
 
 
 def _measure_human_length_bias(labelled: LabelledOutputs, pairs: AnswerPairs, who: str, name: str) -> JudgeBias:
@@ -102,20 +97,18 @@ def _measure_human_self_preference(
     plain = JudgeBias(kind="self-preference", who=who, question=name)
     if not models:
         return replace(plain, n=pairs.n, why="the run does not tell which models made the outputs")
-    own = [variant for variant, model in models.items() if _is_same_model_maker(who, model)]
+    maker = identify_model_maker(who)
+    own = [
+        variant
+        for variant, model in models.items()
+        if who == model or (maker is not None and maker == identify_model_maker(model))
+    ]
     if not own:
         return replace(plain, n=pairs.n, why="no variant is by this judge's model or its maker")
     known = np.array([name in models for name in labelled.variants])[labelled.variant[pairs.place]]
     ours = np.array([name in own for name in labelled.variants])[labelled.variant[pairs.place]]
     gap = _contrast_errors_within_clusters((pairs.x - pairs.y)[known], pairs.cluster[known], ours[known])
     return _estimate_mean_judge_error(gap, None, plain, "with labels on both its own and another's output")
-
-
-def _is_same_model_maker(judge: str, model: str) -> bool:
-    """Whether a judge and a model are one, or of one maker."""
-    return judge == model or (
-        identify_model_maker(judge) is not None and identify_model_maker(judge) == identify_model_maker(model)
-    )
 
 
 def _contrast_errors_within_clusters(error: Floats, cluster: Integers, first: NDArray[np.bool_]) -> Floats:

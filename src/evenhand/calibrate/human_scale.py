@@ -13,7 +13,6 @@ from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     AnswerPairs,
-    Integers,
     LabelledOutputs,
     OutputColumns,
     answers_by_judge,
@@ -82,14 +81,17 @@ def _fit_calibration_map(
     if samples < LEAST_MAP_SAMPLES:
         why = describe_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
         return CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
-    held = _map_held_out_scores(pairs, unit, kind, question, rng)
-    before, after = (one - pairs.y for one in (pairs.x, held))
-    knots = fit_map_knots(pairs.x, pairs.y, kind, question)
+    mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
+    for held in split_samples_into_folds(np.unique(unit), rng):
+        rows = np.isin(unit, held)
+        x, y = np.array(fit_map_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
+        mapped[rows] = np.interp(pairs.x[rows], x, y)
+    before, after = (one - pairs.y for one in (pairs.x, mapped))
     return CalibrationMap(
         who=who,
         question=question.id,
         kind=kind,
-        knots=knots,
+        knots=fit_map_knots(pairs.x, pairs.y, kind, question),
         before=float(np.sqrt((before**2).mean())),
         after=float(np.sqrt((after**2).mean())),
         gain=mean_interval(before**2 - after**2, level=INTERVAL_LEVEL, clusters=unit.tolist()),
@@ -104,21 +106,8 @@ def _order_pairs_by_sample(pairs: AnswerPairs, labelled: LabelledOutputs) -> Ans
     order = sorted(range(pairs.n), key=lambda row: (ids[row], int(labelled.variant[pairs.place[row]])))
     first: dict[int, int] = {}
     cluster = [first.setdefault(int(pairs.cluster[row]), len(first)) for row in order]
-    return AnswerPairs(
-        x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=np.array(cluster, dtype=np.int64)
-    )
-
-
-def _map_held_out_scores(
-    pairs: AnswerPairs, unit: Integers, kind: MapKind, question: LabelQuestion, rng: np.random.Generator
-) -> Floats:
-    """Each score through a map that was fitted without its sample."""
-    mapped = np.empty_like(pairs.x)
-    for held in split_samples_into_folds(np.unique(unit), rng):
-        rows = np.isin(unit, held)
-        x, y = np.array(fit_map_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
-        mapped[rows] = np.interp(pairs.x[rows], x, y)
-    return mapped
+    numbered = np.array(cluster, dtype=np.int64)
+    return AnswerPairs(x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=numbered)
 
 
 def fit_map_knots(x: Floats, y: Floats, kind: MapKind, question: LabelQuestion) -> MapKnots:
@@ -157,15 +146,11 @@ def _fit_isotonic_map(x: Floats, y: Floats) -> MapKnots:
         while len(pools) > 1 and pools[-2][0] >= pools[-1][0]:
             (low, light, few), (high, heavy, more) = pools[-2:]
             pools[-2:] = [((low * light + high * heavy) / (light + heavy), light + heavy, few + more)]
-    return tuple(_isotonic_pool_ends(at, pools))
-
-
-def _isotonic_pool_ends(at: Floats, pools: list[tuple[float, float, int]]) -> Iterator[tuple[float, float]]:
-    """The first and the last score of each pool: between them the map is level."""
-    start = 0
-    for mean, _, many in pools:
-        yield from ((float(at[place]), mean) for place in dict.fromkeys((start, start + many - 1)))
+    knots, start = [], 0
+    for mean, _, many in pools:  # The first and the last score of each pool: between them the map is level.
+        knots += [(float(at[place]), mean) for place in dict.fromkeys((start, start + many - 1))]
         start += many
+    return tuple(knots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,10 +182,11 @@ def _estimate_human_mean(
     outputs = OutputColumns(table, own * len(table.variants) + variant)
     columns = answers_by_judge(table, labelled.judges, question.id)
     judged = outputs.mean(columns[PANEL_ANSWERER] if PANEL_ANSWERER in columns else columns[labelled.judges[0]])
-    people = _people_means_by_sample(table, labelled, question, variant)
-    human = [people.get(table.samples[place]) for place in own]
+    means = labelled.mean(question)
+    rows = np.flatnonzero((labelled.variant == variant) & np.isfinite(means))
+    people = {labelled.ids[row]: float(means[row]) for row in rows}
     spoke = np.flatnonzero(np.isfinite(judged))
-    known = [human[row] for row in spoke]
+    known = [people.get(table.samples[place]) for place in own[spoke]]
     plain = HumanMean(
         variant=table.variants[variant],
         question=question.id,
@@ -213,19 +199,7 @@ def _estimate_human_mean(
         powered = powered_mean(judged[spoke], known, clusters=outputs.clusters()[spoke].tolist())
     except InputError as error:
         return replace(plain, why=error.faults[0].what)
-    return replace(plain, powered=_clamp_human_mean(powered, question))
-
-
-def _clamp_human_mean(powered: Powered, question: LabelQuestion) -> Powered:
-    """People cannot give more than the scale has: the interval ends where it does."""
+    # People cannot give more than the scale has: the interval ends where it does.
     low, high = (min(question.high, max(question.low, end)) for end in (powered.low, powered.high))
     estimate = min(high, max(low, powered.estimate))
-    return replace(powered, estimate=estimate, low=low, high=high)
-
-
-def _people_means_by_sample(
-    table: RunTable, labelled: LabelledOutputs, question: LabelQuestion, variant: int
-) -> dict[str, float]:
-    means = labelled.mean(question)
-    rows = np.flatnonzero((labelled.variant == variant) & np.isfinite(means))
-    return {labelled.ids[row]: float(means[row]) for row in rows}
+    return replace(plain, powered=replace(powered, estimate=estimate, low=low, high=high))

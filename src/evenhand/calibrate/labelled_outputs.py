@@ -78,6 +78,11 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
     questions = tuple(one for id, one in asked.items() if id in named)
     raters = tuple(sorted({one.rater for one in labels}))
     judges = list_answering_judges(table)
+    people: dict[str, Floats] = {}
+    row = {rater: place for place, rater in enumerate(raters)}
+    for label, place in zip(labels, np.searchsorted(keys, at), strict=True):
+        rows = people.setdefault(label.criterion, np.full((len(raters), len(keys)), np.nan))
+        rows[row[label.rater], place] = float(label.score)
     return LabelledOutputs(
         questions=questions,
         judges=judges,
@@ -87,7 +92,7 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
         variant=keys % width,
         cluster=outputs.clusters(),
         length=outputs.mean(table.length),
-        people=_arrange_labels_by_rater(labels, np.searchsorted(keys, at), len(keys), raters),
+        people=people,
         answers={
             (who, one.id): outputs.mean(column)
             for one in questions
@@ -153,17 +158,6 @@ class OutputColumns:
         return found
 
 
-def _arrange_labels_by_rater(
-    labels: Sequence[Label], at: Integers, outputs: int, raters: tuple[str, ...]
-) -> dict[str, Floats]:
-    row = {rater: place for place, rater in enumerate(raters)}
-    people: dict[str, Floats] = {}
-    for label, place in zip(labels, at, strict=True):
-        rows = people.setdefault(label.criterion, np.full((len(raters), outputs), np.nan))
-        rows[row[label.rater], place] = float(label.score)
-    return people
-
-
 LabelQuestions = Sequence[LabelQuestion]
 AnswersByQuestion = Mapping[str, Floats]  # By question.
 
@@ -190,37 +184,35 @@ class AnswerPairs:
 
 def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside the mean of people."""
-    return _join_answer_pairs(
-        labelled, questions, [(_judge_answers(labelled, who, questions), _mean_rater_answers(labelled, questions))]
-    )
+    sides = (_judge_answers(labelled, who, questions), _mean_rater_answers(labelled, questions))
+    return _join_answer_pairs(labelled, questions, [sides])
 
 
 def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question: LabelQuestion) -> AnswerPairs:
     """A judge beside the middle answer of people, on one question."""
-    middle = {question.id: _median_over_raters(labelled.people[question.id])}
-    return _join_answer_pairs(labelled, [question], [(_judge_answers(labelled, who, [question]), middle)])
+    rows = labelled.people[question.id]
+    middle = np.full(rows.shape[1], np.nan)
+    there = np.isfinite(rows).any(axis=0)
+    if there.any():
+        middle[there] = np.nanmedian(rows[:, there], axis=0)
+    sides = (_judge_answers(labelled, who, [question]), {question.id: middle})
+    return _join_answer_pairs(labelled, [question], [sides])
 
 
 def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside every single person."""
     said = _judge_answers(labelled, who, questions)
-    persons = range(len(labelled.raters))
-    return _join_answer_pairs(
-        labelled, questions, [(said, _rater_answers(labelled, row, questions)) for row in persons]
-    )
+    sides = [(said, _rater_answers(labelled, row, questions)) for row in range(len(labelled.raters))]
+    return _join_answer_pairs(labelled, questions, sides)
 
 
 def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuestions) -> AnswerPairs:
     """Every person beside the mean of the others: the most that a judge can be asked for."""
-    persons = range(len(labelled.raters))
-    return _join_answer_pairs(
-        labelled,
-        questions,
-        [
-            (_rater_answers(labelled, row, questions), _mean_rater_answers(labelled, questions, but=row))
-            for row in persons
-        ],
-    )
+    sides = [
+        (_rater_answers(labelled, row, questions), _mean_rater_answers(labelled, questions, but=row))
+        for row in range(len(labelled.raters))
+    ]
+    return _join_answer_pairs(labelled, questions, sides)
 
 
 def _judge_answers(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswersByQuestion:
@@ -236,14 +228,6 @@ def _mean_rater_answers(
 ) -> AnswersByQuestion:
     rows = [row for row in range(len(labelled.raters)) if row != but]
     return {one.id: mean_over_raters(labelled.people[one.id][rows]) for one in questions}
-
-
-def _median_over_raters(rows: Floats) -> Floats:
-    found = np.full(rows.shape[1], np.nan)
-    there = np.isfinite(rows).any(axis=0)
-    if there.any():
-        found[there] = np.nanmedian(rows[:, there], axis=0)
-    return found
 
 
 def _join_answer_pairs(

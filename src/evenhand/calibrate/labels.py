@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -57,7 +57,9 @@ def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
     reader = _LabelReader(table)
     found: dict[_LabelKey, tuple[int, Label]] = {}
     faults: list[Fault] = []
-    for number, line in _number_label_lines(text):
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
         try:
             label = reader.label(line)
         except InputError as error:
@@ -72,10 +74,6 @@ def read_labels(text: str, where: str, table: RunTable) -> tuple[Label, ...]:
     if faults:
         raise InputError(*faults)
     return tuple(label for _, label in found.values())
-
-
-def _number_label_lines(text: str) -> Iterator[tuple[int, str]]:
-    return ((number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
 class _LabelReader:
@@ -107,19 +105,15 @@ class _LabelReader:
     def _check_sample(self, name: str, faults: list[Fault]) -> str:
         if name and name not in self.samples:
             at = bisect(self.ordered, name)  # Of a hundred thousand ids, those that begin alike.
-            hint = (
-                suggest_close_word(name, self.ordered[max(0, at - 100) : at + 100])
-                or "evenhand report RUN --json lists them"
-            )
-            faults.append(Fault(f"the run has no sample {name!r}", hint))
+            close = suggest_close_word(name, self.ordered[max(0, at - 100) : at + 100])
+            faults.append(Fault(f"the run has no sample {name!r}", close or "evenhand report RUN --json lists them"))
         return name
 
     def _check_variant(self, name: str, faults: list[Fault]) -> str:
         if name and name not in self.variants:
             faults.append(Fault(f"the run has no variant {name!r}", suggest_known_word(name, self.variants)))
         if not name and len(self.variants) > 1:
-            hint = f"one of {', '.join(self.variants)}"
-            faults.append(Fault("which variant? the run has several", hint))
+            faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
         return name or self.variants[0]
 
     def _find_question(self, name: str, faults: list[Fault]) -> LabelQuestion | None:
@@ -214,7 +208,13 @@ class LabelQuestion:
 def list_label_questions(table: RunTable) -> dict[str, LabelQuestion]:
     """The questions of a run by id; the score too, where its rubrics share one scale."""
     asked = {
-        one["id"]: _build_label_question(one)
+        one["id"]: LabelQuestion(
+            id=one["id"],
+            low=one["ends"][0],
+            high=one["ends"][1],
+            whole=one["scale"].startswith(_WHOLE_NUMBER_SCALES),
+            weight=float(one["weight"]),
+        )
         for rubric in table.frame.rubrics
         for one in rubric["criteria"]
         if one["id"] in table.criteria
@@ -232,14 +232,3 @@ def find_ambiguous_label_scales(table: RunTable) -> set[str]:
         for one in rubric["criteria"]:
             seen.setdefault(one["id"], set()).add(one["scale"])
     return {id for id, scales in seen.items() if len(scales) > 1}
-
-
-def _build_label_question(one: Mapping[str, Any]) -> LabelQuestion:
-    low, high = one["ends"]
-    return LabelQuestion(
-        id=one["id"],
-        low=low,
-        high=high,
-        whole=one["scale"].startswith(_WHOLE_NUMBER_SCALES),
-        weight=float(one["weight"]),
-    )

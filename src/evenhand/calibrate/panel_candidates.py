@@ -98,18 +98,15 @@ def fit_judge_weights(said: Floats, people: Floats, weight: Floats, shrink: floa
     known = together > 0
     blended = np.where(known, products / np.where(known, together, 1.0), products.sum() / max(together.sum(), 1e-300))
     typical = float(np.diag(blended).mean()) or 1.0
-    return _round_judge_weights(
-        _minimize_judge_error(
-            _make_positive_definite((1 - shrink) * blended + shrink * typical * np.eye(len(blended)), typical)
-        )
-    )
-
-
-def _make_positive_definite(matrix: Floats, typical: float) -> Floats:
-    """Means over different cells need not fit together: what is below 0 is lifted to a trifle."""
+    matrix = (1 - shrink) * blended + shrink * typical * np.eye(len(blended))
+    # Means over different cells need not fit together: what is below 0 is lifted to a trifle.
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    lifted: Floats = (vectors * np.maximum(values, 1e-6 * typical)) @ vectors.T
-    return lifted
+    weights = _minimize_judge_error((vectors * np.maximum(values, 1e-6 * typical)) @ vectors.T)
+    # Two decimals, and nobody who hardly counts: what is fitted is what a file can say.
+    kept = np.where(weights >= LEAST_JUDGE_WEIGHT, weights, 0.0)
+    rounded: Floats = np.round(kept / kept.sum(), 2)
+    whole: Floats = rounded / rounded.sum()
+    return whole
 
 
 def _minimize_judge_error(matrix: Floats) -> Floats:
@@ -143,14 +140,6 @@ def _solve_active_judges(matrix: Floats, found: Floats, active: NDArray[np.bool_
         active &= found > 1e-12
 
 
-def _round_judge_weights(weights: Floats) -> Floats:
-    """Two decimals, and nobody who hardly counts: what is fitted is what a file can say."""
-    kept = np.where(weights >= LEAST_JUDGE_WEIGHT, weights, 0.0)
-    rounded: Floats = np.round(kept / kept.sum(), 2)
-    whole: Floats = rounded / rounded.sum()
-    return whole
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCells:
     """One row per output and question; `unit` numbers the independent samples in the order of their ids.
@@ -175,7 +164,12 @@ class LabelledCells:
 
 def collect_labelled_cells(labelled: LabelledOutputs) -> LabelledCells:
     """The cells of all questions that make up the overall figure."""
-    unit = _number_clusters_by_sample(labelled)
+    # Clusters are numbered by the first of their samples' ids: the order of samples in a run must not matter.
+    first: dict[int, str] = {}
+    for cluster, id in zip(labelled.cluster.tolist(), labelled.ids, strict=True):
+        first[cluster] = min(id, first.get(cluster, id))
+    number = {cluster: place for place, cluster in enumerate(sorted(first, key=lambda one: first[one]))}
+    unit = np.array([number[cluster] for cluster in labelled.cluster.tolist()], dtype=np.int64)
     parts = [_collect_question_cells(labelled, question, unit) for question in labelled.overall]
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return LabelledCells(judges=labelled.judges, **columns)
@@ -187,29 +181,16 @@ def _collect_question_cells(labelled: LabelledOutputs, question: LabelQuestion, 
     said = np.stack([labelled.answers[judge, question.id][rows] for judge in labelled.judges], axis=1)
     panel = labelled.answers[labelled.answerers[-1], question.id][rows]
     said, people, panel = ((one - question.low) / question.span for one in (said, people[rows], panel))
+    # The mean of all but the sample's own labels, so that a silent judge gains nothing from them.
+    own = unit[rows]
+    sums, others = np.bincount(own, weights=people), len(people) - np.bincount(own)[own]
+    guess = np.where(others > 0, (people.sum() - sums[own]) / np.maximum(others, 1), 0.5)
     return {
         "said": said,
         "people": people,
-        "guess": _guess_from_other_labels(people, unit[rows]),
+        "guess": guess,
         "weight": np.full(len(rows), question.weight),
-        "unit": unit[rows],
+        "unit": own,
         "place": rows,
         "panel": panel,
     }
-
-
-def _guess_from_other_labels(people: Floats, unit: Integers) -> Floats:
-    """The mean of all but the sample's own labels, so that a silent judge gains nothing from them."""
-    sums, counts = np.bincount(unit, weights=people), np.bincount(unit)
-    others = len(people) - counts[unit]
-    guess: Floats = np.where(others > 0, (people.sum() - sums[unit]) / np.maximum(others, 1), 0.5)
-    return guess
-
-
-def _number_clusters_by_sample(labelled: LabelledOutputs) -> Integers:
-    """Clusters numbered by the first of their samples' ids: the order of samples in a run must not matter."""
-    first: dict[int, str] = {}
-    for cluster, id in zip(labelled.cluster.tolist(), labelled.ids, strict=True):
-        first[cluster] = min(id, first.get(cluster, id))
-    number = {cluster: place for place, cluster in enumerate(sorted(first, key=lambda one: first[one]))}
-    return np.array([number[cluster] for cluster in labelled.cluster.tolist()], dtype=np.int64)

@@ -24,31 +24,23 @@ def build_compare_badges(facts: CompareFacts) -> tuple[Badge, ...]:
 
 def _build_judges_agree_badge(facts: CompareFacts) -> Badge:
     """The variant that its judges agree on least speaks for both."""
-    seen = {name: agreed for name, agreed in facts.agreed.items() if isinstance(agreed.pearson, Agreement)}
+    seen = {
+        name: (agreed.pearson.value, agreed)
+        for name, agreed in facts.agreed.items()
+        if isinstance(agreed.pearson, Agreement)
+    }
     if not seen:
         why = next((found.pearson for found in facts.agreed.values()), None)
         says = "fewer than two judges" if why is None or isinstance(why, Agreement) else why.why
         return _build_badge("judges agree", "grey", None, says, "Ask a second judge, on outputs that differ.")
-    name, agreed = max(
-        seen.items(),
-        key=lambda one: (_BADGE_COLOURS.index(_colour_judge_agreement(one[1])), -_mean_judge_correlation(one[1])),
-    )
-    says = f"mean correlation {format_score(_mean_judge_correlation(agreed))} of {agreed.judges} judges on {name}"
+    name = max(seen, key=lambda one: (_BADGE_COLOURS.index(_colour_judge_agreement(seen[one][1])), -seen[one][0]))
+    correlation, agreed = seen[name]
+    says = f"mean correlation {format_score(correlation)} of {agreed.judges} judges on {name}"
     if isinstance(agreed.alpha, Agreement):
         says += f", Krippendorff's α {format_score(agreed.alpha.value)}"
     asked = f"a mean correlation of {LEAST_JUDGE_AGREEMENT}" + (f" and an α of {AGREED}" if agreed.alpha else "")
-    return _build_badge(
-        "judges agree",
-        _colour_judge_agreement(agreed),
-        _mean_judge_correlation(agreed),
-        says,
-        f"Sharpen the rubric until the judges reach {asked}.",
-    )
-
-
-def _mean_judge_correlation(agreed: JudgeAgreement) -> float:
-    assert isinstance(agreed.pearson, Agreement)
-    return agreed.pearson.value
+    advice = f"Sharpen the rubric until the judges reach {asked}."
+    return _build_badge("judges agree", _colour_judge_agreement(agreed), correlation, says, advice)
 
 
 def _colour_judge_agreement(agreed: JudgeAgreement) -> BadgeColour:
@@ -63,17 +55,15 @@ def _build_significance_badge(facts: CompareFacts) -> Badge:
         says = f"{format_plural(facts.pairs, 'pair')}: nothing to test"
         return _build_badge(name, "grey", None, says, "Score the same samples with both variants.")
     says = describe_difference(facts.composite) + describe_adjusted_p_value(facts.p, facts.tests)
-    return _build_badge(
-        name, "green" if facts.significant else "red", facts.p, says, "Add samples, or make a larger change."
-    )
+    colour: BadgeColour = "green" if facts.significant else "red"
+    return _build_badge(name, colour, facts.p, says, "Add samples, or make a larger change.")
 
 
 def _build_saturation_badge(facts: CompareFacts) -> Badge:
     found = facts.saturation
     if found is None or found.changed is None:
-        return _build_badge(
-            "saturated", "grey", None, "too few samples to tell", f"Score at least {facts.needed} samples."
-        )
+        advice = f"Score at least {facts.needed} samples."
+        return _build_badge("saturated", "grey", None, "too few samples to tell", advice)
     width = format_percent_tenths(found.changed)
     says = f"each of the last three tenths of the samples changed the interval's width by {width} at most"
     if found.moved is not None:
@@ -90,9 +80,8 @@ def build_human_aligned_badge(found: Agreement | Undefined | None) -> Badge:
         return _build_badge(name, "grey", None, "no labels", step)
     if isinstance(found, Undefined):
         return _build_badge(name, "grey", None, found.why, "Have people score more of the outputs.")
-    says = (
-        f"Krippendorff's α {format_score(found.value)} between panel and people, on {format_plural(found.n, 'output')}"
-    )
+    outputs = format_plural(found.n, "output")
+    says = f"Krippendorff's α {format_score(found.value)} between panel and people, on {outputs}"
     advice = f"Sharpen the rubric, or choose judges by evenhand calibrate, until α reaches {AGREED}."
     return _build_badge(name, band(found.value), found.value, says, advice)
 

@@ -33,18 +33,17 @@ def conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings) 
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     best = _find_best(one for one, found in rulings if found.verdict == "PROGRESS")
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    early, looked = _describe_looks(setting)
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if all(_may_ship(*pair) for pair in rulings) and not (missed or setting.forced) else 1,
-        headline=_write_headline(
-            worst.says, *_name_best(facts, best), *_describe_early_stop(setting), forced=setting.forced
-        ),
+        headline=_write_headline(worst.says, *_name_best(facts, best), *early, forced=setting.forced),
         sure=_describe_chance(lead, worst),
         control=setting.control,
         best=best.treatment if best else None,
         gates=_list_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
-        reasons=(*_list_reasons(lead, worst), *_describe_looks(setting), *missed, *_describe_forced(setting)),
+        reasons=(*_list_reasons(lead, worst), *looked, *missed, *_describe_forced(setting)),
         next_step=_advise_if_forced(setting) or worst.next_step,
     )
 
@@ -67,20 +66,15 @@ def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tupl
     return (f"Best of {len(facts)} treatments: {best.treatment} ({describe_points(best.composite)})",)
 
 
-def _describe_early_stop(setting: DecisionSettings) -> tuple[str, ...]:
-    if setting.looks is None or not (setting.tell_looks and setting.stopped_early):
-        return ()
-    return (f"Stopped after {setting.looks.taken[-1]:,} of {setting.looks.planned:,} samples: settled",)
-
-
-def _describe_looks(setting: DecisionSettings) -> tuple[str, ...]:
-    """That the run was looked at while it came in."""
+def _describe_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
     if setting.looks is None or not setting.tell_looks:
-        return ()
+        return (), ()
     *earlier, used = setting.looks.taken
+    after = f"after {used:,} of {setting.looks.planned:,} samples"
     times = f"{len(earlier) + 1} times, last" if earlier else "once,"
-    seen = f"The run was looked at {times} after {used:,} of {setting.looks.planned:,} samples"
-    return (f"{seen}; intervals and p allow for that.",)
+    looked = f"The run was looked at {times} {after}; intervals and p allow for that."
+    return ((f"Stopped {after}: settled",) if setting.stopped_early else ()), (looked,)
 
 
 def _write_headline(*sentences: str, forced: ForcedComparison | None) -> str:
@@ -166,6 +160,14 @@ def _describe_layer_gates(setting: DecisionSettings, scored: int) -> str:
 
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
+    layer_verdicts = {}
+    for name in facts.layers:
+        alone = facts.facts_of_layer(name)
+        one = rule_verdict(alone)
+        reasons = (*_describe_measured_difference(alone), *one.why)
+        layer_verdicts[name] = LayerVerdict(
+            verdict=one.verdict, rule=one.rule, reasons=reasons, next_step=one.next_step
+        )
     return Comparison(
         treatment=facts.treatment,
         control=facts.control,
@@ -178,7 +180,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         composite=facts.composite,
         p=facts.p,
         layers={name: layer.difference for name, layer in facts.layers.items()},
-        layer_verdicts={name: _conclude_layer_verdict(facts.facts_of_layer(name)) for name in facts.layers},
+        layer_verdicts=layer_verdicts,
         criteria=facts.criteria,
         spread=facts.spread,
         not_worse=facts.not_worse if found.verdict in UNCLEAR_VERDICTS else None,
@@ -200,26 +202,16 @@ def _describe_chance(facts: CompareFacts, found: VerdictRuling) -> str:
 
 
 def _list_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
-    return (_describe_pair_counts(facts), *_describe_measured_difference(facts), *found.why)
-
-
-def _conclude_layer_verdict(facts: CompareFacts) -> LayerVerdict:
-    found = rule_verdict(facts)
-    reasons = (*_describe_measured_difference(facts), *found.why)
-    return LayerVerdict(verdict=found.verdict, rule=found.rule, reasons=reasons, next_step=found.next_step)
-
-
-def _describe_pair_counts(facts: CompareFacts) -> str:
-    return (
+    counts = (
         f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
+    return (counts, *_describe_measured_difference(facts), *found.why)
 
 
 def _describe_measured_difference(facts: CompareFacts) -> tuple[str, ...]:
     if facts.composite is None:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
-    return (
-        f"{what} difference {describe_difference(facts.composite)}{describe_adjusted_p_value(facts.p, facts.tests)}.",
-    )
+    adjusted = describe_adjusted_p_value(facts.p, facts.tests)
+    return (f"{what} difference {describe_difference(facts.composite)}{adjusted}.",)

@@ -202,12 +202,9 @@ def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] |
 
 
 def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: Sequence[str]) -> Fault:
-    what = f"{one} was scored from {_join_layer_names(ours)}, {other} from {_join_layer_names(theirs)}"
+    first, second = (" + ".join(layers) or "no layers" for layers in (ours, theirs))
+    what = f"{one} was scored from {first}, {other} from {second}"
     return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
-
-
-def _join_layer_names(layers: Sequence[str]) -> str:
-    return " + ".join(layers) or "no layers"
 
 
 def describe_points(found: Difference | None) -> str:
@@ -237,19 +234,15 @@ def describe_difference_chance(found: Difference | None, equal: str, also: str =
     """How sure, in plain words with the number behind them."""
     if found is None:
         return "There are too few pairs to say how sure."
+    interval = describe_difference_interval(found)
+    if found.bounded and found.low < found.high:
+        interval += " points"
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
-        return (
-            f"Allowing for every look at the run, {format_p_value(found.p)}{also}; "
-            f"{describe_difference_interval(found)}{_difference_unit(found)}."
-        )
+        return f"Allowing for every look at the run, {format_p_value(found.p)}{also}; {interval}."
     often = f"a difference this large would come up in {describe_p_value(found.p)} ({format_p_value(found.p)}{also})"
-    return f"If {equal}, {often}; {describe_difference_interval(found)}{_difference_unit(found)}."
+    return f"If {equal}, {often}; {interval}."
 
 
 def describe_adjusted_p_value(p: float | None, tests: int) -> str:
     """What is said behind a p-value where several treatments were tried."""
     return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"
-
-
-def _difference_unit(found: Difference) -> str:
-    return " points" if found.bounded and found.low < found.high else ""

@@ -30,7 +30,9 @@ def decision_json(decision: CompareDecision) -> Json:
 def value_json(value: Any, name: str = "") -> Any:
     """A value by its fields. `json` in the metadata of a field is its name in JSON, None where it is not told."""
     if isinstance(value, float):
-        return _round_float(value, name)
+        if name in _SIGNIFICANT_FIELDS:
+            return float(f"{value:.4g}") if math.isfinite(value) else None
+        return value if name in _UNROUNDED_FIELDS else round_for_json(value)
     if isinstance(value, Mapping):
         return {key: value_json(one) for key, one in value.items()}
     if isinstance(value, (tuple, list)):
@@ -46,14 +48,6 @@ def _json_names(kind: Any) -> dict[str, str]:
     """The name in JSON of every field that is told; at how many looks a difference may have stopped is not."""
     names = {one.name: one.metadata.get("json", one.name) for one in fields(kind)}
     return {own: told for own, told in names.items() if told is not None and own != "looks"}
-
-
-def _round_float(value: float, name: str) -> float | None:
-    if name in _UNROUNDED_FIELDS:
-        return value
-    if name in _SIGNIFICANT_FIELDS:
-        return float(f"{value:.4g}") if math.isfinite(value) else None
-    return round_for_json(value)
 
 
 def read_decision(data: Mapping[str, Any]) -> CompareDecision:

@@ -11,13 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateState, RowScores, VariantColumn
-from evenhand.compare.facts import (
-    CompareFacts,
-    DifferenceHistogram,
-    JudgeAgreement,
-    LayerFacts,
-    NotWorseResult,
-)
+from evenhand.compare.facts import CompareFacts, DifferenceHistogram, JudgeAgreement, LayerFacts, NotWorseResult
 from evenhand.errors import Fault, InputError, suggest_known_word
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import Undefined
@@ -90,17 +84,15 @@ def measure_treatments(
     tested = [place for place, facts in enumerate(found) if facts.p is not None]
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
-    lost = holm([facts.lost.p for facts in found]).p
-    return [
-        replace(facts, lost=replace(facts.lost, p=p), layers=layers)
-        for facts, p, layers in zip(found, lost, _adjust_layer_p_values(found), strict=True)
-    ]
-
-
-def _adjust_layer_p_values(found: Sequence[CompareFacts]) -> list[dict[str, LayerFacts]]:
-    """The layers of every treatment, their p-values adjusted over all of them."""
     adjusted = iter(holm([layer.p_held for facts in found for layer in facts.layers.values()]).p)
-    return [{name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()} for facts in found]
+    return [
+        replace(
+            facts,
+            lost=replace(facts.lost, p=p),
+            layers={name: replace(layer, p_held=next(adjusted)) for name, layer in facts.layers.items()},
+        )
+        for facts, p in zip(found, holm([facts.lost.p for facts in found]).p, strict=True)
+    ]
 
 
 def _measure_treatment_facts(
@@ -229,9 +221,8 @@ def _histogram_differences(differences: Floats) -> DifferenceHistogram | None:
         width = (high - low) / _MOST_HISTOGRAM_BARS
         edges = width * np.arange(math.floor(low / width), math.ceil(high / width) + 1)
     counts, edges = np.histogram(differences, bins=edges)
-    return DifferenceHistogram(
-        edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=float(differences.mean())
-    )
+    mean = float(differences.mean())
+    return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)
 
 
 def _test_paired_difference(differences: Floats, setting: DecisionSettings) -> Difference | None:

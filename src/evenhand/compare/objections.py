@@ -42,17 +42,14 @@ def _object_to_low_layer(facts: CompareFacts) -> ShippingObjection | None:
     if not low:
         return None
     reasons = tuple(
-        (
-            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, and {format_score(layer.gate)} "
-            f"is asked."
-        )
+        f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
+        f"and {format_score(layer.gate)} is asked."
         if layer.below
         else describe_lower_layer(name, layer.difference)
         for name, layer in low.items()
     )
-    return ShippingObjection(
-        what="a layer is low", reasons=reasons, next_step=f"Bring {join_names(low)} up before shipping."
-    )
+    step = f"Bring {join_names(low)} up before shipping."
+    return ShippingObjection(what="a layer is low", reasons=reasons, next_step=step)
 
 
 def _object_to_lost_outputs(facts: CompareFacts) -> ShippingObjection | None:

@@ -56,6 +56,8 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
         why = f"It may be worse by more than {asked.by:g} points: the lower end of its {level} interval is {low}."
         return replace(found, why=(*found.why, why))
     gate = object_to_missed_gate(facts.treatment, facts.other_gates)
+    # Below this share, something that strikes samples at random is missed by all of them in 1 of 20 tries.
+    unseen = f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / facts.pairs)):.2g} %"
     return replace(
         found,
         says=f"{found.says}, and is not worse by more than {asked.by:g} points"
@@ -63,15 +65,10 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
         why=(
             *found.why,
             f"Not worse by more than {asked.by:g}: the lower end of its {level} interval is {low}.",
-            f"Losses in fewer than {_unseen_loss_share(facts.pairs)} of the samples may have gone unseen.",
+            f"Losses in fewer than {unseen} of the samples may have gone unseen.",
         ),
         next_step=gate.next_step if gate else f"Ship {facts.treatment} if it is cheaper, faster or simpler.",
     )
-
-
-def _unseen_loss_share(pairs: int) -> str:
-    """The share below which something that strikes samples at random is missed by all of them in 1 of 20 tries."""
-    return f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / pairs)):.2g} %"
 
 
 def _rule_lost_outputs(facts: CompareFacts) -> VerdictRuling | None:
@@ -127,6 +124,8 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         for name, layer in fallen.items()
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
+    first = next(iter(sure or fallen))
+    chance = describe_difference_chance(fallen[first].difference, f"the two were equal in {first}")
     if sure:
         return VerdictRuling(
             verdict="REGRESS",
@@ -134,7 +133,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
             says=f"{facts.treatment} fell below the gate in {join_names(sure)}",
             why=why,
             next_step=f"Do not ship {facts.treatment}; repair {join_names(sure)} first.",
-            sure=describe_difference_chance(fallen[sure[0]].difference, f"the two were equal in {sure[0]}"),
+            sure=chance,
         )
     return VerdictRuling(
         verdict="CAUTIOUS",
@@ -142,9 +141,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         says=f"{facts.treatment} fell below the gate in {join_names(fallen)}, which may be chance",
         why=why,
         next_step=f"Look at {join_names(fallen)} before shipping, or add samples to see whether the fall is real.",
-        sure=describe_difference_chance(
-            next(iter(fallen.values())).difference, f"the two were equal in {next(iter(fallen))}"
-        ),
+        sure=chance,
     )
 
 
@@ -159,10 +156,7 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
         says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
-        why=(
-            _describe_no_difference(facts),
-            *(describe_lower_layer(name, found) for name, found in worse.items()),
-        ),
+        why=(_describe_no_difference(facts), *(describe_lower_layer(name, found) for name, found in worse.items())),
         next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
         sure=describe_difference_chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
     )
@@ -208,14 +202,12 @@ def _rule_not_saturated(facts: CompareFacts) -> VerdictRuling | None:
 
 
 def _rule_noise(facts: CompareFacts) -> VerdictRuling:
+    seen = (f"A difference of {facts.smallest_effect:g} points would have been seen four times out of five.",)
     return VerdictRuling(
         verdict="NOISE",
         rule=f"6. the {facts.what} does not differ",
         says=f"{facts.treatment} cannot be told from {facts.control} ({describe_points(facts.composite)})",
-        why=(
-            _describe_no_difference(facts),
-            *(_describe_ruled_out_difference(facts) or _describe_detectable_difference(facts)),
-        ),
+        why=(_describe_no_difference(facts), *(_describe_ruled_out_difference(facts) or seen)),
         next_step=_advise_cheaper_variant(facts),
     )
 
@@ -226,10 +218,6 @@ def _describe_ruled_out_difference(facts: CompareFacts) -> tuple[str, ...]:
     if found is None or not -matters < found.low <= found.high < matters:
         return ()
     return (f"The interval rules out a difference of {matters:g} points or more.",)
-
-
-def _describe_detectable_difference(facts: CompareFacts) -> tuple[str, ...]:
-    return (f"A difference of {facts.smallest_effect:g} points would have been seen four times out of five.",)
 
 
 def _advise_cheaper_variant(facts: CompareFacts) -> str:

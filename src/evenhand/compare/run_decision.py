@@ -32,38 +32,37 @@ def decide_run(
 ) -> CompareDecision:
     """What cannot be compared is not: the decision says why, and nothing passes."""
     tallies = summary.tallies
-    layers = _layers_with_scores(tallies)
+    # The layers that variants are compared by: some output with a composite has a score of it.
+    layers = {
+        layer
+        for tally in tallies.values()
+        for layer, mean in tally.layers.items()
+        if any(
+            not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
+        )
+    }
     gates = {name: check_run_gates(tally, frame.gates, but=layers) for name, tally in tallies.items()}
     try:
-        decision = _decide_tallies(frame, tallies, layers, gates, looks, stopped_early=stopped_early)
+        rows = _rows_in_all_variants(tallies)
+        decision = decide_comparison(
+            {name: _tally_column(tally, rows[name]) for name, tally in tallies.items()},
+            control=frame.control,
+            clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
+            gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+            other_gates=gates,
+            judges={
+                name: [_present_column_values(mean.values, rows[name]) for mean in tally.judges.values()]
+                for name, tally in tallies.items()
+            },
+            smallest_effect=float(frame.smallest_effect),
+            seed=frame.seed,
+            stopped_early=stopped_early,
+            looks=looks,
+            tell_looks=True,
+        )
     except InputError as error:
         decision = _leave_undecided(str(error), gates, frame.shippable_variants)
     return decision if any(tally.composite.n for tally in tallies.values()) else _say_unscored(decision, tallies)
-
-
-def _decide_tallies(
-    frame: EvalSnapshot,
-    tallies: Mapping[str, VariantTally],
-    layers: Collection[str],
-    gates: GatesByVariant,
-    looks: Looks | None,
-    *,
-    stopped_early: bool,
-) -> CompareDecision:
-    rows = _rows_in_all_variants(tallies)
-    return decide_comparison(
-        {name: _tally_column(tally, rows[name]) for name, tally in tallies.items()},
-        control=frame.control,
-        clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
-        gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates=gates,
-        judges={name: _tally_judge_columns(tally, rows[name]) for name, tally in tallies.items()},
-        smallest_effect=float(frame.smallest_effect),
-        seed=frame.seed,
-        stopped_early=stopped_early,
-        looks=looks,
-        tell_looks=True,
-    )
 
 
 def _leave_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
@@ -89,20 +88,6 @@ def _say_unscored(decision: CompareDecision, tallies: Mapping[str, VariantTally]
     return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
-def _layers_with_scores(tallies: Mapping[str, VariantTally]) -> set[str]:
-    """The layers of which some output with a composite has a score: those that variants are compared by."""
-    return {
-        layer
-        for tally in tallies.values()
-        for layer, mean in tally.layers.items()
-        if any(
-            not isnan(value)
-            for value, whole in zip(mean.values, tally.composite.values, strict=True)
-            if not isnan(whole)
-        )
-    }
-
-
 def _rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
     """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
     first = next(iter(tallies.values())).places
@@ -113,15 +98,11 @@ def _rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequ
 
 
 def _tally_column(tally: VariantTally, rows: Sequence[int]) -> VariantColumn:
-    layers = {name: _present_column_values(mean.values, rows) for name, mean in tally.layers.items()}
-    criteria = {id: _present_column_values(mean.values, rows) for id, mean in tally.criteria.items()}
     return VariantColumn(
-        composite=_present_column_values(tally.composite.values, rows), layers=layers, criteria=criteria
+        composite=_present_column_values(tally.composite.values, rows),
+        layers={name: _present_column_values(mean.values, rows) for name, mean in tally.layers.items()},
+        criteria={id: _present_column_values(mean.values, rows) for id, mean in tally.criteria.items()},
     )
-
-
-def _tally_judge_columns(tally: VariantTally, rows: Sequence[int]) -> list[tuple[float | None, ...]]:
-    return [_present_column_values(mean.values, rows) for mean in tally.judges.values()]
 
 
 def _present_column_values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None, ...]:

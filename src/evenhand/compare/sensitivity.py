@@ -99,6 +99,15 @@ def sensitivity_json(found: Sensitivity) -> Json:
 
 
 def _weight_ranking_json(one: WeightRanking) -> Json:
+    listed = _select_heaviest_parts(one)
+    gap: Json | None = value_json(one.gap)
+    flip: Json | None = None
+    if one.flip is not None:
+        weights = {
+            part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in listed
+        }
+        distance = value_json(one.flip.distance)
+        flip = {"distance": distance, "exact": one.flip.exact, "weights": value_json(weights)}
     return {
         "of": one.of,
         "variants": list(one.variants),
@@ -107,12 +116,19 @@ def _weight_ranking_json(one: WeightRanking) -> Json:
         "tied": one.tied,
         **value_json(one.near),
         "anywhere": value_json(one.anywhere),
-        "by_weight": [_weighted_part_json(part, one) for part in _select_heaviest_parts(one)],
-        "not_listed": len(one.parts) - len(_select_heaviest_parts(one)),
+        "by_weight": [
+            {
+                **value_json(part),
+                "winner_without": part.without[0] if part.without else None,
+                "same_order_without": part.without == one.order,
+            }
+            for part in listed
+        ],
+        "not_listed": len(one.parts) - len(listed),
         "decides": find_decisive_part(one).name,
-        "flip": _weight_flip_json(one),
+        "flip": flip,
         "won": dict(zip(("share", "low", "high"), value_json(one.won), strict=True)),
-        "gap": _lead_gap_json(one),
+        "gap": gap and {name: value for name, value in gap.items() if name != "sd"},
         "noise": describe_lead_noise(one),
         "share_with_noise": value_json(one.with_noise),
         "share_turned": value_json(one.turned),
@@ -128,28 +144,3 @@ def _select_heaviest_parts(one: WeightRanking) -> list[WeightedPart]:
         return list(one.parts)
     heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
     return [part for part in one.parts if part in heaviest]
-
-
-def _weighted_part_json(part: WeightedPart, one: WeightRanking) -> Json:
-    return {
-        **value_json(part),
-        "winner_without": part.without[0] if part.without else None,
-        "same_order_without": part.without == one.order,
-    }
-
-
-def _weight_flip_json(one: WeightRanking) -> Json | None:
-    if one.flip is None:
-        return None
-    kept = _select_heaviest_parts(one)
-    weights = {part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in kept}
-    return {
-        "distance": value_json(one.flip.distance),
-        "exact": one.flip.exact,
-        "weights": value_json(weights),
-    }
-
-
-def _lead_gap_json(one: WeightRanking) -> Json | None:
-    gap: Json | None = value_json(one.gap)
-    return gap and {name: value for name, value in gap.items() if name != "sd"}

@@ -103,15 +103,10 @@ def describe_sensitivity(
         return headline, "Add samples, or decide by something else than this score."
     share = format_percent_below_whole(weakest.near.same_winner)
     what = {"criteria": "weights of the criteria", "layers": "weights of the layers"}[weakest.of]
-    word = (
-        "survives"
-        if weakest.near.same_winner >= _SURVIVES_SHARE
-        else "mostly survives"
-        if _mostly_survives_weights(weakest)
-        else "hangs on"
-    )
-    headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
-    if word == "hangs on":
+    if weakest.near.same_winner >= _MOSTLY_SURVIVES_SHARE:
+        word = "survives" if weakest.near.same_winner >= _SURVIVES_SHARE else "mostly survives"
+        headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
+    else:
         headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
     return headline, _advise_on_weights(weakest, without_judge)
 
@@ -128,32 +123,15 @@ def describe_lead_noise(ranking: WeightRanking) -> str:
         return f"One sample cannot say whether {first} is ahead of {second} by more than noise."
     if ranking.tied:
         return f"{first} and {second} are level, {describe_difference_interval(ranking.gap)}."
-    within = ranking.gap.p >= 0.05
-    says = "no more than the noise of the samples" if within else "more than the noise of the samples"
-    return (
-        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, "
-        f"{describe_difference_interval(ranking.gap)}: {says}."
-    )
-
-
-def describe_order_without_part(ranking: WeightRanking, without: tuple[str, ...]) -> str:
-    """What becomes of the order when something is left out."""
-    if not without:
-        return "nothing left to rank by"
-    if without == ranking.order:
-        return "the same order"
-    return f"{without[0]} is first" if without[0] != ranking.order[0] else "the same first, another order"
-
-
-def _mostly_survives_weights(ranking: WeightRanking) -> bool:
-    return ranking.near.same_winner >= _MOSTLY_SURVIVES_SHARE
+    lead = f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {describe_difference_interval(ranking.gap)}"
+    return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
 def _advise_on_weights(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
     first, part = ranking.order[0], find_decisive_part(ranking)
     if ranking.gap is not None and ranking.gap.p >= 0.05:
         return "Add samples first: the lead is no more than noise, whatever the weights."
-    if not _mostly_survives_weights(ranking) or ranking.near.same_winner < _SURVIVES_SHARE:
+    if ranking.near.same_winner < _SURVIVES_SHARE:
         return f"Agree on the weight of {part.name}, which gives {first} most of its lead, before deciding."
     lost = [judge for judge, order in without_judge.items() if order[0] != first]
     if lost:

@@ -12,19 +12,22 @@ from typing import Any
 
 SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
-LONGEST_SHOWN_TEXT, SHARED_TEXT_SHOWN = (
-    40,
-    12,
-)  # Characters that are shown of a text, and of what two texts share before they differ.
+# Characters that are shown of a text, and of what two texts share before they differ.
+LONGEST_SHOWN_TEXT, SHARED_TEXT_SHOWN = 40, 12
 _FRACTION_TEXT = re.compile(r"-?\d+/[1-9]\d*")
 _FIELDS_WITHOUT_EFFECT = ("name", "about", "tags", "environment", "criteria")  # Names change no score.
 
 
 def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
     """What differs in the setups of two runs, of all that decides a score; empty where nothing was kept of it."""
+    ours, theirs = first["prompts"], second["prompts"]
     return [
         *_compare_judges(first["judges"], second["judges"]),
-        *_compare_prompts(first["prompts"], second["prompts"]),
+        *(
+            f"prompt {name}: {'removed' if name not in theirs else 'changed' if name in ours else 'added'}"
+            for name in sorted(ours.keys() | theirs.keys())
+            if ours.get(name) != theirs.get(name)
+        ),
         *_compare_rubrics(first, second),
         *_compare_assertions(first, second),
         *_describe_changed_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
@@ -40,31 +43,22 @@ def _compare_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> 
         yield from _describe_changed_fields(f"judge {name}", ours[name], theirs[name])
 
 
-def _compare_prompts(first: SetupData, second: SetupData) -> Iterator[str]:
-    for name in sorted(first.keys() | second.keys()):
-        if first.get(name) != second.get(name):
-            word = "changed" if name in first and name in second else "removed" if name in first else "added"
-            yield f"prompt {name}: {word}"
-
-
 def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
-    ours, theirs = (_rubrics_by_tag(setup) for setup in (first, second))
+    ours, theirs = (
+        {one["tags"][0] if one["tags"] else "": one for one in setup["frame"]["rubrics"]} for setup in (first, second)
+    )
     for tag in ours.keys() | theirs.keys():
         of = f"rubric for {tag}" if tag else "rubric"
         if tag not in ours or tag not in theirs:
             yield f"{of}: {'removed' if tag in ours else 'added'}"
             continue
-        (shown, whole), (new_shown, new_whole) = ours[tag], theirs[tag]
+        # Each rubric as it was scored by and as judges were asked by it: one that was scored anew has two.
+        shown, new_shown = ours[tag], theirs[tag]
+        whole, new_whole = (setup["rubrics"].get(tag, {}) for setup in (first, second))
         if shown["method"] != new_shown["method"]:
             yield f"method: {shown['method']} → {new_shown['method']}"
         yield from _compare_criteria(shown, whole, new_shown, new_whole)
         yield from _compare_rubric_rest(of, whole, new_whole)
-
-
-def _rubrics_by_tag(setup: SetupData) -> dict[str, tuple[SetupData, SetupData]]:
-    """Each rubric as it was scored by and as judges were asked by it: one that was scored anew has two."""
-    shown = {one["tags"][0] if one["tags"] else "": one for one in setup["frame"]["rubrics"]}
-    return {tag: (one, setup["rubrics"].get(tag, {})) for tag, one in shown.items()}
 
 
 def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
@@ -106,20 +100,13 @@ def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Ite
 
 
 def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
-    ours, theirs = (
-        {
-            json.dumps(one, sort_keys=True): title
-            for one, title in zip(setup["assertions"], _assertion_titles(setup), strict=True)
-        }
-        for setup in (first, second)
-    )
+    ours: dict[str, str] = {}
+    theirs: dict[str, str] = {}
+    for setup, titles_by_key in ((first, ours), (second, theirs)):
+        titles, kept = setup["frame"]["assertions"], [json.dumps(one, sort_keys=True) for one in setup["assertions"]]
+        titles_by_key.update(zip(kept, titles if len(titles) == len(kept) else ["?"] * len(kept), strict=True))
     yield from (f"assertion removed: {title}" for key, title in ours.items() if key not in theirs)
     yield from (f"assertion added: {title}" for key, title in theirs.items() if key not in ours)
-
-
-def _assertion_titles(setup: SetupData) -> list[str]:
-    titles = list(setup["frame"]["assertions"])
-    return titles if len(titles) == len(setup["assertions"]) else ["?"] * len(setup["assertions"])
 
 
 def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:

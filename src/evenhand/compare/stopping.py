@@ -59,9 +59,8 @@ class StoppingRule:
         self._control = control
         self._repeats = repeats
         self._seed = seed
-        self._pending_scores: dict[
-            int, dict[int, tuple[CompositesByVariant, int | str]]
-        ] = {}  # By position and repeat.
+        # By position and repeat.
+        self._pending_scores: dict[int, dict[int, tuple[CompositesByVariant, int | str]]] = {}
         self._rows: list[tuple[CompositesByVariant, int | str]] = []  # Of the first so many samples, in their order.
         self._complete_samples = 0
         self._looks_taken = 0
@@ -73,8 +72,11 @@ class StoppingRule:
         Samples of one cluster are not independent.
         """
         self._pending_scores.setdefault(position, {})[repeat] = scores, position if cluster is None else cluster
-        while self.settled is None and self._next_is_complete():
-            pieces = self._pending_scores.pop(self._order[self._complete_samples])
+        while self.settled is None and self._complete_samples < len(self._order):
+            awaited = self._order[self._complete_samples]
+            if len(self._pending_scores.get(awaited, ())) != self._repeats:
+                break
+            pieces = self._pending_scores.pop(awaited)
             self._rows += [pieces[one] for one in sorted(pieces)]
             self._complete_samples += 1
             if self._complete_samples == self._planned[self._looks_taken]:
@@ -86,11 +88,6 @@ class StoppingRule:
     def looks(self) -> Looks:
         """The looks that were taken so far."""
         return Looks(taken=self._planned[: self._looks_taken], planned=len(self._order))
-
-    def _next_is_complete(self) -> bool:
-        if self._complete_samples == len(self._order):
-            return False
-        return len(self._pending_scores.get(self._order[self._complete_samples], ())) == self._repeats
 
     def _look_for_decision(self, looks: Looks) -> EarlyStop | None:
         lost = [self._has_lost_outputs(name, looks) for name in self._treatments]

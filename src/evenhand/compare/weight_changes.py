@@ -17,9 +17,8 @@ from evenhand.compare.weighted_scores import Floats, WeightedScores
 _SCORES_PER_BLOCK = 1 << 16  # Scores that are held at once: half a megabyte, which stays in the cache.
 # Beyond, the product is spread over threads, which on a busy machine wait for each other fifty times as long.
 _LARGEST_PRODUCT = 1 << 18
-_LEVEL_TOLERANCE = (
-    1e-9  # Scores this near, measured by their scale, are level: sums of binary fractions end beside each other.
-)
+# Scores this near, measured by their scale, are level: sums of binary fractions end beside each other.
+_LEVEL_TOLERANCE = 1e-9
 
 
 def draw_weights_near(weights: Floats, spread: float, draws: int, rng: np.random.Generator) -> Floats:
@@ -96,12 +95,7 @@ def lead_errors_under_weights(weighed: WeightedScores, weights: Floats, lead: tu
     if n < 2:
         return np.zeros(len(weights))
     if weighed.linear:
-        gaps = np.column_stack(
-            [
-                weighed.values[:, lead[0]] - weighed.values[:, lead[1]],
-                weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]],
-            ]
-        )
+        gaps = np.column_stack([one[:, lead[0]] - one[:, lead[1]] for one in (weighed.values, weighed.rest)])
         units = np.stack([np.bincount(unit, weights=column) / size for column in gaps.T], axis=1)
         spread = np.atleast_2d(np.cov(units, rowvar=False))
         whole = np.column_stack([weights, np.ones(len(weights))])

@@ -21,7 +21,7 @@ from evenhand.compare.weight_changes import (
 )
 from evenhand.compare.weighted_scores import Floats, WeightedScores
 from evenhand.runs.columns import RunTable
-from evenhand.stats.differences import Difference, difference_of, unit_differences
+from evenhand.stats.differences import difference_of, unit_differences
 
 MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
 
@@ -35,9 +35,14 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
     drawn = draw_weights_near(weighed.weights, spread, draws, rng)
     near, won = means_and_wins_under_weights(weighed, drawn)
     far = variant_means_under_weights(weighed, draw_weights_anywhere(len(weighed.parts), draws, rng))
-    gaps, rest = _measure_part_gaps(weighed, lead)
+    # How far the first is ahead of the second in every part, and in what is no matter of weights.
+    gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
+    rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
     parts = tuple(_measure_weighted_part(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
     stays, turned = _measure_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
+    own_wins = means_and_wins_under_weights(weighed, weighed.weights[None])[1]
+    low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
+    ahead = unit_differences(weighed.scores[:, lead[0]], weighed.scores[:, lead[1]], weighed.cluster.tolist())
     return WeightRanking(
         of=weighed.of,
         variants=weighed.variants,
@@ -46,11 +51,11 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
         parts=parts,
         near=_measure_ranking_survival(near, own, weighed),
         anywhere=_measure_ranking_survival(far, own, weighed),
-        won=_measure_samples_won(weighed, won[:, lead[0]], lead[0]),
+        won=(float(own_wins[0, lead[0]]), float(low), float(high)),
         flip=find_smallest_weight_flip(weighed.weights, gaps, rest)
         if weighed.linear
         else _find_nearest_drawn_flip(weighed, drawn, near, lead),
-        gap=_test_lead_gap(weighed, lead, seed),
+        gap=difference_of(ahead, rng=np.random.default_rng(seed)) if len(ahead) > 1 else None,
         with_noise=stays,
         turned=turned,
         samples=len(np.unique(weighed.cluster)),
@@ -90,13 +95,6 @@ def _measure_ranking_survival(means: Floats, own: Floats, weighed: WeightedScore
     )
 
 
-def _measure_part_gaps(weighed: WeightedScores, lead: tuple[int, int]) -> tuple[Floats, float]:
-    """How far the first is ahead of the second in every part, and in what is no matter of weights."""
-    shares = weighed.shares
-    gaps: Floats = shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
-    return gaps, float(shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
-
-
 def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, rest: float) -> WeightedPart:
     weights = weighed.weights
     without = weights * (np.arange(len(weights)) != place)
@@ -109,12 +107,6 @@ def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, re
         flip_at=find_flip_weight(weights, gaps, place, rest) if weighed.linear else None,
         without=() if left is None else _order_variants_by_mean(left, weighed.variants),
     )
-
-
-def _measure_samples_won(weighed: WeightedScores, near: Floats, first: int) -> tuple[float, float, float]:
-    _, own = means_and_wins_under_weights(weighed, weighed.weights[None])
-    low, high = np.quantile(near, [0.025, 0.975])
-    return float(own[0, first]), float(low), float(high)
 
 
 def _measure_lead_sureness(
@@ -137,13 +129,6 @@ def _find_nearest_drawn_flip(
     distances = np.abs(drawn - weighed.weights).sum(axis=1)
     place = int(np.argmin(np.where(flipped, distances, np.inf)))
     return WeightFlip(distance=float(distances[place]), weights=tuple(map(float, drawn[place])), exact=False)
-
-
-def _test_lead_gap(weighed: WeightedScores, lead: tuple[int, int], seed: int) -> Difference | None:
-    """The paired difference of the first two under the weights as they are."""
-    first, second = weighed.scores[:, lead[0]], weighed.scores[:, lead[1]]
-    gaps = unit_differences(first, second, weighed.cluster.tolist())
-    return difference_of(gaps, rng=np.random.default_rng(seed)) if len(gaps) > 1 else None
 
 
 def _mean_reviews_by_variant(reviews: Floats, table: RunTable) -> Floats | None:

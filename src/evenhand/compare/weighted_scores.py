@@ -71,7 +71,7 @@ def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> Weight
     }
     if not kept:
         return None
-    tag = max(kept, key=lambda one: _count_fully_scored_rows(table, kept[one]))
+    tag = max(kept, key=lambda one: np.all([~np.isnan(table.criteria[name]) for name in kept[one]], axis=0).sum())
     leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
     rows, held = _find_common_rows(table, [table.criteria[name] for name in leaves] + [table.score])
     # Means may be missing a sample of another rubric; this is said, since those samples count in no figure.
@@ -95,7 +95,9 @@ def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> Weight
         span=float(Fraction(scale["max"]) - Fraction(scale["min"])),
         note=note,
     )
-    return _keep_unweighted_rest(made, table.score[rows])
+    # What the method did beyond (flags, bonuses, caps, how a panel was joined) is kept as it was.
+    rest = table.score[rows] - made.scores
+    return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))
 
 
 def weigh_layers(table: RunTable) -> WeightedScores | None:
@@ -167,10 +169,6 @@ def _iterate_criterion_weights(criteria: Sequence[RubricData], above: float) -> 
             yield one, share
 
 
-def _count_fully_scored_rows(table: RunTable, names: Sequence[str]) -> int:
-    return int(np.all([~np.isnan(table.criteria[name]) for name in names], axis=0).sum())
-
-
 def _find_common_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integers, int]:
     """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not."""
     whole = np.all([~np.isnan(column) for column in columns], axis=0)
@@ -195,9 +193,3 @@ def _apply_ceilings_and_shortfalls(rubric: RubricData, names: Sequence[str], raw
             for name in set(fixed) & set(names):
                 factor *= np.minimum(raw[..., names.index(name)] / below, 1)
     return factor, ceiling
-
-
-def _keep_unweighted_rest(made: WeightedScores, scored: Floats) -> WeightedScores:
-    """With what the method did beyond (flags, bonuses, caps, how a panel was joined) kept as it was."""
-    rest = scored - made.scores
-    return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.calibrate.audits.audited_run import AuditedRun
 from evenhand.calibrate.audits.council_metrics import find_council_metrics
-from evenhand.calibrate.audits.findings import AUDIT_COLOURS, PANEL_SUBJECT, Audit, AuditColour, AuditFinding, JudgesFit
+from evenhand.calibrate.audits.findings import AUDIT_COLOURS, PANEL_SUBJECT, Audit, AuditFinding, JudgesFit
 from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements
 from evenhand.calibrate.audits.judge_bias import find_judge_biases
 from evenhand.calibrate.audits.scale_use import find_scale_use
@@ -54,7 +54,18 @@ def audit_judges(seen: AuditedRun) -> Audit:
         *find_council_metrics(seen),
         *_find_saturation(seen),
     ]
-    findings = tuple(sorted(found, key=_finding_severity))
+    findings = tuple(
+        sorted(
+            found,  # Worst colour first, the whole before single criteria, then by gravity.
+            key=lambda one: (
+                AUDIT_COLOURS.index(one.colour),
+                one.criterion is not None,
+                FINDINGS_BY_GRAVITY.index(one.name),
+                one.judge,
+                one.criterion or "",
+            ),
+        )
+    )
     fit, worst = _decide_judges_fit(findings)
     return Audit(
         run=seen.table.run,
@@ -65,18 +76,6 @@ def audit_judges(seen: AuditedRun) -> Audit:
         judges=seen.judges,
         samples=len(set(seen.table.cluster.tolist())),
         findings=findings,
-    )
-
-
-def _finding_severity(finding: AuditFinding) -> tuple[int, bool, int, str, str]:
-    """Worst colour first, the whole before single criteria, then by gravity."""
-    place = FINDINGS_BY_GRAVITY.index(finding.name)
-    return (
-        AUDIT_COLOURS.index(finding.colour),
-        finding.criterion is not None,
-        place,
-        finding.judge,
-        finding.criterion or "",
     )
 
 
@@ -102,14 +101,13 @@ def _write_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Se
 
 def _find_saturation(seen: AuditedRun) -> Iterator[AuditFinding]:
     """What the badge of each comparison says."""
-    colours: dict[str, AuditColour] = {"green": "green", "amber": "amber", "red": "red", "grey": "grey"}
     for one in seen.comparisons:
         badge = next((badge for badge in one["badges"] if badge["badge"] == "saturated"), None)
         if badge is not None:
             yield AuditFinding(
                 name=SATURATION_FINDING,
                 judge=PANEL_SUBJECT,
-                colour=colours[badge["state"]],
+                colour=badge["state"],
                 value=badge["value"],
                 n=one["pairs"],
                 unit="share by which an interval narrowed",

@@ -26,9 +26,8 @@ from evenhand.stats.arrays import Undefined
 from evenhand.wording import format_number, format_percent, format_plural
 
 CONCISENESS_CRITERION = "conciseness"
-MOST_ENUMERATED_JUDGES = (
-    5  # Judges for which every way of drawing them with replacement is counted; beyond, ways are drawn.
-)
+# Judges for which every way of drawing them with replacement is counted; beyond, ways are drawn.
+MOST_ENUMERATED_JUDGES = 5
 DRAWN_PANELS = 1_000
 PANEL_DRAW_SEED = 20_261_116
 STABLE_RANKING_SHARE, LIKELY_RANKING_SHARE = 0.95, 0.80
@@ -54,30 +53,28 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     worked_out = np.where(np.isnan(whole), scores, np.nan)
     ours, theirs = _squares_around_judge_mean(worked_out), _squares_around_judge_mean(whole)
     if not ours[:, 1].sum():
-        return unknown_finding(
-            name, PANEL_SUBJECT, "not known: no output was scored by two judges.", advice="See the failures."
-        )
+        why = "not known: no output was scored by two judges."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     own = math.sqrt(ours[:, 0].sum() / ours[:, 1].sum())
-    told = (
-        f"scores that judges' answers come to differ by {format_number(own)} points (standard deviation) on one output"
-    )
+    points = f"{format_number(own)} points (standard deviation)"
+    told = f"scores that judges' answers come to differ by {points} on one output"
     if not theirs[:, 1].sum():
-        why = "no two reviewers gave a score for the whole"
-        return unknown_finding(
-            name, PANEL_SUBJECT, f"not known: {told}; {why}.", advice="Nothing to do where every rubric is read."
-        )
+        why = f"not known: {told}; no two reviewers gave a score for the whole."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="Nothing to do where every rubric is read.")
     parts = sum_by_cluster(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
     found = jackknife_interval(
-        parts, _judge_variance_ratio, level=AUDIT_LEVEL, method="ratio of variances", bent=LOG_TRANSFORM
+        parts,
+        lambda sums: (sums[..., 0] / sums[..., 1]) / (sums[..., 2] / sums[..., 3]),
+        level=AUDIT_LEVEL,
+        method="ratio of variances",
+        bent=LOG_TRANSFORM,
     )
     if isinstance(found, Undefined):
         return unknown_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
     high = found.value if found.high is None else found.high
     colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
-    says = (
-        f"{told}: {format_number(found.value)} times {describe_estimate_bounds(found)} the variance of "
-        f"scores for the whole."
-    )
+    ratio = f"{format_number(found.value)} times {describe_estimate_bounds(found)}"
+    says = f"{told}: {ratio} the variance of scores for the whole."
     advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 
@@ -92,11 +89,6 @@ def _squares_around_judge_mean(scores: Floats) -> Floats:
     return np.stack([squares, np.maximum(often - 1, 0)], axis=1)
 
 
-def _judge_variance_ratio(sums: Floats) -> Floats:
-    found: Floats = (sums[..., 0] / sums[..., 1]) / (sums[..., 2] / sums[..., 3])
-    return found
-
-
 def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
     """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
     name = "ranking stability"
@@ -105,9 +97,8 @@ def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
     means = np.stack([_panel_means_by_variant(scores, one, seen) for one in weights])
     own = _panel_means_by_variant(scores, np.ones(len(scores)), seen)
     if np.isnan(own).any():
-        return unknown_finding(
-            name, PANEL_SUBJECT, "not known: a variant has no score of any judge.", advice="See the failures."
-        )
+        why = "not known: a variant has no score of any judge."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
     known = ~np.isnan(means).any(axis=1)
     chances = chances[known] / chances[known].sum()
     same = float(chances @ (means[known].argmax(axis=1) == own.argmax()))
@@ -122,14 +113,8 @@ def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
         f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
         f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
     )
-    found = IntervalEstimate(
-        value=same,
-        low=None,
-        high=None,
-        level=AUDIT_LEVEL,
-        method=method,
-        n=count_independent_samples(seen.table.cluster),
-    )
+    samples = count_independent_samples(seen.table.cluster)
+    found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
     advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
 
@@ -165,14 +150,9 @@ def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
     clusters: Integers = table.cluster
     found = measure_pairwise_correlation(np.stack([column, table.length]), clusters)
     if isinstance(found, Undefined):
-        why = "conciseness or length is the same throughout, or fewer than three outputs have both"
-        return unknown_finding(
-            name,
-            PANEL_SUBJECT,
-            f"not known: {why}.",
-            advice="Score outputs of different length.",
-            criterion=CONCISENESS_CRITERION,
-        )
+        why = "not known: conciseness or length is the same throughout, or fewer than three outputs have both."
+        advice = "Score outputs of different length."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
     low = found.value if found.low is None else found.low
     colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
     rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())

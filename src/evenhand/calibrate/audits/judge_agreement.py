@@ -29,15 +29,13 @@ from evenhand.wording import format_number, format_plural
 LEAST_JUDGE_CORRELATION = 0.4
 WITH_OTHERS = "agreement with others"
 _BAND_TOLERANCE = 1e-9  # What is on a band's end on paper is in it.
-_NEEDS_SECOND_JUDGE = "it takes a second judge"
 
 
 def find_judge_agreements(seen: AuditedRun) -> Iterator[AuditFinding]:
     """Over all criteria first, then of each judge, inside the variant where they agree least, by criterion."""
     if len(seen.judges) < 2:
-        yield unknown_finding(
-            "agreement", PANEL_SUBJECT, f"not known: {_NEEDS_SECOND_JUDGE}.", advice="Ask a second judge."
-        )
+        why = "not known: it takes a second judge."
+        yield unknown_finding("agreement", PANEL_SUBJECT, why, advice="Ask a second judge.")
         return
     table, judges = seen.table, seen.judges
     scores = np.stack([seen.scores(judge) for judge in judges])
@@ -167,13 +165,10 @@ def _find_judge_correlation(
     if isinstance(found, Undefined):
         return _unknown_agreement_finding("correlation", found, criterion)
     colour: AuditColour = "green" if found.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
-    says = (
-        f"the mean correlation of two judges {over} is {format_number(found.value)} "
-        f"{describe_estimate_bounds(found)}{apart}."
-    )
-    return _agreement_finding(
-        "correlation", found, criterion, colour, says, f"a mean correlation of {LEAST_JUDGE_CORRELATION}"
-    )
+    figure = f"{format_number(found.value)} {describe_estimate_bounds(found)}"
+    says = f"the mean correlation of two judges {over} is {figure}{apart}."
+    wanted = f"a mean correlation of {LEAST_JUDGE_CORRELATION}"
+    return _agreement_finding("correlation", found, criterion, colour, says, wanted)
 
 
 def _find_judge_apart(judge: str, found: IntervalEstimate | Undefined, least: str) -> AuditFinding:
@@ -181,9 +176,8 @@ def _find_judge_apart(judge: str, found: IntervalEstimate | Undefined, least: st
     if isinstance(found, Undefined):
         why = "it and another judge never gave different answers to the same three outputs"
         return unknown_finding(WITH_OTHERS, judge, f"not known: {why}.", advice="Ask about outputs that differ.")
-    says = (
-        f"its mean correlation with each other judge is {format_number(found.value)} {describe_estimate_bounds(found)}."
-    )
+    figure = f"{format_number(found.value)} {describe_estimate_bounds(found)}"
+    says = f"its mean correlation with each other judge is {figure}."
     advice = "Read its answers where it stands apart: sharpen the anchors, or decide without this judge."
     if least != judge:
         advice = f"See {least} first, which agrees least with the others."
@@ -200,14 +194,12 @@ def _find_correlation_within_variants(seen: AuditedRun, scores: Floats) -> Audit
             known[variant] = found
     name = "correlation within variants"
     if not known:
-        return unknown_finding(
-            name, PANEL_SUBJECT, "not known: no variant has three outputs that two judges scored differently."
-        )
+        why = "not known: no variant has three outputs that two judges scored differently."
+        return unknown_finding(name, PANEL_SUBJECT, why)
     variant, least = min(known.items(), key=lambda one: one[1].value)
     rows = seen.table.variant == seen.table.variants.index(variant)
-    apart = _describe_least_agreeing_judge(
-        _correlate_each_judge(scores[:, rows], seen.table.cluster[rows], seen.judges)
-    )
+    each = _correlate_each_judge(scores[:, rows], seen.table.cluster[rows], seen.judges)
+    apart = _describe_least_agreeing_judge(each)
     colour: AuditColour = "green" if least.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
     figure = f"{format_number(least.value)} {describe_estimate_bounds(least)}"
     says = f"on outputs of {variant} alone the mean correlation of two judges is {figure}{apart}."

@@ -62,8 +62,13 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
         return unknown_finding(
             "position", judge, f"not known: {why}.", advice=f"{MORE_SAMPLES_ADVICE}: the order is drawn for each."
         )
-    seats = "" if judge == PANEL_SUBJECT else f" Mean by seat: {_describe_scores_by_seat(seen, judge, scores)}."
-    says = f"an output shown first gets {format_signed(found.value)} points {describe_estimate_bounds(found)}.{seats}"
+    by_seat = ""
+    if judge != PANEL_SUBJECT:
+        seats = table.seats[judge]
+        there = [seat for seat in range(1, 6) if ((seats == seat) & ~np.isnan(scores)).any()]
+        means = [f"{seat}: {format_number(float(np.nanmean(scores[seats == seat])))}" for seat in there]
+        by_seat = f" Mean by seat: {', '.join(means)}."
+    says = f"an output shown first gets {format_signed(found.value)} points {describe_estimate_bounds(found)}.{by_seat}"
     advice = "Show each output alone (how: {each: true}), or ask more judges, each with an order of its own."
     return _bias_finding("position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat")
 
@@ -82,12 +87,6 @@ def _first_seat_shares(seen: AuditedRun, judge: str) -> Floats:
         (every == 1).sum(axis=0), given.sum(axis=0), out=np.full(every.shape[1], np.nan), where=given.any(axis=0)
     )
     return first
-
-
-def _describe_scores_by_seat(seen: AuditedRun, judge: str, scores: Floats) -> str:
-    seats = seen.table.seats[judge]
-    there = [seat for seat in range(1, 6) if ((seats == seat) & ~np.isnan(scores)).any()]
-    return ", ".join(f"{seat}: {format_number(float(np.nanmean(scores[seats == seat])))}" for seat in there)
 
 
 def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFinding:
@@ -132,25 +131,20 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     if not why and not others:
         why = "no judge of another maker saw the same outputs"
     if why:
-        return unknown_finding(
-            name, judge, f"not known: {why}.", advice="Name the model of each variant, and ask a second maker's judge."
-        )
-    ours, theirs = (
-        _own_variant_lead(seen, seen.scores(judge), own),
-        _own_variant_lead(seen, _mean_judge_scores(seen, others), own),
-    )
+        advice = "Name the model of each variant, and ask a second maker's judge."
+        return unknown_finding(name, judge, f"not known: {why}.", advice=advice)
+    ours = _own_variant_lead(seen, seen.scores(judge), own)
+    theirs = _own_variant_lead(seen, _mean_judge_scores(seen, others), own)
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     if both.sum() < 2:
-        return unknown_finding(
-            name, judge, "not known: too few samples were judged by both.", advice=f"{MORE_SAMPLES_ADVICE}."
-        )
-    clusters = _clusters_by_sample(seen)[both].tolist()
-    found = _estimate_paired_difference(ours[both], theirs[both], clusters, bonferroni_audit_level(len(seen.judges)))
-    kindred = f"{', '.join(own)}, of its own maker,"
-    says = (
-        f"gives {kindred} {format_signed(found.value)} points {describe_estimate_bounds(found)} more than "
-        f"other judges do."
-    )
+        why = "not known: too few samples were judged by both."
+        return unknown_finding(name, judge, why, advice=f"{MORE_SAMPLES_ADVICE}.")
+    clusters = np.arange(len(seen.table.samples))
+    clusters[seen.table.sample] = seen.table.cluster
+    level = bonferroni_audit_level(len(seen.judges))
+    found = _estimate_paired_difference(ours[both], theirs[both], clusters[both].tolist(), level)
+    points = f"{format_signed(found.value)} points {describe_estimate_bounds(found)}"
+    says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
     return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
 
@@ -188,12 +182,6 @@ def _own_variant_lead(seen: AuditedRun, scores: Floats, own: Sequence[str]) -> F
         means.append(np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0))
     lead: Floats = means[0] - means[1]
     return lead
-
-
-def _clusters_by_sample(seen: AuditedRun) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    clusters = np.arange(len(seen.table.samples))
-    clusters[seen.table.sample] = seen.table.cluster
-    return clusters
 
 
 def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,10 @@ def _find_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]
 
 
 def _find_scale_end(seen: AuditedRun, judge: str, answers: Mapping[str, Floats], name: str, which: int) -> AuditFinding:
-    held = {id: _mark_answers_at_end(column, seen.criteria[id]["ends"][which]) for id, column in answers.items()}
+    held = {
+        id: np.where(np.isnan(column), np.nan, np.abs(column - seen.criteria[id]["ends"][which]) < 1e-9)
+        for id, column in answers.items()
+    }
     rows = np.concatenate(list(held.values()))
     given = ~np.isnan(rows)
     clusters = np.tile(seen.table.cluster, len(held))[given]
@@ -64,14 +68,13 @@ def _find_scale_end(seen: AuditedRun, judge: str, answers: Mapping[str, Floats],
     colour: AuditColour = "red" if found.value >= red else "amber" if found.value >= amber else "green"
     worst = max(held, key=lambda id: _mean_known_answer(held[id]))
     end = ("lowest", "highest")[which]
-    says = f"{format_percent(found.value)} {_describe_share_bounds(found)} of its answers are the {end} there is"
+    bounds = "(no interval)"
+    if found.low is not None and found.high is not None:
+        bounds = f"[{found.low * 100:.0f}, {found.high * 100:.0f}]"
+    says = f"{format_percent(found.value)} {bounds} of its answers are the {end} there is"
     says += f"; most of all on {worst}, {format_percent(_mean_known_answer(held[worst]))}." if len(held) > 1 else "."
     advice = f"Anchor the {end} level so that fewer outputs reach it, or ask harder samples."
     return measured_finding(name, judge, found, colour, says, advice, unit="share of answers")
-
-
-def _mark_answers_at_end(column: Floats, end: float) -> Floats:
-    return np.where(np.isnan(column), np.nan, np.abs(column - end) < 1e-9)
 
 
 def _mean_known_answer(column: Floats) -> float:
@@ -85,22 +88,11 @@ def _estimate_answer_share(held: Floats, clusters: Integers) -> IntervalEstimate
     found = jackknife_interval(parts, lambda sums: sums[..., 0] / sums[..., 1], level=AUDIT_LEVEL, method="share")
     assert isinstance(found, IntervalEstimate)  # There is at least one answer.
     if found.low is not None and found.high is not None:
-        low, high = max(0.0, found.low), min(1.0, found.high)
-        return IntervalEstimate(
-            value=found.value, low=low, high=high, level=AUDIT_LEVEL, method=found.method, n=found.n
-        )
+        return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
     if found.value in (0.0, 1.0):
         rate = wilson(round(found.value * found.n), found.n)
-        return IntervalEstimate(
-            value=found.value, low=rate.low, high=rate.high, level=AUDIT_LEVEL, method="Wilson", n=found.n
-        )
+        return replace(found, low=rate.low, high=rate.high, method="Wilson", why="")
     return found
-
-
-def _describe_share_bounds(found: IntervalEstimate) -> str:
-    if found.low is None or found.high is None:
-        return "(no interval)"
-    return f"[{found.low * 100:.0f}, {found.high * 100:.0f}]"
 
 
 def _find_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> AuditFinding:
@@ -160,10 +152,8 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
         if found.value <= 2 * seen.smallest_effect
         else "red"
     )
-    says = (
-        f"scores of one sample differ by {format_number(found.value)} points "
-        f"{describe_estimate_bounds(found)} from repeat to repeat."
-    )
+    points = f"{format_number(found.value)} points {describe_estimate_bounds(found)}"
+    says = f"scores of one sample differ by {points} from repeat to repeat."
     advice = "Ask more often (how: {samples: 5}), at temperature 0, or ask more judges."
     return measured_finding("repeat noise", judge, found, colour, says, advice, unit="points")
 
