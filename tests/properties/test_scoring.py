@@ -26,7 +26,7 @@ from evenhand.model.steps import (
     WeightedMean,
     WeightedSum,
 )
-from evenhand.scoring.column_steps import COLUMN_STEP_FUNCTIONS
+from evenhand.scoring.columns import COLUMN_STEP_FUNCTIONS
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.scoring.steps import STEP_FUNCTIONS

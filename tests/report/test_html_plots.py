@@ -16,8 +16,8 @@ from evenhand.report.html.comparison_charts import (
 )
 from evenhand.report.html.judge_charts import draw_agreement_heat_map
 from evenhand.report.html.page_file import write_html
+from evenhand.report.html.run_page import draw_sensitivity_charts
 from evenhand.report.html.score_charts import draw_length_plots
-from evenhand.report.html.sensitivity_charts import draw_sensitivity_charts
 from tests.report.example import head, interval, samples
 from tests.report.measured import lengths, saturation, sensitivity, spread
 from tests.report.results import Data

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from evenhand.judging.embedded.scales import LEAST_DECIDED, ScalePlacement, place_on_scale
+from evenhand.judging.embedded.replies import LEAST_DECIDED, ScalePlacement, place_on_scale
 from evenhand.judging.embedded.texts import PreparedText
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.scale import Scale

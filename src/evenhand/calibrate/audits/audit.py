@@ -4,20 +4,36 @@ JSON.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evenhand.calibrate.audits.audited_run import AuditedRun
-from evenhand.calibrate.audits.council_metrics import find_council_metrics
-from evenhand.calibrate.audits.findings import AUDIT_COLOURS, PANEL_SUBJECT, Audit, AuditFinding, JudgesFit
-from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements
+import numpy as np
+
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_independent_samples
+from evenhand.calibrate.audits.findings import (
+    AUDIT_COLOURS,
+    AUDIT_LEVEL,
+    PANEL_SUBJECT,
+    Audit,
+    AuditColour,
+    AuditFinding,
+    JudgesFit,
+    describe_estimate_bounds,
+    measured_finding,
+    unknown_finding,
+)
+from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements, measure_pairwise_correlation
 from evenhand.calibrate.audits.judge_bias import find_judge_biases
 from evenhand.calibrate.audits.scale_use import find_scale_use
+from evenhand.calibrate.jackknife import LOG_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
+from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import written_as
 from evenhand.files.json_shape import JsonShape, SplitField
-from evenhand.wording import round_for_json
+from evenhand.stats.arrays import Undefined
+from evenhand.wording import format_number, format_percent, format_plural, round_for_json
 
 # What counts most comes first, among findings of one colour.
 FINDINGS_BY_GRAVITY = (
@@ -142,3 +158,141 @@ AUDIT_JSON = Codec(
         Audit: JsonShape(fields={"findings": SplitField(("colours", "findings", "not_listed"), _write_audit_findings)})
     },
 )
+
+CONCISENESS_CRITERION = "conciseness"
+# Judges for which every way of drawing them with replacement is counted; beyond, ways are drawn.
+MOST_ENUMERATED_JUDGES = 5
+DRAWN_PANELS = 1_000
+PANEL_DRAW_SEED = 20_261_116
+STABLE_RANKING_SHARE, LIKELY_RANKING_SHARE = 0.95, 0.80
+
+
+def find_council_metrics(seen: AuditedRun) -> Iterator[AuditFinding]:
+    """What METHODS asks of a council, for any panel; conciseness where the rubric asks for it."""
+    if len(seen.judges) > 1:
+        yield _find_variance_against_holistic(seen)
+    if len(seen.judges) > 1 and len(seen.table.variants) > 1:
+        yield _find_ranking_stability(seen)
+    if CONCISENESS_CRITERION in seen.table.criteria:
+        yield _find_conciseness_length_bias(seen)
+
+
+def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
+    """Of reviewers around their mean on one output: scores worked out from criteria over scores for the whole."""
+    name = "variance against holistic"
+    scores = np.stack([seen.scores(judge) for judge in seen.judges])
+    whole = np.full_like(scores, np.nan)
+    for place, judge in enumerate(seen.judges):
+        whole[place] = seen.holistic.get(judge, whole[place])
+    worked_out = np.where(np.isnan(whole), scores, np.nan)
+    ours, theirs = _squares_around_judge_mean(worked_out), _squares_around_judge_mean(whole)
+    if not ours[:, 1].sum():
+        why = "not known: no output was scored by two judges."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+    own = math.sqrt(ours[:, 0].sum() / ours[:, 1].sum())
+    points = f"{format_number(own)} points (standard deviation)"
+    told = f"scores that judges' answers come to differ by {points} on one output"
+    if not theirs[:, 1].sum():
+        why = f"not known: {told}; no two reviewers gave a score for the whole."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="Nothing to do where every rubric is read.")
+    parts = sum_by_cluster(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
+    found = jackknife_interval(
+        parts,
+        lambda sums: (sums[..., 0] / sums[..., 1]) / (sums[..., 2] / sums[..., 3]),
+        level=AUDIT_LEVEL,
+        method="ratio of variances",
+        bent=LOG_TRANSFORM,
+    )
+    if isinstance(found, Undefined):
+        return unknown_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
+    high = found.value if found.high is None else found.high
+    colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
+    ratio = f"{format_number(found.value)} times {describe_estimate_bounds(found)}"
+    says = f"{told}: {ratio} the variance of scores for the whole."
+    advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
+    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
+
+
+def _squares_around_judge_mean(scores: Floats) -> Floats:
+    """Per output: squares around the reviewers' mean, and what to divide them by."""
+    given = ~np.isnan(scores)
+    often = given.sum(axis=0)
+    total = np.where(given, scores, 0.0).sum(axis=0)
+    mean = np.divide(total, often, out=np.zeros(len(total)), where=often > 0)
+    squares = np.where(given, (scores - mean) ** 2, 0.0).sum(axis=0)
+    return np.stack([squares, np.maximum(often - 1, 0)], axis=1)
+
+
+def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
+    """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
+    name = "ranking stability"
+    scores = np.stack([seen.scores(judge) for judge in seen.judges])
+    weights, chances, method = _enumerate_judge_panels(len(seen.judges))
+    means = np.stack([_panel_means_by_variant(scores, one, seen) for one in weights])
+    own = _panel_means_by_variant(scores, np.ones(len(scores)), seen)
+    if np.isnan(own).any():
+        why = "not known: a variant has no score of any judge."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+    known = ~np.isnan(means).any(axis=1)
+    chances = chances[known] / chances[known].sum()
+    same = float(chances @ (means[known].argmax(axis=1) == own.argmax()))
+    pairs = np.triu_indices(len(own), 1)
+    signs, before = (np.sign(np.round(rows[:, pairs[0]] - rows[:, pairs[1]], 9)) for rows in (means[known], own[None]))
+    order, tau = float(chances @ (signs == before).all(axis=1)), float(chances @ (signs * before).mean(axis=1))
+    first = seen.table.variants[int(own.argmax())]
+    colour: AuditColour = (
+        "green" if same >= STABLE_RANKING_SHARE else "amber" if same >= LIKELY_RANKING_SHARE else "red"
+    )
+    says = (
+        f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
+        f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
+    )
+    samples = count_independent_samples(seen.table.cluster)
+    found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
+    advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
+    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
+
+
+def _enumerate_judge_panels(judges: int) -> tuple[Floats, Floats, str]:
+    """How often each judge is drawn, and how likely that is."""
+    if judges <= MOST_ENUMERATED_JUDGES:
+        ways = [way for way in np.ndindex(*(judges + 1,) * judges) if sum(way) == judges]
+        chances = [math.factorial(judges) / math.prod(map(math.factorial, way)) / judges**judges for way in ways]
+        return np.array(ways, dtype=np.float64), np.array(chances), "every panel that can be drawn"
+    drawn = np.random.default_rng(PANEL_DRAW_SEED).multinomial(judges, np.full(judges, 1 / judges), size=DRAWN_PANELS)
+    return drawn.astype(np.float64), np.full(DRAWN_PANELS, 1 / DRAWN_PANELS), f"{DRAWN_PANELS:,} drawn panels"
+
+
+def _panel_means_by_variant(scores: Floats, weights: Floats, seen: AuditedRun) -> Floats:
+    """The mean over samples of what a panel with these weights gives each output."""
+    table = seen.table
+    given = ~np.isnan(scores)
+    weight = weights @ given
+    heard = weight > 0
+    panel = (weights @ np.where(given, scores, 0.0))[heard] / weight[heard]
+    variant = table.variant[heard]
+    count = np.bincount(variant, minlength=len(table.variants))
+    total = np.bincount(variant, weights=panel, minlength=len(table.variants))
+    means: Floats = np.divide(total, count, out=np.full(len(count), np.nan), where=count > 0)
+    return means
+
+
+def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
+    """Longer outputs should not be called more concise."""
+    name, table = "conciseness and length", seen.table
+    column: Floats = table.criteria[CONCISENESS_CRITERION]
+    clusters: Integers = table.cluster
+    found = measure_pairwise_correlation(np.stack([column, table.length]), clusters)
+    if isinstance(found, Undefined):
+        why = "not known: conciseness or length is the same throughout, or fewer than three outputs have both."
+        advice = "Score outputs of different length."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
+    low = found.value if found.low is None else found.low
+    colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
+    rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())
+    says = (
+        f"conciseness and length correlate by {format_number(found.value)} {describe_estimate_bounds(found)} "
+        f"over {format_plural(rows, 'output')}."
+    )
+    advice = "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."
+    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="correlation")
