@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import FeatureWeights, decide_criterion, load_weights
-from evenhand.judging.embedded.features import measure_features
+from evenhand.judging.embedded.decisions import FeatureWeights, decide_criterion, load_embedded_judge_weights
+from evenhand.judging.embedded.features import measure_claim_features
 from evenhand.judging.embedded.texts import PreparedText, load_vectors
 
 DATA = Path(__file__).parent / "data"
@@ -135,7 +135,7 @@ class Bench:
         if pair.answer == "cannot" or pair.kind == "format" or "reference" in pair.asks:
             return None
         claim = extract_claim(pair.asks)
-        seen = measure_features(claim, self._texts[place])
+        seen = measure_claim_features(claim, self._texts[place])
         return None if seen is None else (seen.features, float((pair.answer == "yes") != claim.is_inverted))
 
 
@@ -246,7 +246,7 @@ def _crossed_pairs() -> tuple[list[Pair], list[bool | None]]:
     """All fitted pairs, and what is said of each with weights that were fitted on others."""
     pairs = [pair for fitted, _ in SETS.values() for pair in read_pairs(fitted)]
     with_vectors = load_vectors() is not None
-    return pairs, Bench(pairs, with_vectors=with_vectors).crossed(load_weights(with_vectors).band)
+    return pairs, Bench(pairs, with_vectors=with_vectors).crossed(load_embedded_judge_weights(with_vectors).band)
 
 
 @lru_cache(maxsize=4)

@@ -122,20 +122,20 @@ def format_fault_path(path: FaultPath) -> str:
     return text
 
 
-def suggest_known_word(word: str, known: Iterable[str]) -> str:
+def suggest_known_word_in_fault(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word: the nearest known one, or the list of them."""
     known = sorted(known)
-    return suggest_close_word(word, known) or (f"known: {', '.join(known)}" if known else "")
+    return suggest_close_word_in_fault(word, known) or (f"known: {', '.join(known)}" if known else "")
 
 
-def suggest_close_word(word: str, known: Iterable[str]) -> str:
+def suggest_close_word_in_fault(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, where there is one that is near."""
     spelt = {name.lower(): name for name in islice(known, 200)}  # Enough to help, few enough to be quick.
     close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 
 
-def describe_ignored_id(id: str, what: str, known: Iterable[str]) -> str:
+def ignored_id_fault_text(id: str, what: str, known: Iterable[str]) -> str:
     """A note on an id that the rubric does not have."""
-    hint = suggest_close_word(id, known)
+    hint = suggest_close_word_in_fault(id, known)
     return f"{id!r} is not a {what} of this rubric: ignored" + (f" ({hint})" if hint else "")

@@ -13,7 +13,7 @@ def format_exact_dollars(money: Decimal) -> str:
     return f"${money.normalize():f}"
 
 
-def describe_json_type(value: object) -> str:
+def word_json_type(value: object) -> str:
     """A value for a message."""
     names = {dict: "an object", list: "a list", tuple: "a list", bool: "true or false", type(None): "null"}
     if isinstance(value, str):
@@ -21,7 +21,7 @@ def describe_json_type(value: object) -> str:
     return names.get(type(value), "a number" if isinstance(value, (int, float, Decimal)) else type(value).__name__)
 
 
-def fraction_text(value: Fraction | None) -> str | None:
+def format_exact_fraction(value: Fraction | None) -> str | None:
     """A fraction as it is kept: numerator and denominator."""
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
@@ -130,7 +130,7 @@ def format_percent(share: float) -> str:
     return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
 
 
-def describe_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
+def word_too_few(count: int, thing: str, needed: int, *, more: str = "", to: str = "") -> str:
     """That so many things are too few; `more` tells which ones, `to` for what."""
     which, what = (f" {one}" if one else "" for one in (more, to))
     return f"{format_plural(count, thing)}{which} {'is' if count == 1 else 'are'} too few{what}: it takes {needed}"
@@ -187,7 +187,7 @@ def quote_text(text: str, most: int = 60) -> str:
     return f"{mark}{''.join(plain)}{mark}"
 
 
-def list_quoted_texts(texts: Iterable[str]) -> str:
+def format_quoted_texts(texts: Iterable[str]) -> str:
     """Several texts, those beyond ten only counted."""
     quoted = [quote_text(text, 40) for text in texts]
     more = len(quoted) - MOST_QUOTED

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from evenhand.assertions.output_rules import count_output_words, split_compared_words
+from evenhand.assertions.output_rules import count_asserted_words, split_compared_words
 from tests.assertions.builders import checked, facts
 
 MEASURED = facts("  four words are here \n", cost=Decimal("0.3"), latency_ms=1500.5, turns=3, trace=())
@@ -83,7 +83,7 @@ def test_a_measurement_that_is_no_number_is_not_answered() -> None:
 )
 def test_words_are_counted_as_people_count_them(text: str, count: int) -> None:
     """Marks alone are no words; Chinese and Japanese count by character."""
-    assert count_output_words(text) == count
+    assert count_asserted_words(text) == count
 
 
 def test_words_are_compared_without_marks_and_case() -> None:

@@ -11,7 +11,7 @@ from evenhand.assertions.check import (
     CheckedAssertion,
     check_assertion,
     checked_assertion_to_json,
-    score_assertion_layers,
+    measure_assertion_pass_rates,
 )
 from evenhand.assertions.facts import AssertionMeasurement
 from evenhand.errors import InputError
@@ -74,7 +74,7 @@ def test_a_layer_is_passed_weight_over_total_weight(weighed: list[tuple[Fraction
     """Exactly."""
     results = [_result(weight, passed) for weight, passed in weighed]
 
-    scores = score_assertion_layers(results)
+    scores = measure_assertion_pass_rates(results)
 
     total = sum(weight for weight, _ in weighed)
     assert scores == {"fact": Scored(sum((w for w, passed in weighed if passed), Fraction(0)) / total)}
@@ -84,11 +84,11 @@ def test_a_layer_with_an_open_assertion_has_no_score() -> None:
     """Configured and failed: missing is not zero. The other layer stands; a layer without assertions is absent."""
     results = [checked(data, "a") for data in (PART[True], PART[None], {"min_length": 1}, {"max_length": 0})]
 
-    assert score_assertion_layers(results) == {
+    assert measure_assertion_pass_rates(results) == {
         "fact": Missing("failed", "not answered: equals (the sample has no reference)"),
         "behavior": Scored(Fraction(1, 2)),
     }
-    assert score_assertion_layers([]) == {}
+    assert measure_assertion_pass_rates([]) == {}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_many_open_assertions_are_counted() -> None:
     """Three are named."""
     results = [checked({"equals": {}, "name": name}, "a") for name in "abcde"]
 
-    why = score_assertion_layers(results)["fact"]
+    why = measure_assertion_pass_rates(results)["fact"]
 
     lacks = "(the sample has no reference)"
     assert why == Missing("failed", f"not answered: a {lacks}; b {lacks}; c {lacks} and 2 more")

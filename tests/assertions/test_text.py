@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evenhand.assertions.output_rules import find_output_text
+from evenhand.assertions.output_rules import find_asserted_text
 from tests.assertions.builders import checked, facts
 
 OUTPUT = "\n  Dear Ms Groß,\nyour refund is on its way.\n"
@@ -88,7 +88,7 @@ def test_what_is_there_is_found_in_any_case(before: str, text: str, after: str) 
     """Folding may lengthen a text; the place is that of the text as it stands."""
     output = before + text.swapcase() + after
 
-    span = find_output_text(output, text.swapcase().casefold(), ignore_case=True)
+    span = find_asserted_text(output, text.swapcase().casefold(), ignore_case=True)
 
     assert span is not None
     assert text.swapcase().casefold() in output[span[0] : span[1]].casefold()

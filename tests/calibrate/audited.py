@@ -11,7 +11,7 @@ from evenhand import Rubric, load_rubric
 from evenhand.calibrate.audits.audited_run import AuditedRun
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.runs.columns import RunTable
-from evenhand.runs.run_record import EvalSnapshot, rubric_snapshot_json
+from evenhand.runs.run_record import RunEvalRecord, rubric_snapshot_json
 from evenhand.scoring.scores import to_fingerprint_data
 
 Floats = NDArray[np.float64]
@@ -93,8 +93,8 @@ def two_judges(first: ArrayLike, second: ArrayLike, **more: Any) -> RunTable:
     return table({("a", "accuracy"): first, ("b", "accuracy"): second}, asked=rubric(ALONE), **more)
 
 
-def _frame(asked: Rubric, variants: Sequence[str], judges: tuple[str, ...], repeats: int) -> EvalSnapshot:
-    return EvalSnapshot(
+def _frame(asked: Rubric, variants: Sequence[str], judges: tuple[str, ...], repeats: int) -> RunEvalRecord:
+    return RunEvalRecord(
         name="e",
         control=variants[0],
         variants=dict.fromkeys(variants, ""),

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
 from evenhand.calibrate.labels import Label
 from evenhand.runs.columns import RunTable
-from evenhand.runs.run_record import EvalSnapshot
+from evenhand.runs.run_record import RunEvalRecord
 
 Said = Mapping[str, Mapping[str, Sequence[float | None]]]  # By judge and criterion, one answer per output.
 
@@ -54,13 +54,13 @@ def frame(
     judges: tuple[str, ...],
     scale: str = "whole numbers 1–5",
     weights: Mapping[str, float],
-) -> EvalSnapshot:
+) -> RunEvalRecord:
     """A frame with one rubric of criteria from 1 to 5."""
     criteria = [
         {"id": id, "asks": f"{id}?", "weight": weights.get(id, 1.0), "scale": scale, "ends": [1.0, 5.0]} for id in ids
     ]
     rubric = {"name": "r", "method": "layered", "about": "", "tags": [], "score_scale": [1.0, 5.0]}
-    return EvalSnapshot(
+    return RunEvalRecord(
         name="e",
         control=variants[0],
         variants=dict.fromkeys(variants, ""),

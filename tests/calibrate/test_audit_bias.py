@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.audits.audit import audit_judges
-from evenhand.calibrate.audits.judge_bias import identify_model_maker
+from evenhand.calibrate.audits.judge_bias import identify_audited_judge_maker
 from tests.calibrate.audited import ALONE, found, rubric, seen, table, two_judges
 from tests.calibrate.simulated import JUDGES, MAKERS, Planted, panel
 
@@ -156,4 +156,4 @@ def test_self_preference_that_cannot_be_told_says_why(makers: dict[str, str], wh
 )  # fmt: skip
 def test_who_made_a_model_is_read_off_its_name(name: str, made_by: str | None) -> None:
     """One family under several addresses is one family."""
-    assert identify_model_maker(name) == made_by
+    assert identify_audited_judge_maker(name) == made_by

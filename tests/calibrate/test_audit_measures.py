@@ -15,7 +15,7 @@ from evenhand.calibrate.audits.judge_agreement import (
     measure_judge_alpha,
     measure_pairwise_correlation,
 )
-from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_interval
+from evenhand.calibrate.jackknife import FISHER_TRANSFORM, IntervalEstimate, jackknife_calibration_interval
 from evenhand.runs.columns import RunTable
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.correlation import mean_pairwise
@@ -47,7 +47,7 @@ def test_the_jackknife_of_a_mean_is_students_interval() -> None:
     values = np.random.default_rng(1).normal(3, 1, 15)
     parts = np.stack([values, np.ones(15)], axis=1)
 
-    one = jackknife_interval(parts, lambda sums: sums[..., 0] / sums[..., 1], level=0.95, method="mean")
+    one = jackknife_calibration_interval(parts, lambda sums: sums[..., 0] / sums[..., 1], level=0.95, method="mean")
 
     other = mean_interval(values)
     assert isinstance(one, IntervalEstimate)

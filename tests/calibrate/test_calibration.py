@@ -6,10 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges, calibration_json, label_scatter_json
+from evenhand.calibrate.calibration import (
+    JudgeCalibration,
+    calibrate_judges,
+    encode_human_label_points,
+    encode_judge_calibration,
+)
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
-from evenhand.workflows.calibrate import write_panel_yaml
+from evenhand.workflows.calibrate import export_stored_panel
 from tests.calibrate.tables import labels, table
 
 RNG = np.random.default_rng(11)
@@ -25,7 +30,7 @@ def calibrated(run: RunTable, people: list[float | None]) -> JudgeCalibration:
 
 def test_it_is_plain_data() -> None:
     """What a program reads has no NumPy in it, no NaN, and the parts it needs."""
-    data = calibration_json(calibrated(RUN, PEOPLE.tolist()))
+    data = encode_judge_calibration(calibrated(RUN, PEOPLE.tolist()))
 
     assert json.loads(json.dumps(data, allow_nan=False)).keys() >= {"aligned", "agreement", "bias", "maps", "means"}
     assert data["recommendation"]["chosen"]["weights"]
@@ -34,7 +39,7 @@ def test_it_is_plain_data() -> None:
 
 def test_the_same_seed_gives_the_same_calibration() -> None:
     """Folds are drawn by lot, from a seed."""
-    one, other = (calibration_json(calibrated(RUN, PEOPLE.tolist())) for _ in range(2))
+    one, other = (encode_judge_calibration(calibrated(RUN, PEOPLE.tolist())) for _ in range(2))
 
     assert one == other
 
@@ -85,7 +90,7 @@ def test_few_labels_say_what_is_wanting() -> None:
     """Three labels: no panel, no map, no mean, and every one says why."""
     few: list[float | None] = [int(one) if place < 3 else None for place, one in enumerate(PEOPLE)]
 
-    data = calibration_json(calibrated(RUN, few))
+    data = encode_judge_calibration(calibrated(RUN, few))
 
     assert data["recommendation"]["more_samples"] == 18
     assert all(one["why"] for part in ("maps", "means") for one in data[part])
@@ -93,13 +98,13 @@ def test_few_labels_say_what_is_wanting() -> None:
 
 def test_points_for_a_report_are_few_and_counted() -> None:
     """A hundred and twenty outputs on five levels are at most twenty-five bubbles."""
-    data = label_scatter_json(RUN, labels(RUN, {"r1": {"tone": PEOPLE.tolist()}}))
+    data = encode_human_label_points(RUN, labels(RUN, {"r1": {"tone": PEOPLE.tolist()}}))
 
     assert data is not None and data["scale"] == [1.0, 5.0]
     (high, *_) = data["judges"]
     assert sum(count for *_, count in high["points"]) == high["n"] == 120
     assert high["bias"] == pytest.approx((HIGH - PEOPLE).mean())
-    assert label_scatter_json(RUN, ()) is None
+    assert encode_human_label_points(RUN, ()) is None
 
 
 def test_without_labels_there_is_nothing_to_hold_judges_against() -> None:
@@ -120,7 +125,7 @@ def test_a_warning_in_a_panel_file_stays_a_comment() -> None:
     """A name with a line break in it would otherwise add a judge."""
     found = replace(calibrated(RUN, PEOPLE.tolist()), warnings=("j\njudges: [evil]\u2028x\x85y has a length bias.",))
 
-    lines = write_panel_yaml(found).splitlines()
+    lines = export_stored_panel(found).splitlines()
 
     assert "# Beware: j judges: [evil] x y has a length bias." in lines
     assert [line for line in lines if "evil" in line and not line.startswith("#")] == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.human_scale import CalibrationMap, fit_calibration_maps, fit_map_knots
+from evenhand.calibrate.human_scale import CalibrationMap, fit_calibration_knots, fit_calibration_maps
 from evenhand.calibrate.labels import LabelQuestion
 from tests.calibrate.tables import held
 
@@ -24,7 +24,7 @@ def the_map(said: list[float], people: list[float]) -> CalibrationMap:
 
 def test_neighbours_that_fall_are_pooled() -> None:
     """People say 1, 3, 2, 5 where the judge says 1, 2, 3, 4: 3 and 2 fall, and become 2.5 each."""
-    knots = fit_map_knots(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 5]), "isotonic", TONE)
+    knots = fit_calibration_knots(np.array([1.0, 2, 3, 4]), np.array([1.0, 3, 2, 5]), "isotonic", TONE)
 
     assert knots == ((1.0, 1.0), (2.0, 2.5), (3.0, 2.5), (4.0, 5.0))
 
@@ -33,7 +33,7 @@ def test_a_line_is_drawn_towards_the_judge_as_it_is() -> None:
     """Ten outputs, people one point higher throughout, ten samples that speak for the judge: half a point."""
     x = np.array([1.0, 2, 3] * 3 + [2])
 
-    knots = fit_map_knots(x, x + 1, "linear", TONE)
+    knots = fit_calibration_knots(x, x + 1, "linear", TONE)
 
     assert np.interp([1, 2, 3], *np.array(knots).T) == pytest.approx([1.5, 2.5, 3.5])
 
@@ -44,7 +44,7 @@ def test_a_map_never_falls_and_never_leaves_the_scale(kind: Any, rows: list[tupl
     """Whatever the labels: a higher score of the judge is never a lower one of people."""
     x, y = np.array(rows).T
 
-    knots = np.array(fit_map_knots(x, y, kind, TONE))
+    knots = np.array(fit_calibration_knots(x, y, kind, TONE))
 
     assert (np.diff(knots[:, 0]) >= 0).all()
     assert (np.diff(knots[:, 1]) >= -1e-9).all()

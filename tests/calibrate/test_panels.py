@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evenhand.calibrate.calibration import warn_of_judge_biases
+from evenhand.calibrate.calibration import warn_of_recommended_panel_biases
 from evenhand.calibrate.human_bias import BiasKind, JudgeBias
 from evenhand.calibrate.panel_candidates import (
     LabelledCells,
@@ -286,7 +286,7 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
     found = chosen(drawn([0.05, 0.4, 0.4]))
 
     told = list(
-        warn_of_judge_biases(
+        warn_of_recommended_panel_biases(
             found,
             [
                 bias("length", "j0", "overall", 0.04, 0.02, 0.06),
@@ -304,7 +304,10 @@ def test_a_clear_bias_of_a_recommended_judge_is_said() -> None:
         "j0 is harsh: −0.59 on tone [−0.70, −0.40].",
         "j0 has a length bias: +0.040 of the scale per 100 characters overall [0.020, 0.060].",
     ]
-    assert list(warn_of_judge_biases(NoRecommendedPanel(why="so"), [bias("length", "j0", "overall", 1, 1, 1)])) == []
+    assert (
+        list(warn_of_recommended_panel_biases(NoRecommendedPanel(why="so"), [bias("length", "j0", "overall", 1, 1, 1)]))
+        == []
+    )
 
 
 def test_a_choice_that_errs_more_than_the_panel_that_ran_is_none() -> None:

@@ -12,7 +12,7 @@ from evenhand.contest.read_task import load_task
 from evenhand.files.methods import load_method
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
-from evenhand.workflows.contest_dimensions import dimensions_to_yaml, lock_task_dimensions
+from evenhand.workflows.contest_dimensions import dimensions_to_yaml, save_dimensions_to_user_file
 
 TASK = """# A task with a comment.
 description: |
@@ -55,7 +55,7 @@ def test_what_stands_in_the_file_stays_to_the_byte(tmp_path: Path, content: byte
     path = written(tmp_path / "task.yaml", content)
     task, _ = load_task(path, {})
 
-    locked = lock_task_dimensions(path, task, dimensions())
+    locked = save_dimensions_to_user_file(path, task, dimensions())
 
     found, _ = load_task(path, {})
     assert locked.written
@@ -81,7 +81,7 @@ def test_a_file_that_nothing_can_follow_is_left_alone(tmp_path: Path, name: str,
     path = written(tmp_path / name, content.encode())
     task, _ = load_task(path, {})
 
-    locked = lock_task_dimensions(path, task, dimensions())
+    locked = save_dimensions_to_user_file(path, task, dimensions())
 
     assert not locked.written
     assert path.read_text("utf-8") == content
@@ -102,7 +102,7 @@ def test_a_link_stays_a_link_and_a_mode_stays(tmp_path: Path) -> None:
     link.symlink_to(real)
     task, _ = load_task(link, {})
 
-    locked = lock_task_dimensions(link, task, dimensions())
+    locked = save_dimensions_to_user_file(link, task, dimensions())
 
     assert locked.written
     assert link.is_symlink()
@@ -126,6 +126,6 @@ def test_whatever_a_judge_chose_is_read_back(
     rubric = dimensions(id=id, asks=asks or "?", weight=weight)
     task, _ = load_task(path, {})
 
-    locked = lock_task_dimensions(path, task, rubric)
+    locked = save_dimensions_to_user_file(path, task, rubric)
 
     assert locked.written, dimensions_to_yaml(rubric)

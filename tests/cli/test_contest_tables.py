@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from evenhand.cli.contest_tables import print_contest
-from evenhand.cli.screen import shorten_name_middle
+from evenhand.cli.screen import shorten_terminal_name
 from tests.cli.contest_example import REPLAY, change, contest, copied
 
 LONG = "a-name-with-thirty-characters-"
@@ -103,7 +103,7 @@ def test_where_nothing_can_give_way_the_list_is_sentences(played: Path) -> None:
 @given(name=st.text(min_size=1), width=st.integers(min_value=3, max_value=40))
 def test_a_shortened_name_fits_and_keeps_both_ends(name: str, width: int) -> None:
     """Wide characters count as two."""
-    short = shorten_name_middle(name, width)
+    short = shorten_terminal_name(name, width)
 
     assert cell_len(short) <= max(width, 1)
     start, mark, end = short.partition("…")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import Badge, VariantColumn
-from evenhand.compare.decision_json import decision_json
+from evenhand.compare.decision_json import encode_compare_decision
 from evenhand.errors import InputError
 from tests.compare.columns import column, compared, decided, spread
 
@@ -166,7 +166,7 @@ def test_every_decision_is_plain_data(rows: list[tuple[int | None, int | None, i
 
 def test_the_keys_of_the_plain_data_are_these() -> None:
     """Programs rely on them."""
-    found = decision_json(decided(column(FLAT), column(SIX_HIGHER)))
+    found = encode_compare_decision(decided(column(FLAT), column(SIX_HIGHER)))
 
     assert list(found) == [
         "verdict", "exit_code", "headline", "sure", "control", "best", "gates", "comparisons", "reasons", "next_step",
@@ -182,7 +182,7 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
 
 def test_five_pairs_have_no_bounds_in_plain_data() -> None:
     """An infinite end is null: JSON has no infinity."""
-    found = decision_json(decided(column([4.0] * 5), column([4.5] * 5)))
+    found = encode_compare_decision(decided(column([4.0] * 5), column([4.5] * 5)))
 
     assert (found["comparisons"][0]["composite"]["low"], found["comparisons"][0]["composite"]["high"]) == (None, None)
     assert "no 95 % interval from 5 pairs" in found["sure"]
@@ -257,4 +257,6 @@ def test_a_hundred_thousand_samples_are_decided() -> None:
 def _of(rows: list[tuple[int | None, int | None, int]], names: tuple[str, str] = ("old", "new")) -> dict[str, Any]:
     old, new = ([row[side] for row in rows] for side in (0, 1))
     columns = {names[0]: column(old), names[1]: column(new)}
-    return decision_json(decide_comparison(columns, control=names[0], clusters=[row[2] for row in rows], seed=3))
+    return encode_compare_decision(
+        decide_comparison(columns, control=names[0], clusters=[row[2] for row in rows], seed=3)
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.compare.decision import VariantColumn
-from evenhand.compare.decision_json import decision_json
+from evenhand.compare.decision_json import encode_compare_decision
 from evenhand.errors import InputError
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import Agreement
@@ -198,7 +198,9 @@ def test_the_badge_of_people_follows_the_bands(aligned: Agreement | Undefined | 
 
 def test_all_of_it_is_plain_data() -> None:
     """Files and programs read the same."""
-    (found,) = decision_json(decided(column(SAME), column(_jittered(SAME, 0.0)), not_worse_by=0.2))["comparisons"]
+    (found,) = encode_compare_decision(decided(column(SAME), column(_jittered(SAME, 0.0)), not_worse_by=0.2))[
+        "comparisons"
+    ]
 
     assert found["not_worse"]["holds"] is True
     assert found["layer_verdicts"]["judge"]["verdict"] in ("NOISE", "UNDERPOWERED")

@@ -12,7 +12,7 @@ import yaml
 
 from evenhand import RunOptions, RunResult, run
 from evenhand.compare.decision import CompareDecision
-from evenhand.compare.decision_json import decision_json, read_decision
+from evenhand.compare.decision_json import encode_compare_decision, read_compare_decision
 from evenhand.store.store import Store
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from tests.cli.command import evenhand
@@ -145,8 +145,8 @@ def kept(folder: Path, case: Case, id: str = RUN) -> RunResult:
 
 def agree(typed: CompareDecision, told: dict[str, Any]) -> None:
     """All that a decision says, and the numbers behind it."""
-    assert decision_json(typed) == told
-    assert read_decision(told).verdict == typed.verdict == told["verdict"]
+    assert encode_compare_decision(typed) == told
+    assert read_compare_decision(told).verdict == typed.verdict == told["verdict"]
     assert (typed.exit_code, typed.headline, typed.sure) == (told["exit_code"], told["headline"], told["sure"])
     assert (list(typed.reasons), typed.next_step, typed.best) == (told["reasons"], told["next_step"], told["best"])
     assert [(one.verdict, one.headline) for one in typed.comparisons] == [

@@ -17,7 +17,7 @@ from evenhand.compare.weight_changes import (
     means_and_wins_under_weights,
     variant_means_under_weights,
 )
-from evenhand.compare.weighted_scores import weigh_criteria
+from evenhand.compare.weighted_scores import weigh_compared_criteria
 from evenhand.scoring.columns import score_columns
 from tests.calibrate.audited import kept, rubric, table
 
@@ -75,7 +75,7 @@ def test_samples_won_are_counted_one_by_one(variants: tuple[str, ...], clusters:
     """The block product against a loop: ties are shared out, and samples of one cluster count as one."""
     rng = np.random.default_rng(7)
     answers = {("j", id): rng.integers(4, 8, (9, len(variants))) for id in rubric().leaves}
-    weighed = weigh_criteria(table(answers, variants=variants, clusters=clusters), kept(rubric()))
+    weighed = weigh_compared_criteria(table(answers, variants=variants, clusters=clusters), kept(rubric()))
     assert weighed is not None
     weights = np.array([[1.0, 0.0, 0.0], *rng.dirichlet(np.ones(3), 20)])
 
@@ -95,7 +95,7 @@ def test_ceilings_are_worked_out_anew_as_the_columns_do() -> None:
     council = load_rubric("council")
     answers = {("j", id): rng.integers(1, 11, (40, 2)) for id in council.leaves}
     score = score_columns(council, {id: answers["j", id].ravel() for id in council.leaves}).score.reshape(40, 2)
-    weighed = weigh_criteria(table(answers, asked=council, score=score), kept(council))
+    weighed = weigh_compared_criteria(table(answers, asked=council, score=score), kept(council))
     assert weighed is not None
     other = {"accuracy": 0.1, "relevance": 0.3, "completeness": 0.3, "conciseness": 0.1, "clarity": 0.2}
 
@@ -116,7 +116,7 @@ def test_fixed_criteria_that_fall_short_pull_down_under_every_weighting() -> Non
     oracle = load_rubric({"name": "o", "method": "oracle", "criteria": fields})
     answers = {("j", "a"): [[30, 80]] * 3, ("j", "b"): [[90, 80]] * 3}
     score = [[30.0, 80.0]] * 3
-    weighed = weigh_criteria(table(answers, asked=oracle, score=score), kept(oracle))
+    weighed = weigh_compared_criteria(table(answers, asked=oracle, score=score), kept(oracle))
     assert weighed is not None
 
     found = variant_means_under_weights(weighed, np.array([[0.5, 0.5], [0.1, 0.9]]))
@@ -127,7 +127,7 @@ def test_fixed_criteria_that_fall_short_pull_down_under_every_weighting() -> Non
 def test_the_standard_error_is_that_of_the_mean_over_clusters() -> None:
     """Repeats of a sample are one: four rows in two clusters have the error of two numbers."""
     answers = {("j", "accuracy"): [[[1, 1], [3, 5]], [[1, 1], [2, 4]]], ("j", "clarity"): [[[1, 1]] * 2] * 2}
-    weighed = weigh_criteria(table(answers, asked=rubric(TWO)), kept(rubric(TWO)))
+    weighed = weigh_compared_criteria(table(answers, asked=rubric(TWO)), kept(rubric(TWO)))
     assert weighed is not None
 
     found = lead_errors_under_weights(weighed, np.array([[1.0, 0.0]]), (1, 0))

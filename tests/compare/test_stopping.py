@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, VariantColumn
 from evenhand.compare.measure import adjust_lost_outputs_for_looks
-from evenhand.compare.stopping import EarlyStop, StoppingRule
+from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
 from evenhand.stats.rates import mcnemar_worse
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores
@@ -24,18 +24,18 @@ FLAT = [4.0] * PLANNED
 Row = Sequence[float | None]
 
 
-def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> StoppingRule:
-    return StoppingRule(
+def rule(planned: int = PLANNED, variants: Sequence[str] = ("old", "new"), repeats: int = 1) -> VerdictStoppingRule:
+    return VerdictStoppingRule(
         order=range(planned), looks=planned_looks(planned), variants=variants, control="old", repeats=repeats, seed=1
     )
 
 
-def told(columns: Mapping[str, Row], positions: Iterable[int] | None = None) -> EarlyStop | None:
+def told(columns: Mapping[str, Row], positions: Iterable[int] | None = None) -> EarlyVerdict | None:
     """What the rule says once it was told all, in the order of the positions."""
     planned = len(columns["old"])
     stopping = rule(planned, tuple(columns))
     for position in range(planned) if positions is None else positions:
-        stopping.take(position, 0, {name: row[position] for name, row in columns.items()})
+        stopping.take_compared_scores(position, 0, {name: row[position] for name, row in columns.items()})
     return stopping.settled
 
 
@@ -44,7 +44,7 @@ def test_a_clear_difference_is_settled_at_the_first_look() -> None:
     settled = told({"old": FLAT, "new": BETTER})
 
     assert settled is not None
-    assert (settled.samples_used, settled.looks.planned, settled.why) == (20, PLANNED, "new is better")
+    assert (settled.samples_until_verdict, settled.looks.planned, settled.why) == (20, PLANNED, "new is better")
 
 
 def test_a_difference_to_the_worse_is_told_as_such() -> None:
@@ -64,7 +64,7 @@ def test_nothing_is_said_before_the_first_look() -> None:
     """Nineteen equal signs are not enough to stop."""
     stopping = rule()
 
-    said = [stopping.take(position, 0, {"old": 1.0, "new": 5.0}) for position in range(20)]
+    said = [stopping.take_compared_scores(position, 0, {"old": 1.0, "new": 5.0}) for position in range(20)]
 
     assert said == [""] * 19 + ["new is better"]
 
@@ -84,7 +84,7 @@ def test_samples_without_a_pair_do_not_count_towards_the_twenty() -> None:
     settled = told({"old": control, "new": BETTER})
 
     assert settled is not None
-    assert settled.samples_used == planned_looks(PLANNED)[1]
+    assert settled.samples_until_verdict == planned_looks(PLANNED)[1]
 
 
 def test_all_treatments_have_to_be_settled_at_one_look() -> None:
@@ -95,7 +95,7 @@ def test_all_treatments_have_to_be_settled_at_one_look() -> None:
 
     assert clear is not None
     assert unclear is not None
-    assert clear.samples_used < unclear.samples_used < PLANNED
+    assert clear.samples_until_verdict < unclear.samples_until_verdict < PLANNED
     assert unclear.why == "new is better and newer is better"
     assert told({"old": FLAT, "new": BETTER, "newer": EQUAL}) is None
 
@@ -115,10 +115,10 @@ def test_repeats_of_a_sample_are_waited_for_and_count_once() -> None:
     for position in range(20):
         for repeat in range(3):
             assert stopping.settled is None
-            stopping.take(position, repeat, {"old": 2.0, "new": 3.0 + position % 2})
+            stopping.take_compared_scores(position, repeat, {"old": 2.0, "new": 3.0 + position % 2})
 
     assert stopping.settled is not None
-    assert stopping.settled.samples_used == 20
+    assert stopping.settled.samples_until_verdict == 20
 
 
 def test_samples_of_one_cluster_count_once() -> None:
@@ -126,7 +126,9 @@ def test_samples_of_one_cluster_count_once() -> None:
     stopping = rule()
 
     for position in range(24):
-        stopping.take(position, 0, {"old": 2.0, "new": 3.0 + position % 2}, cluster=f"document {position // 2}")
+        stopping.take_compared_scores(
+            position, 0, {"old": 2.0, "new": 3.0 + position % 2}, cluster=f"document {position // 2}"
+        )
 
     assert stopping.settled is None
 
@@ -139,7 +141,7 @@ def test_lost_outputs_settle_it_too() -> None:
 
     assert settled is not None
     assert settled.why == "new lost outputs"
-    assert settled.samples_used < 200
+    assert settled.samples_until_verdict < 200
     assert decided({"old": [4.0] * 200, "new": halves}, settled).verdict == "REGRESS"
 
 
@@ -174,7 +176,7 @@ def test_the_interval_and_p_of_a_stopped_run_are_those_of_its_look() -> None:
     assert settled is not None
 
     stopped = decided(columns, settled).comparisons[0].composite
-    plain = decided({name: row[: settled.samples_used] for name, row in columns.items()}, None, looked=False)
+    plain = decided({name: row[: settled.samples_until_verdict] for name, row in columns.items()}, None, looked=False)
 
     assert stopped is not None
     assert (plain_found := plain.comparisons[0].composite) is not None
@@ -202,7 +204,7 @@ def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
     assert settled is not None
 
     stopped = decided(columns, settled)
-    plain = decided({name: row[: settled.samples_used] for name, row in columns.items()}, None, looked=False)
+    plain = decided({name: row[: settled.samples_until_verdict] for name, row in columns.items()}, None, looked=False)
 
     assert plain.verdict == "CAUTIOUS"
     assert stopped.verdict == "PROGRESS"
@@ -245,10 +247,10 @@ def test_three_treatments_share_the_chance_of_a_false_alarm(planned: int) -> Non
     assert alarms <= at_most(0.05, tries)
 
 
-def decided(columns: Mapping[str, Row], settled: EarlyStop | None, *, looked: bool = True) -> CompareDecision:
+def decided(columns: Mapping[str, Row], settled: EarlyVerdict | None, *, looked: bool = True) -> CompareDecision:
     """The decision where the rule ended it: on the samples up to its look, or on all."""
     planned = len(columns["old"])
-    used = settled.samples_used if settled else planned
+    used = settled.samples_until_verdict if settled else planned
     found = {name: VariantColumn(composite=row[:used], layers={"judge": row[:used]}) for name, row in columns.items()}
     looks = looks_after(used, planned_looks(planned)) if looked else None
     early = looked and used < planned
@@ -270,7 +272,7 @@ def _verdict(rng: np.random.Generator, name: str, planned: int) -> str:
     }
     composites = {name: ((one["judge"] + one["fact"]) / 2).tolist() for name, one in layers.items()}
     settled = told(composites)
-    used = settled.samples_used if settled else planned
+    used = settled.samples_until_verdict if settled else planned
     columns = {
         name: VariantColumn(
             composite=composites[name][:used],

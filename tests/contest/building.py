@@ -24,7 +24,7 @@ from evenhand.contest.events import (
     receive_submission,
 )
 from evenhand.contest.machine import apply_contest_event
-from evenhand.contest.record import contest_json
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.files.methods import load_method
@@ -220,7 +220,7 @@ class Contest:
     @property
     def record(self) -> dict[str, Any]:
         """The published JSON, as text and back."""
-        read: dict[str, Any] = json.loads(json.dumps(contest_json(self.log)))
+        read: dict[str, Any] = json.loads(json.dumps(encode_contest_state(self.log)))
         return read
 
     def published(self, id: str) -> dict[str, Any]:

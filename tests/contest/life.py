@@ -30,7 +30,7 @@ from evenhand.contest.events import (
 from evenhand.contest.feedback import view_submission
 from evenhand.contest.machine import apply_contest_event, list_pending_effects
 from evenhand.contest.ranking import PASSING_SCORE, list_ranked_entries, score_submission_alone
-from evenhand.contest.record import contest_json
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import MOVES_BY_MODE, ContestState
 from evenhand.errors import ContestError
 from evenhand.model.scale import Scored
@@ -177,7 +177,7 @@ class Life:
         if self.state.required_task.mode == "fastest_first" or self.state.phase not in ("open", "judging", "ranking"):
             return
         public: list[Any] = [view_submission(self.state, id) for id in self.state.entries]
-        text = json.dumps([*public, *map(contest_effect_json, self.told), contest_json(self.log)])
+        text = json.dumps([*public, *map(contest_effect_json, self.told), encode_contest_state(self.log)])
         assert [one for one in self.secrets if one in text] == []
         assert "dimension_scores" not in text
         assert all((one["score"], one["rank"]) == (None, None) for one in public)
@@ -191,7 +191,7 @@ class Life:
         """At the end of a life: the record is the same from the log as it was written."""
         if self.log:
             again = [contest_event_from_json(json.loads(json.dumps(contest_event_json(one)))) for one in self.log]
-            assert json.dumps(contest_json(again)) == json.dumps(contest_json(self.log))
+            assert json.dumps(encode_contest_state(again)) == json.dumps(encode_contest_state(self.log))
             assert isinstance(self.log[0], ContestCreated)
 
 

@@ -26,7 +26,7 @@ from evenhand.contest.events import (
     SubmissionScored,
 )
 from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
-from evenhand.contest.record import contest_json
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import find_author_name_fault
 from evenhand.errors import ContestError
@@ -132,7 +132,7 @@ def test_the_log_gives_the_state_and_the_record_again(worked: Any) -> None:
         assert state == known
         assert list(state.entries) == list(known.entries)
 
-    assert contest_json([again(one) for one in contest.log]) == contest_json(contest.log)
+    assert encode_contest_state([again(one) for one in contest.log]) == encode_contest_state(contest.log)
 
 
 def test_the_worked_contests_have_every_kind_of_event() -> None:
@@ -186,7 +186,7 @@ def test_the_record_keeps_judgments_back_until_scores_are_revealed() -> None:
 def test_a_record_of_nothing_is_refused() -> None:
     """There is no task yet of which it could be."""
     with pytest.raises(ContestError, match="nothing has happened yet"):
-        contest_json([])
+        encode_contest_state([])
 
 
 def test_where_the_first_to_pass_wins_nothing_is_kept_back() -> None:

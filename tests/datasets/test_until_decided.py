@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
-from evenhand.compare.stopping import EarlyStop, StoppingRule
+from evenhand.compare.stopping import EarlyVerdict, VerdictStoppingRule
 from evenhand.stats.differences import difference_of
 from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.datasets.read import rows
@@ -77,7 +77,7 @@ def measure(pairs: Sequence[Pair], orders: int) -> Measured:
             settled = until_decided(control, treatment, rng.permutation(len(control)).tolist())
             full.append(np.sign(found.estimate) if found.p < 0.05 else 0.0)
             stopped.append(_direction(settled))
-            used.append(settled.samples_used / len(control) if settled else 1.0)
+            used.append(settled.samples_until_verdict / len(control) if settled else 1.0)
     truth, said = np.array(full), np.array(stopped)
     return Measured(
         asked=float(np.array(used)[truth != 0].mean()),
@@ -87,17 +87,17 @@ def measure(pairs: Sequence[Pair], orders: int) -> Measured:
     )
 
 
-def until_decided(control: Sequence[float], treatment: Sequence[float], order: Sequence[int]) -> EarlyStop | None:
+def until_decided(control: Sequence[float], treatment: Sequence[float], order: Sequence[int]) -> EarlyVerdict | None:
     """Where the stopping rule ends a run that asks in this order."""
     looks = planned_looks(len(order))
-    rule = StoppingRule(order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED)
+    rule = VerdictStoppingRule(order=order, looks=looks, variants=("old", "new"), control="old", repeats=1, seed=SEED)
     for position in order:
-        if rule.take(position, 0, {"old": control[position], "new": treatment[position]}):
+        if rule.take_compared_scores(position, 0, {"old": control[position], "new": treatment[position]}):
             break
     return rule.settled
 
 
-def _direction(settled: EarlyStop | None) -> float:
+def _direction(settled: EarlyVerdict | None) -> float:
     return 0.0 if settled is None else 1.0 if settled.why == "new is better" else -1.0
 
 
@@ -106,7 +106,7 @@ def _cut(pair: Pair, rng: np.random.Generator) -> tuple[Pair, Looks]:
     control, treatment = pair
     order = rng.permutation(len(control)).tolist()
     settled = until_decided(control, treatment, order)
-    asked = order[: settled.samples_used] if settled else order
+    asked = order[: settled.samples_until_verdict] if settled else order
     seen = [control[place] for place in asked], [treatment[place] for place in asked]
     return seen, looks_after(len(asked), planned_looks(len(control)))
 

@@ -15,7 +15,7 @@ from evenhand.errors import Fault, InputError, StoreError
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import (
     JsonFormatError,
-    exact_fraction,
+    json_exact_fraction,
     number_between,
     whole_number_between,
     written_as,
@@ -261,7 +261,7 @@ class Tree:
 def test_a_tree_holds_values_of_its_own_class() -> None:
     """However deep."""
     tree = Tree("a", (Tree("b", (Tree("c"),)), Tree("d")), Fraction(1, 2))
-    codec = Codec(scalars={Fraction: exact_fraction(9)})
+    codec = Codec(scalars={Fraction: json_exact_fraction(9)})
 
     assert codec.to_json(tree)["parts"][0]["parts"] == [{"name": "c", "parts": [], "weight": 1}]
     assert codec.from_json(Tree, codec.to_json(tree)) == tree

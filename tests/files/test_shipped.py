@@ -16,7 +16,7 @@ from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_source
 from evenhand.judging.judge import judge_sample
 from evenhand.model.scale import YES_NO
 from evenhand.model.steps import STEPS
-from evenhand.scoring.rubric_advice import advise_on_rubric
+from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
 from evenhand.scoring.scores import compute_fingerprint
 from tests.files.files import ARRAY, CHECKLIST, MAP
 from tests.judging.scripted import Scripted
@@ -27,7 +27,7 @@ def test_every_shipped_rubric_is_without_fault_and_without_warning(name: str) ->
     """We keep our own advice: anchors for every scale, nothing vague, gates that bite."""
     rubric = load_rubric(name)
 
-    assert advise_on_rubric(rubric) == []
+    assert advise_on_rubric_scoring(rubric) == []
     assert all(leaf.anchors or leaf.scale is YES_NO for leaf in rubric.leaves.values())
 
 
@@ -55,7 +55,7 @@ def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:
     """A newcomer's first file must be a good one."""
     (tmp_path / "rubric.yaml").write_text(read_starter_rubric())
 
-    assert advise_on_rubric(load_rubric(tmp_path / "rubric.yaml")) == []
+    assert advise_on_rubric_scoring(load_rubric(tmp_path / "rubric.yaml")) == []
 
 
 def test_the_schema_accepts_what_loads_and_refuses_what_does_not() -> None:

@@ -18,8 +18,8 @@ from evenhand.guards.injection import (
     find_pattern_matches,
     read_pattern,
 )
-from evenhand.guards.injection_scores import InjectionSentence, load_injection_weights, load_lexicon
-from evenhand.guards.injection_text import normalise_text, restore_words
+from evenhand.guards.injection_scores import InjectionSentence, load_injection_lexicon, load_injection_weights
+from evenhand.guards.injection_text import normalise_guarded_text, restore_words
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
 LEAST_FITTED, LEAST_HELD_OUT = 0.80, 0.88  # Below what was measured, so that small changes pass.
@@ -167,7 +167,7 @@ def _library_file(name: str) -> Any:
 
 
 def _is_met(group: dict[str, Any], text: str) -> bool:
-    view = normalise_text(text)
+    view = normalise_guarded_text(text)
     if "letters" in group:
         return not set(group["letters"]).isdisjoint(text) and set(group["letters"]).isdisjoint(view.text)
     if "pattern" in group:
@@ -184,11 +184,11 @@ def _examples(entry: dict[str, list[str]], key: str) -> list[str]:
 
 def _is_matched(entry: dict[str, str], file: dict[str, object], text: str) -> bool:
     pattern = read_pattern(entry, file)
-    return any(find_pattern_matches(normalise_text(text), dict.fromkeys(pattern.starts_with, (pattern,))))
+    return any(find_pattern_matches(normalise_guarded_text(text), dict.fromkeys(pattern.starts_with, (pattern,))))
 
 
 def _classes_in(text: str) -> set[str]:
-    read = normalise_text(text).text
+    read = normalise_guarded_text(text).text
     return {name for classes in InjectionSentence(read, 0, len(read)).classes for name in classes}
 
 
@@ -214,7 +214,7 @@ def test_the_weights_are_told_in_words() -> None:
         name for feature in load_injection_weights() for name in ((feature,) if isinstance(feature, str) else feature)
     }
 
-    lexicon = load_lexicon()
+    lexicon = load_injection_lexicon()
     classes = {name for names in (*lexicon.english.values(), *lexicon.chinese.values()) for name in names}
     unknown = {name for name in named - classes if not re.match("word |first |length |always", name)}
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.guards.injection_encodings import decode_hidden_text, reverse_text, rotate_letters
-from evenhand.guards.injection_text import normalise_text
+from evenhand.guards.injection_text import normalise_guarded_text
 
 
 @pytest.mark.parametrize(
@@ -27,13 +27,13 @@ from evenhand.guards.injection_text import normalise_text
 )  # fmt: skip
 def test_a_text_reads_as_it_looks(written: str, read: str) -> None:
     """A rule must not be escaped by letters that only look like others."""
-    assert normalise_text(written).text == read
+    assert normalise_guarded_text(written).text == read
 
 
 @given(st.text())
 def test_every_character_has_a_place(text: str) -> None:
     """Findings are shown in the text as it was given."""
-    view = normalise_text(text)
+    view = normalise_guarded_text(text)
 
     starts, ends = view.trace
 
@@ -45,7 +45,7 @@ def test_every_character_has_a_place(text: str) -> None:
 @given(st.text(alphabet="abc XYZ.é\u200b中請", min_size=1), st.data())
 def test_a_passage_is_led_back_to_letters_that_read_like_it(text: str, data: st.DataObject) -> None:
     """The place of a passage holds what the passage says."""
-    view = normalise_text(text)
+    view = normalise_guarded_text(text)
     if not view.text:
         return
     start = data.draw(st.integers(0, len(view.text) - 1))
@@ -53,12 +53,12 @@ def test_a_passage_is_led_back_to_letters_that_read_like_it(text: str, data: st.
 
     first, last = view.locate(start, end)
 
-    assert normalise_text(text[first:last]).text == view.text[start:end]
+    assert normalise_guarded_text(text[first:last]).text == view.text[start:end]
 
 
 def test_words_stand_between_spaces_in_their_places() -> None:
     """A rule starts at a word, so the word must be found where it is."""
-    view = normalise_text("Ignore, 请ignore_it!")
+    view = normalise_guarded_text("Ignore, 请ignore_it!")
 
     assert view.spaced == " ignore   ignore it  "
     assert view.words == ["ignore", "ignore", "it"]
@@ -101,7 +101,7 @@ def test_what_was_decoded_keeps_a_place_in_the_text(text: str) -> None:
 
 def test_a_turned_text_is_led_back_from_its_end() -> None:
     """The last letter stands first."""
-    view = reverse_text(normalise_text("abc def"))
+    view = reverse_text(normalise_guarded_text("abc def"))
 
     assert view.text == "fed cba"
     assert view.locate(0, 3) == (4, 7)
@@ -109,7 +109,7 @@ def test_a_turned_text_is_led_back_from_its_end() -> None:
 
 def test_a_rotated_text_stands_where_it_stood() -> None:
     """Letters move in the alphabet, not in the text."""
-    view = rotate_letters(normalise_text(codecs.encode("ignore it", "rot13")))
+    view = rotate_letters(normalise_guarded_text(codecs.encode("ignore it", "rot13")))
 
     assert view.text == "ignore it"
     assert view.locate(7, 9) == (7, 9)

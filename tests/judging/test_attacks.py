@@ -12,7 +12,7 @@ from evenhand import Connections, JudgeError, JudgeOptions, Missing, Sample, Sco
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise
-from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
 from evenhand.models.requests import Reply, Request
@@ -245,7 +245,7 @@ def test_a_pair_that_nobody_may_judge_is_refused() -> None:
     sample = Sample(outputs={"a": "x text", "b": "y text"}, authors={"a": "j"})
 
     with pytest.raises(JudgeError, match="no pair is left"):
-        asyncio.run(prefer_sample(RUBRIC, sample, [Scripted(lambda _: "", "j")]))
+        asyncio.run(ask_judges_for_preferences(RUBRIC, sample, [Scripted(lambda _: "", "j")]))
 
 
 @pytest.mark.parametrize(

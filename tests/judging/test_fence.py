@@ -15,9 +15,9 @@ from evenhand import Sample, load_rubric
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_gate_check,
     ask_horizontal_scores,
-    ask_task_dimensions,
+    ask_judge_for_dimensions,
+    ask_judge_gate_check,
 )
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
@@ -83,8 +83,8 @@ DIALOGUES: dict[str, Callable[[dict[str, str]], Dialogue[object]]] = {
     "pairwise": lambda t: ask_pairwise(COUNCIL_RUBRIC, _sample(t), "a", "b", MANNER),
     "sampled": lambda t: ask_sampled(SKILL, _sample(t), "a", MANNER, replies=2),
     "likely": lambda t: ask_by_logprobs(SKILL, _sample(t), "a", MANNER, replies=2),
-    "dimensions": lambda t: ask_task_dimensions(t.get("question", "q"), load_method("oracle"), MANNER),
-    "gate": lambda t: ask_gate_check(t.get("question", "q"), ["Says it"], ("a", t.get("output", "o")), MANNER),
+    "dimensions": lambda t: ask_judge_for_dimensions(t.get("question", "q"), load_method("oracle"), MANNER),
+    "gate": lambda t: ask_judge_gate_check(t.get("question", "q"), ["Says it"], ("a", t.get("output", "o")), MANNER),
     "horizontal": lambda t: ask_horizontal_scores(
         TASK,
         t.get("question", "q"),

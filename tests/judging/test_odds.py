@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.yes_no_odds import (
     NOISE,
-    YesNoCalibration,
+    JudgeYesThreshold,
     ask_by_odds,
-    calibrate_yes_no,
-    load_known_questions,
-    pool_falling_chances,
+    find_judge_yes_threshold,
+    load_judge_test_questions,
+    pool_judge_odds,
     read_yes_leaning,
 )
 from evenhand.judging.judge import judge_sample
@@ -56,7 +56,7 @@ def _model(
 ) -> Callable[[Request], Answer]:
     """A model with these leanings by question, in the order asked, and these on what is known to be yes and no."""
     left = {id: list(leanings) for id, leanings in answers.items()}
-    by_text = {one.asks: one.answer for one in load_known_questions(prompts)}
+    by_text = {one.asks: one.answer for one in load_judge_test_questions(prompts)}
 
     def answer(request: Request) -> Answer:
         if request.ids:
@@ -187,11 +187,11 @@ def test_levels_that_contradict_each_other_are_made_to_fall() -> None:
 @given(st.lists(st.floats(0, 1), max_size=8))
 def test_falling_chances_never_rise_and_keep_their_sum(chances: list[float]) -> None:
     """The nearest such list; one that falls already stays as it is."""
-    fallen = pool_falling_chances(chances)
+    fallen = pool_judge_odds(chances)
 
     assert all(here >= above - 1e-12 for here, above in pairwise(fallen))
     assert sum(fallen) == pytest.approx(sum(chances))
-    assert pool_falling_chances(sorted(chances, reverse=True)) == pytest.approx(sorted(chances, reverse=True))
+    assert pool_judge_odds(sorted(chances, reverse=True)) == pytest.approx(sorted(chances, reverse=True))
 
 
 @given(st.lists(st.floats(-6, 6), min_size=2, max_size=2), st.integers(0, 1), st.floats(0.5, 6))
@@ -280,7 +280,7 @@ def _end(text: str) -> str:
 def test_known_questions_are_balanced_in_every_language(language: str) -> None:
     """Half yes, half no, or the threshold would lean; the same ones first in every dialogue, whatever is judged."""
     prompts = load_prompts(language)
-    known = load_known_questions(prompts)
+    known = load_judge_test_questions(prompts)
 
     told, asked = converse(
         ask_by_odds(RUBRIC, SAMPLE, "a", JudgeSetup(judge="j", prompts=prompts)),
@@ -294,9 +294,9 @@ def test_known_questions_are_balanced_in_every_language(language: str) -> None:
 
 def test_a_threshold_lies_half_way_between_the_faintest_known_answers() -> None:
     """The faintest yes is 2, the faintest no 0: the threshold is 1. Means of 4 and −1: ±0.25 is too near to it."""
-    found = calibrate_yes_no([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
+    found = find_judge_yes_threshold([True, False, True, False], [6.0, 0.0, 2.0, -2.0])
 
-    assert isinstance(found, YesNoCalibration)
+    assert isinstance(found, JudgeYesThreshold)
     assert (found.threshold, found.band) == pytest.approx((1.0, 0.25))
 
 
@@ -304,13 +304,15 @@ def test_a_model_is_known_by_how_it_orders_known_answers() -> None:
     """However near to each other all its answers are; three of four pairs in order are what a guesser gets."""
     right = [True, False, True, False]
 
-    assert calibrate_yes_no(right, [0.02, -0.01, 0.01, -0.02]) == YesNoCalibration(0.0, NOISE)
-    assert calibrate_yes_no(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
+    assert find_judge_yes_threshold(right, [0.02, -0.01, 0.01, -0.02]) == JudgeYesThreshold(0.0, NOISE)
+    assert (
+        find_judge_yes_threshold(right, [9.0, 5.0, 4.0, -9.0]) == "this model cannot tell known yeses from known noes"
+    )
 
 
 def test_too_few_known_answers_are_no_measure() -> None:
     """Half of them unread: what is left may lean either way."""
-    found = calibrate_yes_no([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
+    found = find_judge_yes_threshold([True, False, True, False], [4.0, Missing("unreadable", "x"), 2.0, -2.0])
 
     assert found == "this model does not answer known questions with yes or no (unreadable: x)"
 

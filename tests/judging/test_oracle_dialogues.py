@@ -11,9 +11,9 @@ from evenhand import InputError, Missing, Sample, Scored, load_rubric
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_gate_check,
     ask_horizontal_scores,
-    ask_task_dimensions,
+    ask_judge_for_dimensions,
+    ask_judge_gate_check,
 )
 from evenhand.judging.dialogues.pointwise import ask_pointwise
 from evenhand.judging.judge import judge_sample
@@ -45,7 +45,7 @@ GOOD = _dimensions({"id": "sources", "asks": "Are prices sourced?", "weight": 0.
 
 def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
     """They become a rubric, locked, with the fixed ones marked by type."""
-    result, asked = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(GOOD))
+    result, asked = converse(ask_judge_for_dimensions(TASK, ORACLE, MANNER), in_turn(GOOD))
 
     assert len(asked) == 1
     assert result.rubric is not None
@@ -75,8 +75,8 @@ def test_dimensions_are_three_fixed_ones_and_those_of_the_task() -> None:
 )
 def test_wrong_dimensions_are_repaired_once_and_then_refused(reply: str, fault: str) -> None:
     """4 to 6 in all, weights that sum to 1; nothing is filled in."""
-    mended, asked = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(reply, GOOD))
-    refused, _ = converse(ask_task_dimensions(TASK, ORACLE, MANNER), in_turn(reply, reply))
+    mended, asked = converse(ask_judge_for_dimensions(TASK, ORACLE, MANNER), in_turn(reply, GOOD))
+    refused, _ = converse(ask_judge_for_dimensions(TASK, ORACLE, MANNER), in_turn(reply, reply))
 
     assert fault in asked[1].messages[-1].text
     assert mended.rubric is not None
@@ -89,7 +89,7 @@ def _check(met: str, hint: str = "", evidence: str = "Bread costs 2.10") -> dict
 
 
 def _gate(*answers: Answer) -> Any:
-    dialogue = ask_gate_check(TASK, ["Names a price", "Names a source"], ("s1", TEXT), MANNER)
+    dialogue = ask_judge_gate_check(TASK, ["Names a price", "Names a source"], ("s1", TEXT), MANNER)
     return converse(dialogue, in_turn(*answers))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand import JudgeError, Sample, load_rubric
 from evenhand.judging.dialogues.pairwise import ask_pairwise
-from evenhand.judging.judge import prefer_sample
+from evenhand.judging.judge import ask_judges_for_preferences
 from evenhand.judging.results import Preference
 from evenhand.models.requests import NoReply, Request
 from tests.judging.scripted import MANNER, Answer, Scripted, converse
@@ -79,7 +79,7 @@ def test_standings_count_every_pair_and_every_judge() -> None:
     """Won, tied, lost and undecided add up."""
     fair, biased = Scripted(_prefers("a"), "fair"), Scripted(lambda _: _say("A"), "biased")
 
-    preferred = asyncio.run(prefer_sample(RUBRIC, SAMPLE, [fair, biased]))
+    preferred = asyncio.run(ask_judges_for_preferences(RUBRIC, SAMPLE, [fair, biased]))
 
     a, b = preferred.standings
     assert (a.output, a.won, a.tied, a.lost, a.rate) == ("a", 1, 1, 0, 0.75)
@@ -91,4 +91,4 @@ def test_standings_count_every_pair_and_every_judge() -> None:
 def test_a_pair_needs_two() -> None:
     """One output has no rival."""
     with pytest.raises(JudgeError, match="two outputs"):
-        asyncio.run(prefer_sample(RUBRIC, Sample(outputs={"a": "x"}), [Scripted(lambda _: "", "x")]))
+        asyncio.run(ask_judges_for_preferences(RUBRIC, Sample(outputs={"a": "x"}), [Scripted(lambda _: "", "x")]))

@@ -14,7 +14,7 @@ from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
 from evenhand.models.requests import Model, Reply, Request
-from evenhand.scoring.panel import measure_panel_disagreement
+from evenhand.scoring.panel import measure_scorecard_disagreement
 from tests.judging.scripted import Scripted
 
 COUNCIL = load_rubric("council")
@@ -131,7 +131,7 @@ def test_a_quorum_decides_and_says_who_was_missing() -> None:
 
     assert float(judged.scores["a"].score or 0) == 9.0
     assert any(note.startswith("z not counted: ") for note in judged.scores["a"].notes)
-    view = measure_panel_disagreement(judged.scores)
+    view = measure_scorecard_disagreement(judged.scores)
     assert view is not None
     assert [judge for judge, _ in view.silent] == ["z"]
 
@@ -233,7 +233,7 @@ def test_harshness_dissent_and_disagreement_are_part_of_the_result() -> None:
     """Where reviewers differ is worth as much as where they agree."""
     judged = _judge(reviewer("x", a=8, b=7, c=7), reviewer("y", a=8, b=7, c=7), reviewer("z", a=5, b=6, c=5))
 
-    view = measure_panel_disagreement(judged.scores)
+    view = measure_scorecard_disagreement(judged.scores)
 
     assert view is not None
     accuracy = view.differing[0]

@@ -11,9 +11,9 @@ from evenhand import Connections, JudgeOptions, Missing, ModelSettings, Sample, 
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_gate_check,
     ask_horizontal_scores,
-    ask_task_dimensions,
+    ask_judge_for_dimensions,
+    ask_judge_gate_check,
 )
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
@@ -74,8 +74,10 @@ DIALOGUES: dict[str, Callable[[JudgeSetup], Dialogue[Any]]] = {
     "pairwise": lambda manner: ask_pairwise(FLAGGED, SAMPLE, "a", "b", manner),
     "sampled": lambda manner: ask_sampled(RANGES, SAMPLE, "a", manner, replies=2),
     "likely": lambda manner: ask_by_logprobs(RANGES, SAMPLE, "a", manner, replies=2),
-    "dimensions": lambda manner: ask_task_dimensions("Write a report on bread.", load_method("oracle"), manner),
-    "gate": lambda manner: ask_gate_check("Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner),
+    "dimensions": lambda manner: ask_judge_for_dimensions("Write a report on bread.", load_method("oracle"), manner),
+    "gate": lambda manner: ask_judge_gate_check(
+        "Name the capital.", ["Names Paris"], ("a", SAMPLE.outputs["a"]), manner
+    ),
     "horizontal": lambda manner: ask_horizontal_scores(TASK, "Name the capital.", _anchored(), manner),
 }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import BudgetError, JudgeError, RefusedError
-from evenhand.judging.open_judge import open_judge, probe_judge
+from evenhand.judging.open_judge import ask_judge_probe_question, resolve_judge_by_name
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
@@ -106,7 +106,7 @@ def test_the_embedded_judge_is_opened_as_a_judge() -> None:
         async with Connections({}) as connections:
             with pytest.raises(JudgeError, match="open_judge"):
                 connections.open(EMBEDDED)
-            assert open_judge(connections, EMBEDDED) is open_judge(connections, EMBEDDED)
+            assert resolve_judge_by_name(connections, EMBEDDED) is resolve_judge_by_name(connections, EMBEDDED)
 
     asyncio.run(run())
 
@@ -116,10 +116,10 @@ def test_the_embedded_judge_is_probed_without_a_question() -> None:
 
     async def run() -> None:
         async with Connections({}) as connections:
-            found = await probe_judge(connections, EMBEDDED)
+            found = await ask_judge_probe_question(connections, EMBEDDED)
 
             assert (found.reachable, found.structured, found.logprobs) == (True, True, False)
-            assert found.model == open_judge(connections, EMBEDDED).version
+            assert found.model == resolve_judge_by_name(connections, EMBEDDED).version
             assert connections.spent.requests == 0
 
     asyncio.run(run())

@@ -11,7 +11,7 @@ from evenhand.models.model_names import (
     FunctionPath,
     ModelAddress,
     ReplayFile,
-    choose_oracle_judge,
+    choose_oracle_model_name,
     list_configured_providers,
     parse_model_name,
 )
@@ -159,7 +159,7 @@ def test_any_name_is_understood_or_refused(name: str) -> None:
 )
 def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], name: str, model: str) -> None:
     """From the environment, and as a name that can be opened."""
-    assert choose_oracle_judge(environ) == name
+    assert choose_oracle_model_name(environ) == name
     assert address(name).model == model
 
 
@@ -167,7 +167,7 @@ def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], n
 def test_an_oracle_without_a_judge_says_which_variable(environ: dict[str, str]) -> None:
     """Another provider, or one without a model."""
     with pytest.raises(JudgeError, match="environment variable ORACLE_LLM_"):
-        choose_oracle_judge(environ)
+        choose_oracle_model_name(environ)
 
 
 def test_providers_that_are_set_up_are_listed() -> None:

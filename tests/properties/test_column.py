@@ -13,7 +13,7 @@ from evenhand.scoring.exact_column import (
     LARGEST_NUMERATOR,
     DoesNotFitError,
     ExactColumn,
-    read_criterion_column,
+    read_exact_score_column,
     sum_weighted_columns,
 )
 from evenhand.wording import round_half_away
@@ -148,7 +148,7 @@ def test_the_ends_of_a_scale_are_on_it(numbers: list[float], unreadable: list[bo
     """1 and 10 are answers on 1–10, 0.9 and 10.1 are not; a spoilt row does not spoil its neighbours."""
     scale = Scale(min=Fraction(1), max=Fraction(10))
 
-    column, wrong, odd = read_criterion_column(np.array(numbers), scale)
+    column, wrong, odd = read_exact_score_column(np.array(numbers), scale)
 
     assert (None if wrong is None else wrong.tolist()) == unreadable
     assert odd is None
@@ -160,7 +160,7 @@ def test_four_decimals_fit_and_five_do_not() -> None:
     """What does not fit is left to the exact path."""
     scale = Scale(min=Fraction(1), max=Fraction(10))
 
-    column, wrong, odd = read_criterion_column(np.array([1.2345, 7.12345, 2.5]), scale)
+    column, wrong, odd = read_exact_score_column(np.array([1.2345, 7.12345, 2.5]), scale)
 
     assert odd is not None
     assert odd.tolist() == [False, True, False]

@@ -45,7 +45,7 @@ from evenhand.judging.results import (
     JUDGING_JSON,
     AcceptanceCheck,
     CascadeSavings,
-    PairwiseStanding,
+    JudgedPairStanding,
     Preference,
     Suggestion,
 )
@@ -55,7 +55,7 @@ from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
 from evenhand.models.budget import Spending
 from evenhand.models.recording import REPLY_JSON
 from evenhand.models.requests import Reply, TokenLogprobs
-from evenhand.runs.run_record import SNAPSHOT_JSON, EvalSnapshot
+from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord
 from tests.contest.test_damaged_logs import JUNK, damaged, paths
 
 texts = st.text(max_size=8)
@@ -163,16 +163,16 @@ READ_BACK = [
     Case(Reply, REPLY_JSON, values(Reply, recorded=st.just(False), places=several(values(TokenLogprobs))), JudgeError),
     Case(VariantOutput, OUTPUT_JSON, outputs, StoreError),
     Case(
-        EvalSnapshot,
+        RunEvalRecord,
         SNAPSHOT_JSON,
-        values(EvalSnapshot, rubrics=several(st.dictionaries(texts, plain, max_size=2))),
+        values(RunEvalRecord, rubrics=several(st.dictionaries(texts, plain, max_size=2))),
         StoreError,
     ),
     Case(Label, LABEL_ROW, values(Label), InputError),
 ]
 WRITTEN_ONLY = [
     *((JUDGING_JSON, one) for one in (judgments, findings, suggestions, values(Preference), values(Spending))),
-    *((JUDGING_JSON, one) for one in (values(PairwiseStanding), values(CascadeSavings))),
+    *((JUDGING_JSON, one) for one in (values(JudgedPairStanding), values(CascadeSavings))),
     (CHECKED_ASSERTION_JSON, values(CheckedAssertion, parts=several(values(CheckedAssertion, parts=st.just(()))))),
     *((EFFECT_JSON, values(one)) for one in (AskGate, AskHorizontal, ReleasePayment, CloseContest)),
     (EFFECT_JSON, values(NotifySubmitter, feedback=st.lists(st.dictionaries(texts, plain, max_size=2), max_size=2))),

@@ -21,7 +21,7 @@ from evenhand.contest.events import (
     receive_submission,
 )
 from evenhand.contest.machine import list_pending_effects, rebuild_contest_state
-from evenhand.contest.record import contest_json
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck, Suggestion
@@ -184,7 +184,7 @@ class Record(dict[str, Any]):
 
 def written(events: Sequence[ContestEvent], **door: Any) -> Record:
     """The record of a contest, as the door hands it out."""
-    made = Record({**DOOR, **contest_json(events), **door})
+    made = Record({**DOOR, **encode_contest_state(events), **door})
     made.log = tuple(events)
     return made
 

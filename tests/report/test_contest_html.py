@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.contest.contest_page import build_contest_page, mask_reported_contest, write_contest_html
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
-from evenhand.report.contest.submission_details import _cut_text_at_marks
+from evenhand.report.contest.submission_details import _cut_page_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, TimeAxis, draw_timelines
 from tests.report import contests
 from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
@@ -400,7 +400,7 @@ PLACES = st.integers(0, 12)
 @given(st.text(min_size=6, max_size=10), st.lists(st.tuples(PLACES, PLACES, st.sampled_from(["a", "b"])), min_size=1))
 def test_marking_passages_changes_no_character(text: str, marks: list[tuple[int, int, str]]) -> None:
     """Whatever overlaps, is empty or lies outside."""
-    pieces = list(_cut_text_at_marks(text, marks))
+    pieces = list(_cut_page_text_at_marks(text, marks))
 
     assert "".join(piece.text for piece in pieces) == text
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.report.data_files import LONGEST_CELL, escape_csv_cell, write_csv
-from evenhand.report.untrusted_text import escape_acting_characters
+from evenhand.report.untrusted_text import escape_acting_report_characters
 from tests.report.example import head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -81,7 +81,7 @@ def test_every_text_can_be_read_back(text: str) -> None:
 
     read = rows(whole, few)
 
-    shown = escape_acting_characters(text)
+    shown = escape_acting_report_characters(text)
     assert {unquoted(row["id"]) for row in read} == {shown}
     assert [unquoted(row["variant"]) for row in read[:2]] == [f"old{shown}", f"new{shown}"]
     assert {unquoted(row["output"]) for row in read} == {shown}

@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from evenhand.report.markdown_report import _fit_markdown_sections, escape_markdown, write_markdown
-from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.report.untrusted_text import fold_to_report_line
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.texts import hostile, with_text
 
@@ -124,7 +124,7 @@ def test_any_text_reads_as_itself_and_is_no_markup(text: str) -> None:
         f"{kind}_{end}" for kind in ("bullet_list", "list_item", "paragraph") for end in ("open", "close")
     }
     shown = "".join(piece.content for piece in pieces)
-    assert shown.replace(NO_WIDTH, "").strip() == fold_to_one_line(text, 500).replace(NO_WIDTH, "").strip()
+    assert shown.replace(NO_WIDTH, "").strip() == fold_to_report_line(text, 500).replace(NO_WIDTH, "").strip()
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html.chart_layout import ChartAxis
-from evenhand.report.html.formats import format_page_moment, format_seconds, link_to_sample
+from evenhand.report.html.formats import format_page_duration, format_page_moment, link_to_sample
 from evenhand.report.html.page_file import dump_inert_json, write_html
 from evenhand.report.html.run_page import build_run_page
-from evenhand.report.untrusted_text import escape_hiding_characters
+from evenhand.report.untrusted_text import escape_hiding_page_characters
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.results import Data
 from tests.report.shapes import SHAPES, solo, undecided
@@ -45,12 +45,12 @@ def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
 @given(ANYTHING)
 def test_nothing_hides_in_a_text(text: str) -> None:
     """Marks of direction, of no width, control characters and halves of characters are written out."""
-    shown = escape_hiding_characters(text)
+    shown = escape_hiding_page_characters(text)
 
     assert not re.search(
         "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]", shown
     )
-    assert escape_hiding_characters("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
+    assert escape_hiding_page_characters("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
 
 
 @given(ANYTHING)
@@ -157,7 +157,7 @@ def test_zero_stands_in_the_middle_of_a_difference(values: list[float], other: f
 )
 def test_a_time_is_written_in_its_unit(seconds: float | None, text: str | None) -> None:
     """Nobody should have to divide by sixty."""
-    assert format_seconds(seconds) == text
+    assert format_page_duration(seconds) == text
 
 
 def test_a_moment_that_cannot_be_read_is_shown_as_it_is() -> None:

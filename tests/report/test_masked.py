@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.report_data import MaskedSample, mask_with_places, move_masked_place
+from evenhand.report.report_data import MaskedReportSample, mask_report_text, move_masked_report_place
 
 MAIL = "jo@example.org"
 
@@ -23,7 +23,9 @@ def sample(text: str, **result: Any) -> dict[str, Any]:
 
 def test_every_text_is_masked_and_names_are_not() -> None:
     """Input, output, reasons and replies: whoever reads the page reads no address."""
-    data = MaskedSample(sample(f"Write to {MAIL}.", judgments=[{"reason": f"names {MAIL}", "evidence": []}])).data()
+    data = MaskedReportSample(
+        sample(f"Write to {MAIL}.", judgments=[{"reason": f"names {MAIL}", "evidence": []}])
+    ).data()
 
     assert MAIL not in str(data)
     assert data["id"] == "a"
@@ -36,7 +38,7 @@ def test_a_place_behind_a_mask_moves_with_the_text() -> None:
     start = text.index("refund")
     quote = {"text": "refund", "start": start, "end": start + 6}
 
-    data = MaskedSample(sample(text, judgments=[{"reason": "", "evidence": [quote]}])).data()
+    data = MaskedReportSample(sample(text, judgments=[{"reason": "", "evidence": [quote]}])).data()
 
     shown, placed = data["results"][0]["output"]["text"], data["results"][0]["judgments"][0]["evidence"][0]
     assert shown[placed["start"] : placed["end"]] == "refund"
@@ -47,7 +49,7 @@ def test_places_of_parts_of_an_assertion_move_too() -> None:
     text = f"{MAIL} refund"
     part = {"start": text.index("refund"), "end": len(text), "parts": []}
 
-    data = MaskedSample(sample(text, assertions=[{"start": None, "end": None, "parts": [part]}])).data()
+    data = MaskedReportSample(sample(text, assertions=[{"start": None, "end": None, "parts": [part]}])).data()
 
     placed = data["results"][0]["assertions"][0]["parts"][0]
     assert data["results"][0]["output"]["text"][placed["start"] : placed["end"]] == "refund"
@@ -57,10 +59,10 @@ def test_places_of_parts_of_an_assertion_move_too() -> None:
 def test_places_never_leave_the_text_and_never_cross(parts: list[str]) -> None:
     """Whatever is masked, a span stays a span of the masked text."""
     text = " ".join(parts)
-    shown, places = mask_with_places(text)
+    shown, places = mask_report_text(text)
 
-    starts = [move_masked_place(at, places, end=False) for at in range(len(text) + 1)]
-    ends = [move_masked_place(at, places, end=True) for at in range(len(text) + 1)]
+    starts = [move_masked_report_place(at, places, end=False) for at in range(len(text) + 1)]
+    ends = [move_masked_report_place(at, places, end=True) for at in range(len(text) + 1)]
 
     assert starts == sorted(starts)
     assert ends == sorted(ends)

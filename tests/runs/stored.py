@@ -5,27 +5,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evenhand.runs.run_record import EvalSnapshot
+from evenhand.runs.run_record import RunEvalRecord
 from evenhand.store.rows import RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.report import build_stored_head
+from evenhand.workflows.report import load_stored_head
 
 Row = dict[str, Any]
 Scores = Sequence[float | None]
 HOW = {"refuse": False, "seed": 0}
 
 
-def frame(variants: Iterable[str], **changes: Any) -> EvalSnapshot:
+def frame(variants: Iterable[str], **changes: Any) -> RunEvalRecord:
     names = list(variants)
     plain: Row = {
         "name": "desk", "control": names[0], "variants": dict.fromkeys(names, ""), "judges": (), "guards": (),
         "rubrics": (), "assertions": (), "gates": {"pass_rate": Fraction(0)}, "smallest_effect": Fraction(1, 2),
         "repeats": 1, "seed": 0, "fingerprints": {},
     }  # fmt: skip
-    return EvalSnapshot(**{**plain, **changes})
+    return RunEvalRecord(**{**plain, **changes})
 
 
-def setup(of: EvalSnapshot, **changes: Any) -> Row:
+def setup(of: RunEvalRecord, **changes: Any) -> Row:
     kept = {"frame": of.to_json(), "evenhand": "0", "python": "3", "variants": {}, "rubrics": {}, "assertions": []}
     return {**kept, "judges": [], "prompts": {}, "how": HOW, **changes}
 
@@ -83,6 +83,6 @@ def keep_run(
     store.begin_run(row)
     rows = [{**one, "run": id} for one in samples or [sample(at) for at in range(count)]]
     store.write_rows(RowBatch(samples=rows, results=[{**one, "run": id} for one in made]))
-    head = build_stored_head(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
+    head = load_stored_head(store, {**row, "state": state, "ended": "2026-11-16T09:01:00+00:00"})
     store.release_run(id, state, "2026-11-16T09:01:00+00:00", to_stored_json(head))
     return id

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from evenhand import load_rubric
-from evenhand.assertions.check import score_assertion_layers
+from evenhand.assertions.check import measure_assertion_pass_rates
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import scale_layers, score_composite
+from evenhand.runs.results import compose_result_score, scale_result_layers
 from tests.builders import card
 
 
@@ -20,9 +20,9 @@ def test_a_score_from_1_to_5_stays_as_it_is() -> None:
     """The judge layer is the judge's own number."""
     rubric = load_rubric("layered")
 
-    whole = score_composite(rubric, "a", {"fact": Scored(Fraction(3, 4))}, judged("layered", judge=3))
+    whole = compose_result_score(rubric, "a", {"fact": Scored(Fraction(3, 4))}, judged("layered", judge=3))
 
-    assert scale_layers(rubric, whole) == {"fact": Fraction(4), "judge": Fraction(3)}
+    assert scale_result_layers(rubric, whole) == {"fact": Fraction(4), "judge": Fraction(3)}
     assert whole.exact == Fraction(7, 2)
 
 
@@ -31,10 +31,10 @@ def test_a_score_on_another_scale_is_put_onto_1_to_5_linearly() -> None:
     rubric = load_rubric("council-v1")
     own = card("council-v1", {"accuracy": 7.5, "completeness": 7.5, "conciseness": 7.5, "clarity": 7.5})
 
-    whole = score_composite(rubric, "a", {}, own)
+    whole = compose_result_score(rubric, "a", {}, own)
 
     assert own.exact == Fraction(15, 2)
-    assert scale_layers(rubric, whole) == {"judge": Fraction(4)}
+    assert scale_result_layers(rubric, whole) == {"judge": Fraction(4)}
     assert whole.exact == Fraction(4)
 
 
@@ -43,23 +43,23 @@ def test_a_layer_that_failed_leaves_no_composite() -> None:
     rubric = load_rubric({"criteria": ["A"]})
     unknown = card({"criteria": ["A"]}, {"rubric-1": None})
 
-    whole = score_composite(rubric, "a", {"fact": Scored(Fraction(1))}, unknown)
+    whole = compose_result_score(rubric, "a", {"fact": Scored(Fraction(1))}, unknown)
 
     assert whole.exact is None
-    assert scale_layers(rubric, whole) == {"fact": Fraction(5), "judge": None}
+    assert scale_result_layers(rubric, whole) == {"fact": Fraction(5), "judge": None}
 
 
 def test_a_layer_that_nobody_configured_is_absent() -> None:
     """Without a rubric there is no judge layer, and nothing is missing."""
-    whole = score_composite(None, "a", {"fact": Scored(Fraction(1)), "behavior": Scored(Fraction(1, 2))}, None)
+    whole = compose_result_score(None, "a", {"fact": Scored(Fraction(1)), "behavior": Scored(Fraction(1, 2))}, None)
 
     assert whole.exact == Fraction(4)
-    assert scale_layers(None, whole) == {"fact": Fraction(5), "behavior": Fraction(3)}
+    assert scale_result_layers(None, whole) == {"fact": Fraction(5), "behavior": Fraction(3)}
 
 
 def test_an_unanswered_assertion_fails_its_layer() -> None:
     """A check that was asked for and gave no answer is no pass."""
-    whole = score_composite(None, "a", {"fact": Missing("failed", "no reference")}, None)
+    whole = compose_result_score(None, "a", {"fact": Missing("failed", "no reference")}, None)
 
     assert whole.exact is None
     assert [entry.why for entry in whole.missing] == ["no reference"]
@@ -72,7 +72,7 @@ def test_the_ends_of_every_scale_meet_the_ends_of_the_layer(method: str) -> None
     span = rubric.method.scale
 
     ends = [
-        score_composite(rubric, "a", {}, Scorecard(id="a", exact=Fraction(value), decimals=2)).exact
+        compose_result_score(rubric, "a", {}, Scorecard(id="a", exact=Fraction(value), decimals=2)).exact
         for value in (span.min, span.max)
     ]
 
@@ -81,4 +81,4 @@ def test_the_ends_of_every_scale_meet_the_ends_of_the_layer(method: str) -> None
 
 def test_nothing_checked_gives_no_layers() -> None:
     """An eval of one rubric and no assertions has the judge layer alone."""
-    assert score_assertion_layers([]) == {}
+    assert measure_assertion_pass_rates([]) == {}

@@ -11,7 +11,7 @@ import pytest
 
 from evenhand.runs import results as _result
 from evenhand.runs import tally as _tally
-from evenhand.runs.results import score_composite
+from evenhand.runs.results import compose_result_score
 from evenhand.runs.summary import summarise_results
 from evenhand.runs.tally import ExactMean
 from evenhand.store.store import Store
@@ -95,9 +95,9 @@ def test_a_composite_is_worked_out_once_for_each_score(folder: Path, monkeypatch
 
     def counted(*arguments: Any) -> Any:
         worked_out.append(arguments)
-        return score_composite(*arguments)
+        return compose_result_score(*arguments)
 
-    monkeypatch.setattr(_result, "score_composite", counted)
+    monkeypatch.setattr(_result, "compose_result_score", counted)
 
     finished = ran(folder)
 

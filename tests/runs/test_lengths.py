@@ -3,7 +3,7 @@
 import random
 from fractions import Fraction
 
-from evenhand.runs.summary import MOST_LENGTH_POINTS, length_bias_json
+from evenhand.runs.summary import MOST_LENGTH_POINTS, summarise_run_length_bias
 from evenhand.runs.tally import VariantTally
 
 
@@ -21,7 +21,7 @@ def test_the_line_is_the_one_through_the_points() -> None:
     """Every hundred characters add half a point, from 2 at the shortest: that is the slope, and nothing strays."""
     made = tally([(100 * step, 2 + Fraction(step, 2)) for step in range(1, 7) for _ in range(2)])
 
-    (found,) = length_bias_json({"new": made})
+    (found,) = summarise_run_length_bias({"new": made})
 
     assert (found["variant"], found["n"], found["why_not"]) == ("new", 12, "")
     assert (found["slope"], found["low"], found["high"], found["correlation"]) == (0.5, 0.5, 0.5, 1.0)
@@ -33,7 +33,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
     """A missing score is not zero, and a missing output is not a short one."""
     made = tally([(None, None), (50, None), (80, Fraction(3))])
 
-    (found,) = length_bias_json({"new": made})
+    (found,) = summarise_run_length_bias({"new": made})
 
     assert (found["n"], found["points"]) == (1, [[80, 3.0]])
     assert found["slope"] is None
@@ -42,7 +42,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
 
 def test_a_variant_without_scores_is_left_out() -> None:
     """There is nothing to draw."""
-    assert length_bias_json({"new": tally([(5, None)]), "old": VariantTally()}) == []
+    assert summarise_run_length_bias({"new": tally([(5, None)]), "old": VariantTally()}) == []
 
 
 def test_few_points_are_kept_and_both_ends_among_them() -> None:
@@ -50,7 +50,7 @@ def test_few_points_are_kept_and_both_ends_among_them() -> None:
     outputs: list[tuple[int | None, Fraction | None]] = [(7 * place, Fraction(place % 5)) for place in range(3000)]
     shuffled = random.Random(3).sample(outputs, len(outputs))
 
-    first, second = length_bias_json({"new": tally(outputs), "old": tally(shuffled)})
+    first, second = summarise_run_length_bias({"new": tally(outputs), "old": tally(shuffled)})
 
     assert (first["n"], len(first["points"])) == (3000, MOST_LENGTH_POINTS)
     assert [first["points"][place][0] for place in (0, -1)] == [0, 7 * 2999]
@@ -61,7 +61,7 @@ def test_equal_lengths_have_no_slope() -> None:
     """Where nothing is longer, length explains nothing; the reason is kept beside the gap."""
     made = tally([(40, Fraction(place % 3)) for place in range(20)])
 
-    (found,) = length_bias_json({"new": made})
+    (found,) = summarise_run_length_bias({"new": made})
 
     assert (found["slope"], found["line"]) == (None, None)
     assert found["why_not"].startswith("all outputs have the same length")

@@ -6,8 +6,8 @@ from typing import Any
 
 from evenhand.compare.decision import GateState
 from evenhand.compare.run_decision import check_run_gates, decide_run
-from evenhand.runs.run_record import EvalSnapshot
-from evenhand.runs.summary import RunSummary, build_run_head, summarise_results
+from evenhand.runs.run_record import RunEvalRecord
+from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_head
 
 
 def row(position: int, variant: str, composite: str | None, **content: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def call(**changes: Any) -> dict[str, Any]:
     return {**plain, "cost": "0.001", "failed": None, "cached_from": None, **changes}
 
 
-def frame(**changes: Any) -> EvalSnapshot:
+def frame(**changes: Any) -> RunEvalRecord:
     plain: dict[str, Any] = {
         "name": "e",
         "control": "old",
@@ -60,7 +60,7 @@ def frame(**changes: Any) -> EvalSnapshot:
         "seed": 0,
         "fingerprints": {},
     }
-    return EvalSnapshot(**{**plain, **changes})
+    return RunEvalRecord(**{**plain, **changes})
 
 
 def test_means_are_exact_and_missing_ones_are_counted() -> None:
@@ -98,9 +98,9 @@ def test_failures_are_counted_by_reason_with_where_they_were_met_first() -> None
     ]
     summary = summarise_results(["new"], rows, [])
 
-    failures = build_run_head(frame(control="new", variants={"new": ""}), summary, {0: "a", 1: "b", 2: "c", 4: "e"})[
-        "failures"
-    ]
+    failures = summarise_run_head(
+        frame(control="new", variants={"new": ""}), summary, {0: "a", 1: "b", 2: "c", 4: "e"}
+    )["failures"]
 
     told = {(one["kind"], one["why"], one["count"], one["first"]) for one in failures}
     assert told == {
@@ -115,7 +115,7 @@ def test_a_kept_answer_is_not_billed_and_a_failed_one_is_no_answer() -> None:
     """Four calls: one paid, one from before, one that failed, one tried three times."""
     calls = [call(), call(cached_from="r"), call(failed="busy", cost=None), call(attempts=3)]
 
-    judge = build_run_head(frame(), summarise_results(["old", "new"], [], calls), {})["judges"][0]
+    judge = summarise_run_head(frame(), summarise_results(["old", "new"], [], calls), {})["judges"][0]
 
     assert (judge["calls"], judge["cached"], judge["failed"], judge["retries"]) == (4, 1, 1, 2)
     assert judge["cost"] == 0.002
@@ -124,7 +124,7 @@ def test_a_kept_answer_is_not_billed_and_a_failed_one_is_no_answer() -> None:
 
 def test_an_unknown_price_leaves_the_sum_unknown() -> None:
     """Zero would be a lie."""
-    head = build_run_head(frame(), summarise_results(["old", "new"], [], [call(), call(cost=None)]), {})
+    head = summarise_run_head(frame(), summarise_results(["old", "new"], [], [call(), call(cost=None)]), {})
 
     assert head["judges"][0]["cost"] is None
     assert (head["cost"]["total"], head["cost"]["unpriced"]) == (None, 1)
@@ -140,7 +140,7 @@ def test_samples_of_one_cluster_count_as_one() -> None:
 
     widths = []
     for summary in (alone, joined):
-        one = build_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
+        one = summarise_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
         widths.append(one["high"] - one["low"])
 
     assert widths[1] > widths[0]
@@ -177,7 +177,7 @@ def test_mean_interval_and_gate_count_the_same_units() -> None:
     rows = [row(at, "new", "1", cluster="acme") for at in range(9)] + [row(9, "new", "5")]
     summary = summarise_results(["new"], rows, [])
 
-    one = build_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
+    one = summarise_run_head(frame(control="new", variants={"new": ""}), summary, {})["variants"][0]["composite"]
     gate = decide_run(frame(control="new", variants={"new": ""}), summary).gates["new"][0]
 
     assert one["mean"] == 3.0
@@ -277,7 +277,7 @@ def test_an_empty_run_has_a_head() -> None:
     """Nothing was scored: that is said, and nothing breaks."""
     empty = RunSummary(summarise_results(["old", "new"], [], []).tallies)
 
-    head = build_run_head(frame(), empty, {})
+    head = summarise_run_head(frame(), empty, {})
 
     assert [one["composite"] for one in head["variants"]] == [None, None]
     assert head["failures"] == []

@@ -15,7 +15,7 @@ from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_samples
-from evenhand.runs.execute import RunProgress, read_samples_in_order, shuffle_samples
+from evenhand.runs.execute import RunProgress, read_samples_in_run_order, shuffle_run_order
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.sittings import AHEAD
@@ -99,7 +99,7 @@ def test_samples_are_asked_about_in_a_random_order_that_the_run_keeps(judges: Ju
     until = json.loads(kept.runs[0]["setup"])["until_decided"]
     assert until["looks"][: done.head["stopping"]["look"]] == done.head["stopping"]["looks"]
     assert {id for id, _, _ in kept.results()} == {
-        f"s{place}" for place in shuffle_samples(PLANNED, until["seed"])[:used]
+        f"s{place}" for place in shuffle_run_order(PLANNED, until["seed"])[:used]
     }
     assert {id for id, _, _ in kept.results()} != {f"s{place}" for place in range(used)}
 
@@ -239,9 +239,9 @@ def counted(number: int) -> tuple[InlineSamples, SampleCounts]:
 def test_more_samples_than_are_held_at_once_come_in_the_same_order() -> None:
     """The file is read again for each part of the order."""
     source, all_of_them = counted(25)
-    order = shuffle_samples(25, seed=3)
+    order = shuffle_run_order(25, seed=3)
 
-    placed = list(read_samples_in_order(RecheckedSamples(source, all_of_them), order, held=10))
+    placed = list(read_samples_in_run_order(RecheckedSamples(source, all_of_them), order, held=10))
 
     assert [position for position, _ in placed] == order
     assert [sample.id for _, sample in placed] == [f"s{position}" for position in order]
@@ -250,8 +250,8 @@ def test_more_samples_than_are_held_at_once_come_in_the_same_order() -> None:
 
 def test_another_seed_is_another_order() -> None:
     """And the same seed the same one, in every version: the hash is a fixed one."""
-    assert shuffle_samples(8, seed=0) == [6, 4, 2, 1, 7, 5, 0, 3]
-    assert shuffle_samples(100, seed=0) != shuffle_samples(100, seed=1)
+    assert shuffle_run_order(8, seed=0) == [6, 4, 2, 1, 7, 5, 0, 3]
+    assert shuffle_run_order(100, seed=0) != shuffle_run_order(100, seed=1)
 
 
 def test_samples_that_changed_end_it() -> None:
@@ -260,5 +260,5 @@ def test_samples_that_changed_end_it() -> None:
     _, others = counted(24)
     samples = RecheckedSamples(source, others)
 
-    assert list(read_samples_in_order(samples, shuffle_samples(24, seed=3))) == []
+    assert list(read_samples_in_run_order(samples, shuffle_run_order(24, seed=3))) == []
     assert samples.changed

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.store.queries import FinishedKeys
+from evenhand.store.queries import FinishedRowKeys
 
 Unit = tuple[int, str, int]
 NEAR = st.tuples(st.integers(0, 3), st.sampled_from("ab"), st.integers(0, 2))
@@ -17,7 +17,7 @@ def test_it_is_the_same_mapping_as_a_dictionary(entries: dict[Unit, str], others
     variants = sorted({unit[1] for unit in entries})
     repeats = max((unit[2] for unit in entries), default=0) + 1
 
-    finished = FinishedKeys(rows, variants, repeats)
+    finished = FinishedRowKeys(rows, variants, repeats)
 
     assert dict(finished) == entries
     assert len(finished) == len(entries)

@@ -15,7 +15,7 @@ from evenhand.store.database import (
     create_store_engine,
     engine_for_writing,
     locate_store,
-    prepare_schema,
+    prepare_store_tables,
     run_migrations,
 )
 from evenhand.store.store import Store
@@ -167,7 +167,7 @@ def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: P
     if by_migrations:
         with engine_for_writing(engine).begin() as connection:
             run_migrations(connection)
-    prepare_schema(engine, place, create=True)
+    prepare_store_tables(engine, place, create=True)
 
     found = differences(engine)
 

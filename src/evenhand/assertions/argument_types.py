@@ -81,15 +81,15 @@ def _read_command_argument(node: TreeNode, folder: Path) -> object:
 def _read_schema_argument(node: TreeNode, folder: Path) -> object:
     if isinstance(node, ScalarNode) and not is_null_node(node) and node.text.lower() not in ("true", "false"):
         return _read_schema_file(folder / node.text)
-    return _node_to_plain(node)
+    return _assertion_argument_to_plain(node)
 
 
-def _node_to_plain(node: TreeNode) -> object:
+def _assertion_argument_to_plain(node: TreeNode) -> object:
     """What a node says: words without quotation marks are numbers, true, false and null where they look like it."""
     if isinstance(node, MappingNode):
-        return {key.text: _node_to_plain(value) for key, value in node.items}
+        return {key.text: _assertion_argument_to_plain(value) for key, value in node.items}
     if isinstance(node, SequenceNode):
-        return [_node_to_plain(item) for item in node.items]
+        return [_assertion_argument_to_plain(item) for item in node.items]
     if is_null_node(node):
         return None
     if node.quoted or not (node.text.lower() in ("true", "false") or _PLAIN_NUMBER.fullmatch(node.text)):
@@ -102,7 +102,7 @@ def _node_to_plain(node: TreeNode) -> object:
 def _read_schema_file(path: Path) -> object:
     """The data of a YAML or JSON file."""
     try:
-        return _node_to_plain(read_tree_file(path))
+        return _assertion_argument_to_plain(read_tree_file(path))
     except RubricError as error:
         first = error.faults[0]
         raise InputError(f"cannot be taken from {first.where}: {first.what}") from None

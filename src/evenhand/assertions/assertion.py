@@ -9,8 +9,8 @@ from typing import Literal
 
 from evenhand.assertions.argument_types import AssertionArgument
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
-from evenhand.errors import Fault, InputError, suggest_known_word
-from evenhand.wording import format_fraction, list_quoted_texts, quote_text
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.wording import format_fraction, format_quoted_texts, quote_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Assertion:
     def __post_init__(self) -> None:
         if self.kind not in ASSERTION_KINDS:
             raise InputError(
-                Fault(f"unknown assertion {self.kind!r}", suggest_known_word(self.kind[:40], ASSERTION_KINDS))
+                Fault(f"unknown assertion {self.kind!r}", suggest_known_word_in_fault(self.kind[:40], ASSERTION_KINDS))
             )
         _refuse_assertion_weight(self.weight)
         object.__setattr__(self, "arguments", _complete_arguments(ASSERTION_KINDS[self.kind], self.arguments))
@@ -74,7 +74,7 @@ class AssertionSet:
             raise InputError(Fault("a set needs at least one assertion", path=(self.passes,)))
         _refuse_assertion_weight(self.weight)
         if len({part.layer for part in self.parts}) > 1:
-            facts = list_quoted_texts(part.title for part in self.parts if part.layer == "fact")
+            facts = format_quoted_texts(part.title for part in self.parts if part.layer == "fact")
             raise InputError(
                 Fault(f"a set mixes layers: {facts} look at facts, the others at behavior", "make one set for each")
             )
@@ -118,7 +118,7 @@ def _complete_arguments(
     given = dict(arguments)
     known = {parameter.name for parameter in kind.parameters}
     faults = [
-        Fault(f"unknown field {name!r}", suggest_known_word(name, known), (name,))
+        Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name, known), (name,))
         for name in given
         if name not in known
     ]
@@ -147,7 +147,7 @@ def _format_argument(value: AssertionArgument | None, absent: str) -> str:
         return str(value).lower()
     if isinstance(value, (int, Fraction)):
         return format_fraction(Fraction(value))
-    return quote_text(value) if isinstance(value, str) else list_quoted_texts(value)
+    return quote_text(value) if isinstance(value, str) else format_quoted_texts(value)
 
 
 AnyAssertion = Assertion | AssertionSet

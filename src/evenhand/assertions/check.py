@@ -66,7 +66,7 @@ def check_assertion(
     )
 
 
-def score_assertion_layers(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
+def measure_assertion_pass_rates(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
     """Passed weight over total weight, layer by layer. A layer without assertions is absent."""
     scores: dict[str, Scored | Missing] = {}
     for layer in ("fact", "behavior"):

@@ -50,7 +50,7 @@ def run_custom_assertion(
 
     Both are looked for from `folder`, and a command runs there. `hide` takes out of their words what nobody may read.
     """
-    said = _measure_custom_assertion(leaf, _facts_to_plain(facts), seconds, folder)
+    said = _measure_custom_assertion(leaf, _assertion_facts_to_plain(facts), seconds, folder)
     # Hidden before it is cut: half a key would not be known for one.
     return replace(said, found=shorten_to_line(hide(said.found)), why=shorten_to_line(hide(said.why)))
 
@@ -67,7 +67,7 @@ def _measure_custom_assertion(
     raise InputError(f"{leaf.kind} has no function and no command to run")
 
 
-def _facts_to_plain(facts: AssertionFacts) -> dict[str, object]:
+def _assertion_facts_to_plain(facts: AssertionFacts) -> dict[str, object]:
     """What a check of the user's own gets to see, as plain data."""
     made = facts.made
     calls = [{"name": call.name, "input": call.input, "output": call.output} for call in made.trace or ()]
@@ -120,7 +120,9 @@ def _run_custom_command(
     answer = _parse_printed_answer(said)
     # A script that crashes ends with 1 as well, but has something to say about it.
     if ended.code not in (0, 1) or (ended.code == 1 and answer is None and ended.stderr.strip()):
-        return AssertionMeasurement(why=f"{command[0]} ended with exit code {ended.code}{_get_last_stderr_line(ended)}")
+        return AssertionMeasurement(
+            why=f"{command[0]} ended with exit code {ended.code}{_get_check_stderr_line(ended)}"
+        )
     if answer is None:
         return AssertionMeasurement(passed=ended.code == 0, found=said)
     read = _read_custom_answer(answer, told, f"{command[0]} printed")
@@ -138,7 +140,7 @@ def _parse_printed_answer(said: str) -> object:
     return value if isinstance(value, (bool, dict)) else None
 
 
-def _get_last_stderr_line(ended: CommandResult) -> str:
+def _get_check_stderr_line(ended: CommandResult) -> str:
     lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""
 
@@ -191,10 +193,10 @@ def run_assertion_command(command: Sequence[str], stdin: bytes, seconds: float, 
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, start_new_session=True)
     assert process.stdin and process.stdout and process.stderr
     stdout, stderr = (
-        _CommandOutputReader(process.stdout, process.pid),
-        _CommandOutputReader(process.stderr, process.pid),
+        _CheckCommandReader(process.stdout, process.pid),
+        _CheckCommandReader(process.stderr, process.pid),
     )
-    writer = threading.Thread(target=_write_command_input, args=(process.stdin, stdin), daemon=True)
+    writer = threading.Thread(target=_write_check_command_input, args=(process.stdin, stdin), daemon=True)
     writer.start()
     cut_short = ""
     try:
@@ -202,7 +204,7 @@ def run_assertion_command(command: Sequence[str], stdin: bytes, seconds: float, 
     except subprocess.TimeoutExpired:
         cut_short = f"gave no answer within {seconds:g} s"
     finally:
-        _kill_process_group(process.pid)
+        _kill_check_command(process.pid)
         process.wait()
     for thread in (writer, stdout.thread, stderr.thread):
         thread.join(1)  # A child that left the group may hold a pipe open for ever.
@@ -213,7 +215,7 @@ def run_assertion_command(command: Sequence[str], stdin: bytes, seconds: float, 
     )
 
 
-class _CommandOutputReader:
+class _CheckCommandReader:
     """Reads what a command prints, and ends the command when that is too much."""
 
     def __init__(self, stream: IO[bytes], group: int) -> None:
@@ -230,15 +232,15 @@ class _CommandOutputReader:
                 self.read += chunk
                 if len(self.read) > MOST_PRINTED_BYTES:
                     self.full = True
-                    _kill_process_group(self._group)
+                    _kill_check_command(self._group)
                     return
 
 
-def _write_command_input(stream: IO[bytes], content: bytes) -> None:
+def _write_check_command_input(stream: IO[bytes], content: bytes) -> None:
     with suppress(OSError), stream:  # A command need not read what it is told.
         stream.write(content)
 
 
-def _kill_process_group(group: int) -> None:
+def _kill_check_command(group: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)

@@ -15,7 +15,7 @@ class JsonNumber(Decimal):
         return str(self)
 
 
-def read_json_number(text: str) -> JsonNumber:
+def read_asserted_json_number(text: str) -> JsonNumber:
     """The number a JSON text means; infinite where its exponent is beyond counting."""
     try:
         return JsonNumber(text)
@@ -23,9 +23,9 @@ def read_json_number(text: str) -> JsonNumber:
         return JsonNumber("-Infinity" if text.startswith("-") else "Infinity")
 
 
-def read_json_integer(text: str) -> int | JsonNumber:
+def read_asserted_json_integer(text: str) -> int | JsonNumber:
     """The whole number a JSON text means."""
-    return int(text) if len(text) <= LONGEST_WHOLE else read_json_number(text)
+    return int(text) if len(text) <= LONGEST_WHOLE else read_asserted_json_number(text)
 
 
 def is_json_integer(value: object) -> bool:

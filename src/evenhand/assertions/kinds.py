@@ -275,7 +275,7 @@ def build_assertions_schema() -> ArgumentSchema:
 
 def _build_assertion_schema(word: str, kind: AssertionKind) -> ArgumentSchema:
     parameters = {one.name: {**one.sort.schema, "description": one.means} for one in kind.parameters}
-    inside = _build_object_schema(
+    inside = _build_assertion_object_schema(
         {**parameters, **_SHARED_FIELDS_SCHEMA}, [one.name for one in kind.parameters if one.required]
     )
     main, options = parameters[kind.parameters[0].name], dict(list(parameters.items())[1:])
@@ -283,21 +283,21 @@ def _build_assertion_schema(word: str, kind: AssertionKind) -> ArgumentSchema:
         inside["oneOf"] = [{"required": [name]} for name in kind.one_of]
     argument = main if kind.name == "json_schema" else {"anyOf": [main, inside]}
     described = {**argument, "description": f"{kind.layer}: {kind.looks_for}"}
-    return _build_object_schema({word: described, **options, **_SHARED_FIELDS_SCHEMA}, [word])
+    return _build_assertion_object_schema({word: described, **options, **_SHARED_FIELDS_SCHEMA}, [word])
 
 
 def _build_assertion_set_schema() -> ArgumentSchema:
     parts = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/assertion"}}
     inside = {
-        **_build_object_schema({"any": parts, "all": parts, **_SHARED_FIELDS_SCHEMA}),
+        **_build_assertion_object_schema({"any": parts, "all": parts, **_SHARED_FIELDS_SCHEMA}),
         "oneOf": [{"required": [w]} for w in ("any", "all")],
     }
-    return _build_object_schema(
+    return _build_assertion_object_schema(
         {SET_KIND: {**inside, "description": "Passes where any, or all, of its parts pass."}, **_SHARED_FIELDS_SCHEMA},
         [SET_KIND],
     )
 
 
-def _build_object_schema(properties: ArgumentSchema, required: list[str] | None = None) -> ArgumentSchema:
+def _build_assertion_object_schema(properties: ArgumentSchema, required: list[str] | None = None) -> ArgumentSchema:
     must = {"required": required} if required else {}
     return {"type": "object", "properties": properties, "additionalProperties": False, **must}

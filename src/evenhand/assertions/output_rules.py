@@ -12,36 +12,37 @@ from typing import Never
 import regex
 
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, make_unanswered_finding
-from evenhand.assertions.json_values import read_json_integer, read_json_number
+from evenhand.assertions.json_values import read_asserted_json_integer, read_asserted_json_number
 from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_with_limit
-from evenhand.wording import format_fraction, list_quoted_texts, quote_text, shorten_to_line
+from evenhand.wording import format_fraction, format_quoted_texts, quote_text, shorten_to_line
 
 
 def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The text stands somewhere in the output."""
     output = facts.made.text
-    span = find_output_text(output, text, ignore_case)
+    span = find_asserted_text(output, text, ignore_case)
     if span:
-        return AssertionFinding(passed=True, found=describe_output_passage(output, span), span=span)
-    return AssertionFinding(passed=False, found=_describe_missing_text(output, text, ignore_case))
+        return AssertionFinding(passed=True, found=describe_asserted_passage(output, span), span=span)
+    return AssertionFinding(passed=False, found=_describe_missing_asserted_text(output, text, ignore_case))
 
 
 def check_not_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The text stands nowhere in the output."""
     output = facts.made.text
-    span = find_output_text(output, text, ignore_case)
+    span = find_asserted_text(output, text, ignore_case)
     return AssertionFinding(
-        passed=span is None, found=describe_output_passage(output, span) if span else "not there", span=span
+        passed=span is None, found=describe_asserted_passage(output, span) if span else "not there", span=span
     )
 
 
 def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
     """Every one of the texts stands in the output."""
-    spans = [find_output_text(facts.made.text, text, ignore_case) for text in texts]
+    spans = [find_asserted_text(facts.made.text, text, ignore_case) for text in texts]
     missing = [text for text, span in zip(texts, spans, strict=True) if span is None]
     if missing:
         return AssertionFinding(
-            passed=False, found=f"{len(texts) - len(missing)} of {len(texts)}; not there: {list_quoted_texts(missing)}"
+            passed=False,
+            found=f"{len(texts) - len(missing)} of {len(texts)}; not there: {format_quoted_texts(missing)}",
         )
     return AssertionFinding(passed=True, found=f"all {len(texts)}", span=spans[0])
 
@@ -49,19 +50,19 @@ def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
 def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
     """At least one of the texts stands in the output."""
     output = facts.made.text
-    span = next(filter(None, (find_output_text(output, text, ignore_case) for text in texts)), None)
+    span = next(filter(None, (find_asserted_text(output, text, ignore_case) for text in texts)), None)
     return AssertionFinding(
-        passed=span is not None, found=describe_output_passage(output, span) if span else "none of them", span=span
+        passed=span is not None, found=describe_asserted_passage(output, span) if span else "none of them", span=span
     )
 
 
 def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
     """The output is the text, white space at both ends aside."""
     fold = str.casefold if ignore_case else str
-    wanted = choose_compared_text(facts, to)
+    wanted = choose_asserted_text(facts, to)
     if fold(facts.made.text.strip()) == fold(wanted):
         return AssertionFinding(passed=True, found="the same")
-    return _find_text_difference(facts.made.text, wanted, ignore_case)
+    return _find_asserted_text_difference(facts.made.text, wanted, ignore_case)
 
 
 def check_not_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
@@ -76,10 +77,10 @@ def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) ->
     start = len(output) - len(output.lstrip())
     wanted, fold = text.lstrip(), str.casefold if ignore_case else str
     passed = fold(output[start:]).startswith(fold(wanted))
-    span = find_output_text(output[start:], wanted, ignore_case) if passed else None
+    span = find_asserted_text(output[start:], wanted, ignore_case) if passed else None
     end = start + (span[1] if span else len(wanted))
     return AssertionFinding(
-        passed=passed, found=_quote_output_edge(output[start:end]), span=_clip_text_span(output, start, end)
+        passed=passed, found=_quote_asserted_edge(output[start:end]), span=_clip_asserted_span(output, start, end)
     )
 
 
@@ -89,9 +90,9 @@ def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> A
     start = max(0, len(output) - len(wanted))
     passed = output.endswith(wanted)
     if ignore_case and output.casefold().endswith(wanted.casefold()):
-        passed, start = True, _find_ending_start(output, len(wanted.casefold()))
+        passed, start = True, _find_asserted_ending(output, len(wanted.casefold()))
     return AssertionFinding(
-        passed=passed, found=_quote_output_edge(output[start:]), span=_clip_text_span(output, start, len(output))
+        passed=passed, found=_quote_asserted_edge(output[start:]), span=_clip_asserted_span(output, start, len(output))
     )
 
 
@@ -106,12 +107,12 @@ def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> As
         return AssertionFinding(passed=False, found="no match")
     if match.start() == match.end():
         return AssertionFinding(
-            passed=True, found=f"a match of nothing at {describe_output_place(output, match.start())}"
+            passed=True, found=f"a match of nothing at {describe_asserted_place(output, match.start())}"
         )
-    return AssertionFinding(passed=True, found=describe_output_passage(output, match.span()), span=match.span())
+    return AssertionFinding(passed=True, found=describe_asserted_passage(output, match.span()), span=match.span())
 
 
-def find_output_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
+def find_asserted_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
     """Where a text stands first. Without case, by Unicode's full folding, so that STRASSE is found in Straße."""
     if not ignore_case:
         start = output.find(text)
@@ -127,29 +128,29 @@ def find_output_text(output: str, text: str, ignore_case: bool) -> TextSpan | No
     return origin[start], origin[end - 1] + 1
 
 
-def describe_output_passage(output: str, span: TextSpan) -> str:
+def describe_asserted_passage(output: str, span: TextSpan) -> str:
     """A passage of the output and its place."""
-    return f"{quote_text(output[span[0] : span[1]])} at {describe_output_place(output, span[0])}"
+    return f"{quote_text(output[span[0] : span[1]])} at {describe_asserted_place(output, span[0])}"
 
 
-def describe_output_place(output: str, start: int) -> str:
+def describe_asserted_place(output: str, start: int) -> str:
     """A place in the output as editors count it."""
     return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
 
 
-def choose_compared_text(facts: AssertionFacts, to: str | None) -> str:
+def choose_asserted_text(facts: AssertionFacts, to: str | None) -> str:
     """The text that the output is held against."""
     return (facts.reference if to is None else to).strip()
 
 
-def _describe_missing_text(output: str, text: str, ignore_case: bool) -> str:
+def _describe_missing_asserted_text(output: str, text: str, ignore_case: bool) -> str:
     if not output.strip():
         return "the output is empty"
-    nearly = None if ignore_case else find_output_text(output, text, ignore_case=True)
-    return f"not there; in other case {describe_output_passage(output, nearly)}" if nearly else "not there"
+    nearly = None if ignore_case else find_asserted_text(output, text, ignore_case=True)
+    return f"not there; in other case {describe_asserted_passage(output, nearly)}" if nearly else "not there"
 
 
-def _find_text_difference(output: str, wanted: str, ignore_case: bool) -> AssertionFinding:
+def _find_asserted_text_difference(output: str, wanted: str, ignore_case: bool) -> AssertionFinding:
     """What stands at the first place where two texts part."""
     start = len(output) - len(output.lstrip())
     stripped = output.strip()
@@ -159,17 +160,17 @@ def _find_text_difference(output: str, wanted: str, ignore_case: bool) -> Assert
     here, there = stripped[parted:], wanted[parted:]
     is_said = f"{quote_text(here, 30)} stands" if here else "the output ends"
     is_wanted = quote_text(there, 30) if there else "the end"
-    found = f"{is_said} where {is_wanted} should, at {describe_output_place(output, start + parted)}"
+    found = f"{is_said} where {is_wanted} should, at {describe_asserted_place(output, start + parted)}"
     return AssertionFinding(
-        passed=False, found=found, span=_clip_text_span(output, start + parted, start + len(stripped))
+        passed=False, found=found, span=_clip_asserted_span(output, start + parted, start + len(stripped))
     )
 
 
-def _quote_output_edge(text: str) -> str:
+def _quote_asserted_edge(text: str) -> str:
     return quote_text(text) if text else "the output is empty"
 
 
-def _find_ending_start(output: str, folded: int) -> int:
+def _find_asserted_ending(output: str, folded: int) -> int:
     """Where the ending begins that has so many letters when its case is folded."""
     start = len(output)
     while folded > 0:
@@ -178,7 +179,7 @@ def _find_ending_start(output: str, folded: int) -> int:
     return start
 
 
-def _clip_text_span(output: str, start: int, end: int) -> TextSpan | None:
+def _clip_asserted_span(output: str, start: int, end: int) -> TextSpan | None:
     end = min(end, len(output))
     return (start, end) if start < end else None
 
@@ -189,7 +190,7 @@ BLEU_ORDERS = (1, 2, 3, 4)
 
 def check_rouge_n_min(facts: AssertionFacts, *, min: Fraction, n: int, to: str | None) -> AssertionFinding:
     """The F1 of the runs of n words that output and text share."""
-    wanted = split_compared_words(choose_compared_text(facts, to))
+    wanted = split_compared_words(choose_asserted_text(facts, to))
     if len(wanted) < n:
         return make_unanswered_finding(f"the text to compare with has {len(wanted)} words, fewer than {n}")
     value = compute_rouge_n(split_compared_words(facts.made.text), wanted, n)
@@ -204,7 +205,7 @@ def compute_rouge_n(words: Sequence[str], wanted: Sequence[str], n: int) -> Frac
 
 def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> AssertionFinding:
     """Sentence BLEU against one text."""
-    words, wanted = split_compared_words(facts.made.text), split_compared_words(choose_compared_text(facts, to))
+    words, wanted = split_compared_words(facts.made.text), split_compared_words(choose_asserted_text(facts, to))
     if not wanted:
         return make_unanswered_finding("the text to compare with has no words")
     shares = multiply_ngram_precisions(words, wanted)
@@ -228,7 +229,7 @@ def multiply_ngram_precisions(words: Sequence[str], wanted: Sequence[str]) -> Fr
 
 def check_levenshtein_max(facts: AssertionFacts, *, max: int, to: str | None, ignore_case: bool) -> AssertionFinding:
     """Letters to put in, take out or change until the output is the text, white space at both ends aside."""
-    output, wanted = facts.made.text.strip(), choose_compared_text(facts, to)
+    output, wanted = facts.made.text.strip(), choose_asserted_text(facts, to)
     if ignore_case:
         output, wanted = output.casefold(), wanted.casefold()
     if len(output) * len(wanted) > MOST_COMPARED_CHARACTERS:
@@ -256,7 +257,7 @@ _COUNTED_WORD = regex.compile(rf"[{_UNSPACED_SCRIPTS}]|[\p{{L}}\p{{N}}][^\s{_UNS
 _COMPARED_WORD = regex.compile(rf"[{_UNSPACED_SCRIPTS}]|(?:(?![{_UNSPACED_SCRIPTS}])[\p{{L}}\p{{M}}\p{{N}}])++")
 
 
-def count_output_words(text: str) -> int:
+def count_asserted_words(text: str) -> int:
     """How many words a text has: what white space parts, if there is a letter or a digit in it."""
     return sum(1 for _ in _COUNTED_WORD.finditer(text))
 
@@ -309,14 +310,17 @@ def _parse_output_json(output: str) -> object:
         raise _NotJson("the output is empty")
     try:
         return json.loads(
-            output, parse_float=read_json_number, parse_int=read_json_integer, parse_constant=_refuse_json_constant
+            output,
+            parse_float=read_asserted_json_number,
+            parse_int=read_asserted_json_integer,
+            parse_constant=_refuse_constant_in_assertion,
         )
     except json.JSONDecodeError as problem:
         fenced = "; it stands in a code fence" if output.lstrip().startswith("```") else ""
-        raise _NotJson(f"{problem.msg} at {describe_output_place(output, problem.pos)}{fenced}") from None
+        raise _NotJson(f"{problem.msg} at {describe_asserted_place(output, problem.pos)}{fenced}") from None
 
 
-def _refuse_json_constant(word: str) -> Never:
+def _refuse_constant_in_assertion(word: str) -> Never:
     raise _NotJson(f"{word} is no JSON number")
 
 

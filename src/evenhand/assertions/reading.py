@@ -13,7 +13,7 @@ from evenhand.assertions.check import CheckedAssertion, check_assertion
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
-from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word
+from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_fault
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.tree import MappingNode, SequenceNode, TreeNode, build_tree
 from evenhand.model.sample import VariantOutput
@@ -102,7 +102,7 @@ class _AssertionReader:
         elif not words:
             first = next((key for key in keys if key not in SHARED_FIELDS), keys[0])
             self._add_fault(
-                (*path, first), f"unknown assertion {first[:80]!r}", suggest_known_word(first[:40], KIND_WORDS)
+                (*path, first), f"unknown assertion {first[:80]!r}", suggest_known_word_in_fault(first[:40], KIND_WORDS)
             )
         return words[0] if len(words) == 1 else None
 

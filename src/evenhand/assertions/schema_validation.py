@@ -23,8 +23,8 @@ from evenhand.assertions.json_values import (
     build_json_identity,
     is_json_integer,
     is_json_multiple,
-    read_json_integer,
-    read_json_number,
+    read_asserted_json_integer,
+    read_asserted_json_number,
 )
 from evenhand.assertions.patterns import CheckLimitExceeded, compile_safe_pattern, search_with_limit
 from evenhand.errors import Fault, InputError
@@ -74,7 +74,7 @@ def refuse_invalid_schema(schema: str) -> None:
 
 @lru_cache(maxsize=200)
 def _build_schema_validator(schema: str) -> Any:
-    data = json.loads(schema, parse_float=read_json_number, parse_int=read_json_integer)
+    data = json.loads(schema, parse_float=read_asserted_json_number, parse_int=read_asserted_json_integer)
     _find_schema_dialect(data)
     return build_bounded_dialect(validator_for(data, default=Draft202012Validator))(data, registry=Registry())
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, make_unanswered_finding
-from evenhand.assertions.output_rules import count_output_words, find_output_text
+from evenhand.assertions.output_rules import count_asserted_words, find_asserted_text
 from evenhand.model.sample import ToolCall
 from evenhand.model.scale import Number, to_exact_fraction
-from evenhand.wording import format_fraction, list_quoted_texts, quote_text
+from evenhand.wording import format_fraction, format_quoted_texts, quote_text
 
 
 def check_min_length(facts: AssertionFacts, *, min: int) -> AssertionFinding:
@@ -26,12 +26,12 @@ def check_max_length(facts: AssertionFacts, *, max: int) -> AssertionFinding:
 
 def check_word_count_min(facts: AssertionFacts, *, min: int) -> AssertionFinding:
     """Not fewer words."""
-    return _check_at_least(count_output_words(facts.made.text), min, "words")
+    return _check_at_least(count_asserted_words(facts.made.text), min, "words")
 
 
 def check_word_count_max(facts: AssertionFacts, *, max: int) -> AssertionFinding:
     """Not more words."""
-    return _check_at_most(count_output_words(facts.made.text), max, "words")
+    return _check_at_most(count_asserted_words(facts.made.text), max, "words")
 
 
 def check_cost_max(facts: AssertionFacts, *, max: Fraction) -> AssertionFinding:
@@ -55,7 +55,7 @@ def check_turns_max(facts: AssertionFacts, *, max: int) -> AssertionFinding:
 
 
 def _check_at_least(measured: Number | None, least: int, unit: str) -> AssertionFinding:
-    value = _read_measured_amount(measured)
+    value = _read_asserted_amount(measured)
     return (
         value
         if isinstance(value, AssertionFinding)
@@ -64,7 +64,7 @@ def _check_at_least(measured: Number | None, least: int, unit: str) -> Assertion
 
 
 def _check_at_most(measured: Number | None, most: Number, unit: str) -> AssertionFinding:
-    value = _read_measured_amount(measured)
+    value = _read_asserted_amount(measured)
     return (
         value
         if isinstance(value, AssertionFinding)
@@ -72,7 +72,7 @@ def _check_at_most(measured: Number | None, most: Number, unit: str) -> Assertio
     )
 
 
-def _read_measured_amount(measured: Number | None) -> Fraction | AssertionFinding:
+def _read_asserted_amount(measured: Number | None) -> Fraction | AssertionFinding:
     """What was measured, exactly as it was written down."""
     try:
         return make_unanswered_finding("it was not measured") if measured is None else to_exact_fraction(measured)
@@ -84,7 +84,7 @@ def check_tools_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> Asse
     """Every one of the tools was called."""
     missing = [tool for tool in tools if tool not in _count_tool_calls(facts)]
     found = (
-        f"{_describe_tool_calls(facts)}; not called: {list_quoted_texts(missing)}"
+        f"{_describe_tool_calls(facts)}; not called: {format_quoted_texts(missing)}"
         if missing
         else _describe_tool_calls(facts)
     )
@@ -141,7 +141,7 @@ def _search_tool_calls(
     for number, call in calls:
         try:
             hit = next(
-                (part for part in _list_call_texts(getattr(call, side)) if find_output_text(part, text, ignore_case)),
+                (part for part in _list_call_texts(getattr(call, side)) if find_asserted_text(part, text, ignore_case)),
                 None,
             )
         except (RecursionError, ValueError, TypeError) as problem:

@@ -28,8 +28,8 @@ from evenhand.calibrate.human_scale import (
     HumanMean,
     MapKind,
     estimate_human_means,
+    fit_calibration_knots,
     fit_calibration_maps,
-    fit_map_knots,
 )
 from evenhand.calibrate.labelled_outputs import (
     LabelledOutputs,
@@ -94,7 +94,7 @@ def calibrate_judges(
         biases=erring,
         confusions=tuple(tabulate_judge_confusions(found)),
         recommended=recommended,
-        warnings=tuple(warn_of_judge_biases(recommended, erring)),
+        warnings=tuple(warn_of_recommended_panel_biases(recommended, erring)),
         maps=tuple(fit_calibration_maps(found, rng)),
         means=tuple(estimate_human_means(table, found)),
     )
@@ -108,7 +108,7 @@ _BIAS_WARNING_WORDS: dict[BiasKind, tuple[str, str, int]] = {
 }
 
 
-def warn_of_judge_biases(
+def warn_of_recommended_panel_biases(
     recommended: RecommendedPanel | NoRecommendedPanel, biases: Sequence[JudgeBias]
 ) -> Iterator[str]:
     """By judge and kind: the overall figure where that is clear, else those of the criteria on which it is."""
@@ -122,11 +122,11 @@ def warn_of_judge_biases(
                 # The bias that has a word for each direction comes without one.
                 ways = {"is generous" if (one.estimate or 0.0) > 0 else "is harsh" for one in whole or clear}
                 words = word or (ways.pop() if len(ways) == 1 else "is harsh or generous")
-                amounts = ", ".join(_describe_bias_amount(one, digits, unit) for one in whole or clear)
+                amounts = ", ".join(_describe_bias_against_people(one, digits, unit) for one in whole or clear)
                 yield f"{judge} {words}: {amounts}."
 
 
-def _describe_bias_amount(one: JudgeBias, digits: int, unit: str) -> str:
+def _describe_bias_against_people(one: JudgeBias, digits: int, unit: str) -> str:
     assert one.estimate is not None and one.low is not None and one.high is not None
     amount = format_signed(one.estimate, digits)
     ends = f"[{format_number(one.low, digits)}, {format_number(one.high, digits)}]"
@@ -139,7 +139,7 @@ Json = dict[str, Any]
 SCATTER_STEPS = 40  # Of the scale, by which points that lie close together become one.
 
 
-def calibration_json(one: JudgeCalibration) -> Json:
+def encode_judge_calibration(one: JudgeCalibration) -> Json:
     """All of it."""
     found, write = one.labelled, CALIBRATION_JSON.to_json
     recommended = write(one.recommended)
@@ -167,21 +167,26 @@ def calibration_json(one: JudgeCalibration) -> Json:
     }
 
 
-def label_scatter_json(table: RunTable, labels: Sequence[Label]) -> Json | None:
+def encode_human_label_points(table: RunTable, labels: Sequence[Label]) -> Json | None:
     """Judges against people as points for a report; None without labels."""
     if not labels:
         return None
     found = collect_labelled_outputs(table, labels)
     single = found.overall[0] if len(found.overall) == 1 else None
     scale = [single.low, single.high] if single else [0.0, 1.0]
-    return {"scale": scale, "judges": [_judge_scatter_json(found, who, scale, single) for who in found.answerers]}
+    return {
+        "scale": scale,
+        "judges": [_judge_against_people_points(found, who, scale, single) for who in found.answerers],
+    }
 
 
-def _judge_scatter_json(found: LabelledOutputs, who: str, scale: Sequence[float], single: LabelQuestion | None) -> Json:
+def _judge_against_people_points(
+    found: LabelledOutputs, who: str, scale: Sequence[float], single: LabelQuestion | None
+) -> Json:
     pairs = pair_judge_with_people_mean(found, who, found.overall)
     question = single or LabelQuestion(id="", low=scale[0], high=scale[1], whole=False)
     kind: MapKind = "isotonic" if len(np.unique(pairs.cluster)) >= LEAST_ISOTONIC_SAMPLES else "linear"
-    knots = fit_map_knots(pairs.x, pairs.y, kind, question) if pairs.n else ()
+    knots = fit_calibration_knots(pairs.x, pairs.y, kind, question) if pairs.n else ()
     step = (scale[1] - scale[0]) / SCATTER_STEPS
     near = np.stack([np.round(np.round(one / step) * step, 6) for one in (pairs.x, pairs.y)])
     points, counts = np.unique(near, axis=1, return_counts=True)
@@ -204,7 +209,7 @@ def _write_map_knots(one: CalibrationMap) -> Json:
     return {"knots": [list(knot) for knot in one.knots], "points": points}
 
 
-def _write_map_gain(one: CalibrationMap) -> Json:
+def _encode_calibration_gain(one: CalibrationMap) -> Json:
     return {"gain": None if one.gain is None else CALIBRATION_JSON.to_json(one.gain), "helps": one.helps}
 
 
@@ -213,7 +218,7 @@ CALIBRATION_JSON = Codec(
         CalibrationMap: JsonShape(
             fields={
                 "knots": SplitField(("knots", "points"), _write_map_knots),
-                "gain": SplitField(("gain", "helps"), _write_map_gain),
+                "gain": SplitField(("gain", "helps"), _encode_calibration_gain),
             }
         ),
         RecommendedPanel: JsonShape(

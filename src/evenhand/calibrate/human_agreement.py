@@ -15,8 +15,8 @@ from evenhand.calibrate.jackknife import (
     FISHER_TRANSFORM,
     LEAST_JACKKNIFE_SAMPLES,
     Floats,
-    jackknife_interval,
-    sum_by_cluster,
+    jackknife_calibration_interval,
+    sum_calibration_clusters,
 )
 from evenhand.calibrate.labelled_outputs import (
     AnswerPairs,
@@ -33,7 +33,7 @@ from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import AGREED, Agreement, band
-from evenhand.wording import describe_too_few, format_number, format_plural
+from evenhand.wording import format_number, format_plural, word_too_few
 
 MOST_CONFUSION_LEVELS = 11
 CONFUSION_BANDS = 5  # Of a scale with more levels than can be shown.
@@ -168,7 +168,7 @@ def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
     found = measure_pair_alpha(pair_judge_with_people_mean(labelled, labelled.answerers[-1], labelled.overall))
     if found.samples < LEAST_JACKKNIFE_SAMPLES:
         more = "with an answer of the judges" if found.samples < labelled.samples else ""
-        why = describe_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
+        why = word_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
         return _unknown_human_alignment(found.n, found.samples, why, LEAST_JACKKNIFE_SAMPLES - found.samples)
     if found.value is None:
         return _unknown_human_alignment(found.n, found.samples, found.why)
@@ -237,23 +237,23 @@ class AgreementFigure:
 
 def measure_pair_alpha(pairs: AnswerPairs) -> AgreementFigure:
     """Krippendorff's α between two, on an interval scale."""
-    return _measure_agreement_figure(pairs, _alpha_from_sums, "Krippendorff's α, interval")
+    return _measure_agreement_figure(pairs, _human_alpha_from_sums, "Krippendorff's α, interval")
 
 
 def measure_pair_kappa(pairs: AnswerPairs) -> AgreementFigure:
     """Cohen's κ with quadratic weights."""
-    return _measure_agreement_figure(pairs, _kappa_from_sums, "Cohen's κ, quadratic weights")
+    return _measure_agreement_figure(pairs, _human_kappa_from_sums, "Cohen's κ, quadratic weights")
 
 
 def measure_pair_pearson(pairs: AnswerPairs) -> AgreementFigure:
     """Pearson's correlation."""
-    return _measure_agreement_figure(pairs, _pearson_from_sums, "Pearson")
+    return _measure_agreement_figure(pairs, _human_pearson_from_sums, "Pearson")
 
 
 def measure_pair_spearman(pairs: AnswerPairs) -> AgreementFigure:
     """Spearman's rank correlation: Pearson's of the ranks, ties sharing theirs."""
     ranks = replace(pairs, x=_rank_paired_answers(pairs.x), y=_rank_paired_answers(pairs.y))
-    return _measure_agreement_figure(ranks, _pearson_from_sums, "Spearman")
+    return _measure_agreement_figure(ranks, _human_pearson_from_sums, "Spearman")
 
 
 def _measure_agreement_figure(
@@ -262,39 +262,39 @@ def _measure_agreement_figure(
     samples = len(np.unique(pairs.cluster))
     plain = AgreementFigure(value=None, method=method, n=pairs.n, samples=samples)
     if pairs.n < LEAST_PAIRS:
-        return replace(plain, why=describe_too_few(pairs.n, "output", LEAST_PAIRS, more="that both answered"))
+        return replace(plain, why=word_too_few(pairs.n, "output", LEAST_PAIRS, more="that both answered"))
     # By cluster: how many, and the sums of x, y, x², y², xy, both moved by the same amount so that they stay small.
     middle = (pairs.x.mean() + pairs.y.mean()) / 2
     x, y = pairs.x - middle, pairs.y - middle
-    parts = sum_by_cluster(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), pairs.cluster)
-    found = jackknife_interval(parts, statistic, level=INTERVAL_LEVEL, method=method, bent=FISHER_TRANSFORM)
+    parts = sum_calibration_clusters(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=1), pairs.cluster)
+    found = jackknife_calibration_interval(parts, statistic, level=INTERVAL_LEVEL, method=method, bent=FISHER_TRANSFORM)
     if isinstance(found, Undefined):
         same = np.ptp(np.concatenate([pairs.x, pairs.y])) == 0
         return replace(plain, why="all answers are the same" if same else "one side never varies")
     return replace(plain, value=found.value, low=found.low, high=found.high, why=found.why)
 
 
-def _alpha_from_sums(sums: Floats) -> Floats:
+def _human_alpha_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     observed = (xx + yy - 2 * xy) / n
     count = 2 * n
     expected = 2 * (count * (xx + yy) - (x + y) ** 2) / (count * (count - 1))
-    return 1 - _divide_agreement_sums(observed, expected, (xx + yy) / n)
+    return 1 - _divide_human_agreement_sums(observed, expected, (xx + yy) / n)
 
 
-def _kappa_from_sums(sums: Floats) -> Floats:
+def _human_kappa_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    return 1 - _divide_agreement_sums((xx + yy - 2 * xy) / n, (xx + yy) / n - 2 * x * y / n**2, (xx + yy) / n)
+    return 1 - _divide_human_agreement_sums((xx + yy - 2 * xy) / n, (xx + yy) / n - 2 * x * y / n**2, (xx + yy) / n)
 
 
-def _pearson_from_sums(sums: Floats) -> Floats:
+def _human_pearson_from_sums(sums: Floats) -> Floats:
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     first, second = xx - x * x / n, yy - y * y / n
     spread = np.where((first > _ROUNDING_SHARE * xx) & (second > _ROUNDING_SHARE * yy), first * second, 0.0)
-    return np.clip(_divide_agreement_sums(xy - x * y / n, np.sqrt(spread), 0.0), -1.0, 1.0)
+    return np.clip(_divide_human_agreement_sums(xy - x * y / n, np.sqrt(spread), 0.0), -1.0, 1.0)
 
 
-def _divide_agreement_sums(over: Floats, under: Floats, size: Floats | float) -> Floats:
+def _divide_human_agreement_sums(over: Floats, under: Floats, size: Floats | float) -> Floats:
     """NaN where there is nothing to divide by."""
     there = under > _ROUNDING_SHARE * size
     found: Floats = np.where(there, over / np.where(there, under, 1.0), np.nan)

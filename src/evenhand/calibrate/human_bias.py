@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.calibrate.audits.judge_bias import identify_model_maker
+from evenhand.calibrate.audits.judge_bias import identify_audited_judge_maker
 from evenhand.calibrate.human_agreement import INTERVAL_LEVEL, group_label_questions
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
@@ -25,7 +25,7 @@ from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
 from evenhand.stats.means import mean_interval
 from evenhand.stats.regression import length_bias
-from evenhand.wording import describe_too_few
+from evenhand.wording import word_too_few
 
 BiasKind = Literal["harshness", "length", "position", "self-preference"]
 LEAST_BIAS_SAMPLES = 5  # Samples below which nothing is said.
@@ -87,7 +87,7 @@ def _measure_human_position_bias(labelled: LabelledOutputs, pairs: AnswerPairs, 
         return replace(plain, n=pairs.n, why="the judge was shown one output at a time")
     seats = labelled.seats[who][pairs.place]
     seen = np.isfinite(seats)
-    gap = _contrast_errors_within_clusters((pairs.x - pairs.y)[seen], pairs.cluster[seen], seats[seen] == 1)
+    gap = _contrast_errors_from_people((pairs.x - pairs.y)[seen], pairs.cluster[seen], seats[seen] == 1)
     return _estimate_mean_judge_error(gap, None, plain, "with a label in the first seat and in another")
 
 
@@ -97,21 +97,21 @@ def _measure_human_self_preference(
     plain = JudgeBias(kind="self-preference", who=who, question=name)
     if not models:
         return replace(plain, n=pairs.n, why="the run does not tell which models made the outputs")
-    maker = identify_model_maker(who)
+    maker = identify_audited_judge_maker(who)
     own = [
         variant
         for variant, model in models.items()
-        if who == model or (maker is not None and maker == identify_model_maker(model))
+        if who == model or (maker is not None and maker == identify_audited_judge_maker(model))
     ]
     if not own:
         return replace(plain, n=pairs.n, why="no variant is by this judge's model or its maker")
     known = np.array([name in models for name in labelled.variants])[labelled.variant[pairs.place]]
     ours = np.array([name in own for name in labelled.variants])[labelled.variant[pairs.place]]
-    gap = _contrast_errors_within_clusters((pairs.x - pairs.y)[known], pairs.cluster[known], ours[known])
+    gap = _contrast_errors_from_people((pairs.x - pairs.y)[known], pairs.cluster[known], ours[known])
     return _estimate_mean_judge_error(gap, None, plain, "with labels on both its own and another's output")
 
 
-def _contrast_errors_within_clusters(error: Floats, cluster: Integers, first: NDArray[np.bool_]) -> Floats:
+def _contrast_errors_from_people(error: Floats, cluster: Integers, first: NDArray[np.bool_]) -> Floats:
     """For each cluster that has both kinds: the mean error of the first kind less that of the other."""
     _, unit = np.unique(cluster, return_inverse=True)
     size = int(unit.max()) + 1 if len(unit) else 0
@@ -127,7 +127,7 @@ def _estimate_mean_judge_error(
 ) -> JudgeBias:
     units = len(errors) if cluster is None else len(np.unique(cluster))
     if units < LEAST_BIAS_SAMPLES:
-        return replace(plain, n=len(errors), why=describe_too_few(units, "sample", LEAST_BIAS_SAMPLES, more=of))
+        return replace(plain, n=len(errors), why=word_too_few(units, "sample", LEAST_BIAS_SAMPLES, more=of))
     found = mean_interval(errors, level=INTERVAL_LEVEL, clusters=None if cluster is None else cluster.tolist())
     return replace(
         plain, estimate=found.estimate, low=found.low, high=found.high, n=len(errors), method="mean over samples, t"

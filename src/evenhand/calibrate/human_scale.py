@@ -24,7 +24,7 @@ from evenhand.errors import InputError
 from evenhand.files.json_shape import json_key
 from evenhand.runs.columns import RunTable
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
-from evenhand.wording import describe_too_few
+from evenhand.wording import word_too_few
 
 MapKnots = tuple[tuple[float, float], ...]
 MapKind = Literal["linear", "isotonic"]
@@ -74,24 +74,24 @@ def fit_calibration_maps(labelled: LabelledOutputs, rng: np.random.Generator) ->
 def _fit_calibration_map(
     labelled: LabelledOutputs, who: str, question: LabelQuestion, rng: np.random.Generator
 ) -> CalibrationMap:
-    pairs = _order_pairs_by_sample(pair_judge_with_people_mean(labelled, who, [question]), labelled)
+    pairs = _order_human_label_pairs(pair_judge_with_people_mean(labelled, who, [question]), labelled)
     _, unit = np.unique(pairs.cluster, return_inverse=True)
     samples = int(unit.max()) + 1 if pairs.n else 0
     kind: MapKind = "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear"
     if samples < LEAST_MAP_SAMPLES:
-        why = describe_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
+        why = word_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
         return CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
     mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
     for held in split_samples_into_folds(np.unique(unit), rng):
         rows = np.isin(unit, held)
-        x, y = np.array(fit_map_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
+        x, y = np.array(fit_calibration_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
         mapped[rows] = np.interp(pairs.x[rows], x, y)
     before, after = (one - pairs.y for one in (pairs.x, mapped))
     return CalibrationMap(
         who=who,
         question=question.id,
         kind=kind,
-        knots=fit_map_knots(pairs.x, pairs.y, kind, question),
+        knots=fit_calibration_knots(pairs.x, pairs.y, kind, question),
         before=float(np.sqrt((before**2).mean())),
         after=float(np.sqrt((after**2).mean())),
         gain=mean_interval(before**2 - after**2, level=INTERVAL_LEVEL, clusters=unit.tolist()),
@@ -100,7 +100,7 @@ def _fit_calibration_map(
     )
 
 
-def _order_pairs_by_sample(pairs: AnswerPairs, labelled: LabelledOutputs) -> AnswerPairs:
+def _order_human_label_pairs(pairs: AnswerPairs, labelled: LabelledOutputs) -> AnswerPairs:
     """By id, so that the folds do not depend on the order of samples; clusters numbered the same way."""
     ids = [labelled.ids[place] for place in pairs.place]
     order = sorted(range(pairs.n), key=lambda row: (ids[row], int(labelled.variant[pairs.place[row]])))
@@ -110,7 +110,7 @@ def _order_pairs_by_sample(pairs: AnswerPairs, labelled: LabelledOutputs) -> Ans
     return AnswerPairs(x=pairs.x[order], y=pairs.y[order], place=pairs.place[order], cluster=numbered)
 
 
-def fit_map_knots(x: Floats, y: Floats, kind: MapKind, question: LabelQuestion) -> MapKnots:
+def fit_calibration_knots(x: Floats, y: Floats, kind: MapKind, question: LabelQuestion) -> MapKnots:
     """The knots of a map; between them it is straight, beyond them level."""
     return _fit_isotonic_map(x, y) if kind == "isotonic" else _fit_linear_map(x, y, question)
 

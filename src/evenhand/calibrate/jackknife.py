@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.distributions import student_quantile
-from evenhand.wording import describe_too_few
+from evenhand.wording import word_too_few
 
 Floats = NDArray[np.float64]
 LEAST_JACKKNIFE_SAMPLES = 8  # Below, the spread of what is left out says too little.
@@ -53,7 +53,7 @@ FISHER_TRANSFORM = IntervalTransform(
 )
 
 
-def jackknife_interval(
+def jackknife_calibration_interval(
     parts: Floats,
     statistic: Callable[[Floats], Floats],
     *,
@@ -72,24 +72,24 @@ def jackknife_interval(
         value, left = float(statistic(total)), statistic(total - parts)
     if not math.isfinite(value):
         return Undefined(why="there is no spread to work it out from", method=method, n=n)
-    low, high, why = _jackknife_interval_ends(value, left, level, bent)
+    low, high, why = _calibration_interval_ends(value, left, level, bent)
     way = method if low is None else f"{method}, jackknife over samples"
     return IntervalEstimate(value=value, low=low, high=high, level=level, method=way, n=n, why=why)
 
 
-def sum_by_cluster(columns: Floats, clusters: NDArray[np.int64]) -> Floats:
+def sum_calibration_clusters(columns: Floats, clusters: NDArray[np.int64]) -> Floats:
     """Rows × parts added up: clusters × parts."""
     _, unit = np.unique(clusters, return_inverse=True)
     return np.stack([np.bincount(unit, weights=column) for column in columns.T], axis=1)
 
 
-def _jackknife_interval_ends(
+def _calibration_interval_ends(
     value: float, left: Floats, level: float, bent: IntervalTransform
 ) -> tuple[float | None, float | None, str]:
     """The interval, or why there is none."""
     n = len(left)
     if n < LEAST_JACKKNIFE_SAMPLES:
-        return None, None, describe_too_few(n, "sample", LEAST_JACKKNIFE_SAMPLES, to="for an interval")
+        return None, None, word_too_few(n, "sample", LEAST_JACKKNIFE_SAMPLES, to="for an interval")
     if not np.isfinite(left).all():
         return None, None, "without one of the samples nothing varies"
     error, there = math.sqrt((n - 1) / n * math.fsum((left - left.mean()) ** 2)), bent.forward(value)

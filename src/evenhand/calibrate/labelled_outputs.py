@@ -184,7 +184,7 @@ class AnswerPairs:
 
 def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside the mean of people."""
-    sides = (_judge_answers(labelled, who, questions), _mean_rater_answers(labelled, questions))
+    sides = (_judge_answers_beside_labels(labelled, who, questions), _mean_rater_answers(labelled, questions))
     return _join_answer_pairs(labelled, questions, [sides])
 
 
@@ -195,13 +195,13 @@ def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question:
     there = np.isfinite(rows).any(axis=0)
     if there.any():
         middle[there] = np.nanmedian(rows[:, there], axis=0)
-    sides = (_judge_answers(labelled, who, [question]), {question.id: middle})
+    sides = (_judge_answers_beside_labels(labelled, who, [question]), {question.id: middle})
     return _join_answer_pairs(labelled, [question], [sides])
 
 
 def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside every single person."""
-    said = _judge_answers(labelled, who, questions)
+    said = _judge_answers_beside_labels(labelled, who, questions)
     sides = [(said, _rater_answers(labelled, row, questions)) for row in range(len(labelled.raters))]
     return _join_answer_pairs(labelled, questions, sides)
 
@@ -215,7 +215,7 @@ def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuest
     return _join_answer_pairs(labelled, questions, sides)
 
 
-def _judge_answers(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswersByQuestion:
+def _judge_answers_beside_labels(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswersByQuestion:
     return {one.id: labelled.answers[who, one.id] for one in questions}
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from evenhand.errors import Fault, InputError, suggest_close_word, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_close_word_in_fault, suggest_known_word_in_fault
 from evenhand.files.codec import Codec
 from evenhand.files.parsing import DuplicateKeyObject, decode_json
 from evenhand.model.scale import to_exact_fraction
@@ -105,13 +105,13 @@ class _LabelReader:
     def _check_sample(self, name: str, faults: list[Fault]) -> str:
         if name and name not in self.samples:
             at = bisect(self.ordered, name)  # Of a hundred thousand ids, those that begin alike.
-            close = suggest_close_word(name, self.ordered[max(0, at - 100) : at + 100])
+            close = suggest_close_word_in_fault(name, self.ordered[max(0, at - 100) : at + 100])
             faults.append(Fault(f"the run has no sample {name!r}", close or "evenhand report RUN --json lists them"))
         return name
 
     def _check_variant(self, name: str, faults: list[Fault]) -> str:
         if name and name not in self.variants:
-            faults.append(Fault(f"the run has no variant {name!r}", suggest_known_word(name, self.variants)))
+            faults.append(Fault(f"the run has no variant {name!r}", suggest_known_word_in_fault(name, self.variants)))
         if not name and len(self.variants) > 1:
             faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
         return name or self.variants[0]
@@ -120,7 +120,9 @@ class _LabelReader:
         if name in self.unclear:
             faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
         elif name and name not in self.questions:
-            faults.append(Fault(f"the run has no criterion {name!r}", suggest_known_word(name, self.questions)))
+            faults.append(
+                Fault(f"the run has no criterion {name!r}", suggest_known_word_in_fault(name, self.questions))
+            )
         return self.questions.get(name)
 
 
@@ -132,7 +134,7 @@ def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]
     if not isinstance(value, dict):
         raise InputError(Fault("expected an object", f"as in {LABEL_EXAMPLE}"))
     faults += [
-        Fault(f"unknown field {name!r}", suggest_known_word(name[:40], LABEL_FIELDS))
+        Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name[:40], LABEL_FIELDS))
         for name in value
         if name not in LABEL_FIELDS
     ]

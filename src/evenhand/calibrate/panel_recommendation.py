@@ -19,7 +19,7 @@ from evenhand.calibrate.panel_candidates import (
 )
 from evenhand.files.json_shape import json_key
 from evenhand.stats.means import MeanInterval, mean_interval
-from evenhand.wording import describe_too_few
+from evenhand.wording import word_too_few
 
 LEAST_RECOMMENDATION_SAMPLES = 20
 MOST_CANDIDATES_SHOWN = 12
@@ -73,7 +73,7 @@ def recommend_panel(
     if cells.samples < LEAST_RECOMMENDATION_SAMPLES:
         more = LEAST_RECOMMENDATION_SAMPLES - cells.samples
         return NoRecommendedPanel(
-            why=describe_too_few(cells.samples, "labelled sample", LEAST_RECOMMENDATION_SAMPLES), more=more
+            why=word_too_few(cells.samples, "labelled sample", LEAST_RECOMMENDATION_SAMPLES), more=more
         )
     if np.ptp(cells.people) == 0:
         return NoRecommendedPanel(why="people gave the same score throughout: any panel fits that")
@@ -87,8 +87,8 @@ def recommend_panel(
         why = "on samples that they were not chosen by, chosen panels err more than the one that ran: keep that one"
         return NoRecommendedPanel(why=why)
     choices = [number for _, chosen in rounds for number in chosen]
-    standings = [_build_candidate_standing(race, final, number) for number in _select_shown_candidates(race, final)]
-    by_number = dict(zip(_select_shown_candidates(race, final), standings, strict=True))
+    standings = [_build_candidate_standing(race, final, number) for number in _select_candidate_panels(race, final)]
+    by_number = dict(zip(_select_candidate_panels(race, final), standings, strict=True))
     return RecommendedPanel(
         chosen=by_number[final.chosen],
         best=by_number[final.best],
@@ -105,7 +105,7 @@ def recommend_panel(
     )
 
 
-def _select_shown_candidates(race: PanelSelection, final: CandidateErrors) -> list[int]:
+def _select_candidate_panels(race: PanelSelection, final: CandidateErrors) -> list[int]:
     """The chosen one, the best one, every judge alone, all together, and the best of the others."""
     order = np.argsort(final.error, kind="stable").tolist()
     alone = [number for number in order if race.candidates[number].kind == "alone"][:MOST_CANDIDATES_SHOWN]
@@ -172,7 +172,7 @@ class PanelSelection:
             for number, one in enumerate(self.candidates)
             if one.kind != "weights"
         }
-        self._sample_weights = sum_cells_by_sample(self.cells.weight, self.cells.unit)
+        self._sample_weights = sum_panel_errors_by_sample(self.cells.weight, self.cells.unit)
 
     def compare_candidates(self, units: Integers, rng: np.random.Generator) -> CandidateErrors:
         """The candidates on some samples; what is fitted is fitted on folds of these."""
@@ -221,7 +221,7 @@ class PanelSelection:
     def _sum_losses(self, said: Floats) -> Floats:
         cells = self.cells
         error = np.where(np.isfinite(said), said, cells.guess) - cells.people
-        return sum_cells_by_sample(cells.weight * error**2, cells.unit)
+        return sum_panel_errors_by_sample(cells.weight * error**2, cells.unit)
 
     def _candidate_losses(self, number: int, units: Integers, rng: np.random.Generator) -> Floats:
         if number in self._unfitted_losses:
@@ -238,7 +238,7 @@ class PanelSelection:
         return len(asked), paid, CANDIDATE_KINDS.index(one.kind)
 
 
-def sum_cells_by_sample(values: Floats, unit: Integers) -> Floats:
+def sum_panel_errors_by_sample(values: Floats, unit: Integers) -> Floats:
     """The sum over each sample."""
     return np.asarray(np.bincount(unit, weights=values), dtype=np.float64)
 

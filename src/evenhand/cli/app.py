@@ -10,8 +10,8 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli.output import discard_output, print_error, until_reader_leaves
-from evenhand.errors import EvenhandError, suggest_close_word
+from evenhand.cli.output import discard_stdout, print_error, until_reader_leaves
+from evenhand.errors import EvenhandError, suggest_close_word_in_fault
 
 EXIT_BAD_INPUT = 2
 EXIT_OUR_FAULT = 3
@@ -54,7 +54,7 @@ class LazyCommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is meant; for a misspelt one, the one that is near."""
-        hint = suggest_close_word(args[0], COMMAND_SUMMARIES) if args[0] not in COMMAND_SUMMARIES else ""
+        hint = suggest_close_word_in_fault(args[0], COMMAND_SUMMARIES) if args[0] not in COMMAND_SUMMARIES else ""
         if hint:
             raise click.UsageError(f"No such command {args[0]!r}: {hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -104,7 +104,7 @@ def run_cli() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         code = _print_failure("stopped", 130)
     except OSError as error:
-        discard_output()
+        discard_stdout()
         code = _print_failure(f"the output cannot be written: {(error.strerror or str(error)).lower()}", EXIT_BAD_INPUT)
     except Exception as error:
         if os.environ.get("EVENHAND_TRACEBACK"):

@@ -17,12 +17,12 @@ from evenhand.cli.screen import Screen, print_table_or_sentences
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def audit_command(run: str, as_data: bool) -> None:
     """Audit the judges of RUN: its id, the beginning of one, "latest" or "latest:NAME". No labels are needed."""
-    from evenhand.calibrate.audits.audit import audit_json
+    from evenhand.calibrate.audits.audit import encode_judge_audit
     from evenhand.workflows.audit import audit_run
 
     found = audit_run(None, run)
     with until_reader_leaves():
-        print_json(audit_json(found)) if as_data else print_audit(found)
+        print_json(encode_judge_audit(found)) if as_data else print_audit(found)
 
 
 COLOUR_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
@@ -47,7 +47,7 @@ def _print_other_findings(screen: Screen, audit: Audit) -> None:
     lines = []
     for one in told:
         mark, colour = COLOUR_MARKS[one.colour]
-        lines.append((f"{mark} {one.name}, {_name_audited_judge(one)}: {one.says} {one.advice}".rstrip(), colour))
+        lines.append((f"{mark} {one.name}, {_format_judge_table_cell(one)}: {one.says} {one.advice}".rstrip(), colour))
     if len(findings) > len(told):
         lines.append((f"{len(findings) - len(told)} more in the table", None))
     print_section(screen, "Also", lines)
@@ -62,9 +62,11 @@ def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> N
         [
             COLOUR_MARKS[one.colour][0],
             one.name,
-            _name_audited_judge(one),
-            _format_audit_value(one, one.value),
-            "" if one.low is None else f"[{_format_audit_value(one, one.low)}, {_format_audit_value(one, one.high)}]",
+            _format_judge_table_cell(one),
+            _format_audit_table_value(one, one.value),
+            ""
+            if one.low is None
+            else f"[{_format_audit_table_value(one, one.low)}, {_format_audit_table_value(one, one.high)}]",
             f"{one.n:,}",
         ]
         for one in findings
@@ -77,16 +79,16 @@ def _print_unknown_findings(screen: Screen, findings: Sequence[AuditFinding]) ->
     """What is not known for one reason, in one line."""
     whose: dict[tuple[str, str], list[str]] = {}
     for one in findings:
-        whose.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited_judge(one))
+        whose.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_format_judge_table_cell(one))
     lines = [(f"{name}, {', '.join(of)}: {why}", None) for (name, why), of in whose.items()]
     print_section(screen, "Not known", lines)
 
 
-def _name_audited_judge(one: AuditFinding) -> str:
+def _format_judge_table_cell(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
 
 
-def _format_audit_value(one: AuditFinding, value: float | None) -> str:
+def _format_audit_table_value(one: AuditFinding, value: float | None) -> str:
     """With as many decimals as the unit needs."""
     if value is None:
         return ""

@@ -32,11 +32,11 @@ def calibrate_command(labels: str, run: str, target: str | None, as_data: bool) 
     The labels are kept with the run, in place of those before, once all that was asked for is done. RUN is an id, the
     beginning of one, "latest" or "latest:NAME".
     """
-    from evenhand.calibrate.calibration import calibration_json
+    from evenhand.calibrate.calibration import encode_judge_calibration
     from evenhand.workflows.calibrate import calibrate_run
 
     one = calibrate_run(None, run, Path(labels), None if target is None else Path(target))
-    data = calibration_json(one.found)
+    data = encode_judge_calibration(one.found)
     with until_reader_leaves():
         print_json(data) if as_data else print_calibration(data, None if one.panel_refused else target)
     if one.panel_refused is not None:
@@ -82,7 +82,7 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
     screen.gap()
-    screen.line(f"next: {_suggest_calibration_step(data, written)}")
+    screen.line(f"next: {_format_next_step_terminal_line(data, written)}")
 
 
 def _print_alignment_answer(screen: Screen, data: CalibrationData) -> None:
@@ -98,12 +98,14 @@ def _print_alignment_answer(screen: Screen, data: CalibrationData) -> None:
 def _print_agreement_table(screen: Screen, data: CalibrationData) -> None:
     _print_calibration_title(screen, "Agreement with people [95 % interval]; a person: each against the others")
     names = ("question", "judge", "α", "κ", "r", "ρ", "n")
-    print_table_or_sentences(screen, names, list(_build_agreement_rows(data)), heads=2, once=True, right=names[2:])
-    for line in _explain_missing_agreement(data["agreement"]):
+    print_table_or_sentences(
+        screen, names, list(_build_agreement_terminal_rows(data)), heads=2, once=True, right=names[2:]
+    )
+    for line in _list_missing_agreement_terminal_lines(data["agreement"]):
         screen.line(f"{NO_VALUE} {line}", indent=2, dim=True)
 
 
-def _explain_missing_agreement(agreement: Sequence[CalibrationData]) -> Iterator[str]:
+def _list_missing_agreement_terminal_lines(agreement: Sequence[CalibrationData]) -> Iterator[str]:
     """Why there is no number, or no interval, each reason once."""
     if any(one["kappa"] is None for one in agreement):
         yield "κ is for single criteria with whole levels"
@@ -118,7 +120,7 @@ def _explain_missing_agreement(agreement: Sequence[CalibrationData]) -> Iterator
     yield from (f"α without an interval: {why}" for why in dict.fromkeys(whys))
 
 
-def _build_agreement_rows(data: CalibrationData) -> Iterator[list[str]]:
+def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]:
     """Question by question: every judge, then how far a person agrees with the others."""
     for people in data["people"]:
         question = people["question"]
@@ -126,7 +128,7 @@ def _build_agreement_rows(data: CalibrationData) -> Iterator[list[str]]:
             if one["question"] != question:
                 continue
             kappa = one["kappa"]["value"] if one["kappa"] else None
-            figures = map(_format_optional_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
+            figures = map(_format_terminal_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
             alpha = _format_agreement_estimate(one["alpha"], "value")
             yield [question, one["judge"], alpha, *figures, f"{one['alpha']['n']:,}"]
         if len(data["raters"]) > 1:
@@ -143,15 +145,15 @@ def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None
     for question, judge in dict.fromkeys((one["question"], one["judge"]) for one in biases):
         harsh = found[question, judge, "harshness"]
         more = [_format_bias_estimate(found.get((question, judge, kind)), digits=3) for kind in kinds]
-        by = f"{_format_bias_estimate(harsh)} {_format_interval_ends(harsh)}".strip()
-        rows.append([question, judge, _name_harshness(harsh), by, *more])
+        by = f"{_format_bias_estimate(harsh)} {_format_terminal_interval(harsh)}".strip()
+        rows.append([question, judge, _format_harshness_table_cell(harsh), by, *more])
     names = ("question", "judge", "is", "by", *(BIAS_KINDS[kind] for kind in kinds))
     print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[3:])
     for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
         screen.line(f"{NO_VALUE} {why}", indent=2, dim=True)
 
 
-def _name_harshness(one: CalibrationData) -> str:
+def _format_harshness_table_cell(one: CalibrationData) -> str:
     if one["estimate"] is None:
         return NO_VALUE
     if one["low"] <= 0 <= one["high"]:
@@ -166,8 +168,8 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
         _print_calibration_title(screen, title)
         rows = []
         for one in shown:
-            points = " / ".join(_format_optional_number(y) for _, y in one["points"])
-            errors = map(_format_optional_number, (one["error_before"], one["error_after"]))
+            points = " / ".join(_format_terminal_number(y) for _, y in one["points"])
+            errors = map(_format_terminal_number, (one["error_before"], one["error_after"]))
             helps = "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
             rows.append([one["question"], one["judge"], points, *errors, helps])
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
@@ -184,7 +186,7 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
         rows = []
         for one in known:
             judged, people = (
-                _format_optional_number(one["judged"]),
+                _format_terminal_number(one["judged"]),
                 _format_agreement_estimate(one["powered"], "estimate"),
             )
             labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
@@ -212,11 +214,11 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         mark = "→ " if each["name"] == one["chosen"]["name"] else ""
         rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f} %"])
     print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
-    for line in _explain_recommendation(one):
+    for line in _format_recommendation_terminal_line(one):
         screen.line(line, indent=2)
 
 
-def _explain_recommendation(one: CalibrationData) -> Iterator[str]:
+def _format_recommendation_terminal_line(one: CalibrationData) -> Iterator[str]:
     chosen = one["chosen"]
     if chosen["name"] == one["best"]:
         why = "it errs least, and none that is simpler comes within one standard error of it"
@@ -238,7 +240,7 @@ def _explain_recommendation(one: CalibrationData) -> Iterator[str]:
     yield from (f"Beware: {warning}" for warning in one["warnings"])
 
 
-def _suggest_calibration_step(data: CalibrationData, written: str | None) -> str:
+def _format_next_step_terminal_line(data: CalibrationData, written: str | None) -> str:
     one, colour = data["recommendation"], data["aligned"]["colour"]
     if written is not None:
         median = ", and panel: {aggregate: median} in the rubric" if one["chosen"]["kind"] == "median" else ""
@@ -259,21 +261,23 @@ def _format_bias_estimate(one: CalibrationData | None, digits: int = 2) -> str:
     if one is None or one["estimate"] is None:
         return NO_VALUE
     clear = one["low"] is not None and not one["low"] <= 0 <= one["high"]
-    return f"{_format_with_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
+    return f"{_format_terminal_minus(one['estimate'], f'+.{digits}f')}{'*' if clear else ' '}"
 
 
-def _format_optional_number(value: float | None) -> str:
-    return NO_VALUE if value is None else _format_with_minus(value)
+def _format_terminal_number(value: float | None) -> str:
+    return NO_VALUE if value is None else _format_terminal_minus(value)
 
 
 def _format_agreement_estimate(one: CalibrationData, name: str) -> str:
-    return f"{_format_optional_number(one[name])} {_format_interval_ends(one)}".strip()
+    return f"{_format_terminal_number(one[name])} {_format_terminal_interval(one)}".strip()
 
 
-def _format_interval_ends(one: CalibrationData) -> str:
-    return "" if one["low"] is None else f"[{_format_with_minus(one['low'])}, {_format_with_minus(one['high'])}]"
+def _format_terminal_interval(one: CalibrationData) -> str:
+    return (
+        "" if one["low"] is None else f"[{_format_terminal_minus(one['low'])}, {_format_terminal_minus(one['high'])}]"
+    )
 
 
-def _format_with_minus(value: float, form: str = "z.2f") -> str:
+def _format_terminal_minus(value: float, form: str = "z.2f") -> str:
     """With the sign that is as wide as a plus."""
     return f"{value:{form}}".replace("-", "−")

@@ -10,14 +10,14 @@ import click
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
-    format_badge_lines,
     format_gate_lines,
+    format_terminal_badges,
     format_treatment_lines,
     print_section,
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_difference_interval, format_report_p_value
+from evenhand.report.phrases import format_report_p_value, format_reported_difference
 from evenhand.wording import pluralize_count
 
 
@@ -85,7 +85,7 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
     print_section(screen, "Gates", format_gate_lines(decision["gates"]))
-    print_section(screen, "Audit", format_badge_lines(decision["comparisons"]))
+    print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
     for treatment, power in (found["power"] or {}).items():
         _print_power_table(screen, treatment, power)
     lines = format_treatment_lines(decision["comparisons"])
@@ -103,7 +103,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
         "of": [name for name, _, _ in rows],
-        "difference": [format_difference_interval(found) for _, found, _ in rows],
+        "difference": [format_reported_difference(found) for _, found, _ in rows],
         "p": [format_report_p_value(found) for _, found, _ in rows],
         "verdict": [verdict for _, _, verdict in rows],
     }
@@ -123,7 +123,7 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     screen.gap()
     screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True)
     for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
-        screen.line(f"{what} ({one['effect']:.2f} points): {_describe_samples_needed(one)}", indent=2)
+        screen.line(f"{what} ({one['effect']:.2f} points): {_format_samples_needed_line(one)}", indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
@@ -132,7 +132,7 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     screen.table(columns, right=tuple(columns))
 
 
-def _describe_samples_needed(one: ComparisonData) -> str:
+def _format_samples_needed_line(one: ComparisonData) -> str:
     if one["needed"] is None:
         return "no number of samples would show it"
     rest = f": {one['more']:,} more" if one["more"] else "; there are enough"

@@ -18,13 +18,13 @@ from evenhand.cli.options import (
     add_prompt_options,
     add_record_options,
     add_request_limit_options,
-    build_connection_options,
-    build_judge_options,
+    read_connection_command_options,
+    read_judge_command_options,
 )
 from evenhand.cli.output import (
-    escape_json_controls,
+    escape_printed_json,
     escape_terminal_text,
-    open_output_file,
+    open_output_option,
     print_json,
     print_message,
     until_reader_leaves,
@@ -83,8 +83,8 @@ def run_contest_command(**options: Any) -> int:
             played = asyncio.run(
                 play_contest_files(
                     files,
-                    how=build_judge_options(options),
-                    connect=build_connection_options(options),
+                    how=read_judge_command_options(options),
+                    connect=read_connection_command_options(options),
                     resume=options["resume"],
                     watch=lambda: show_contest_progress(sys.stderr),
                 )
@@ -93,9 +93,9 @@ def run_contest_command(**options: Any) -> int:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
         raise
     with until_reader_leaves():
-        from evenhand.cli.contest_tables import mask_contest_record, print_contest
+        from evenhand.cli.contest_tables import mask_printed_contest, print_contest
 
-        print_json(mask_contest_record(played.result.record)) if options["as_data"] else print_contest(
+        print_json(mask_printed_contest(played.result.record)) if options["as_data"] else print_contest(
             played.result.record
         )
         _print_contest_next_steps(played, options)
@@ -116,7 +116,7 @@ def contest_dimensions_command(**options: Any) -> int:
     """
     from evenhand.workflows.contest_files import choose_task_dimensions
 
-    how, connect = build_judge_options(options), build_connection_options(options)
+    how, connect = read_judge_command_options(options), read_connection_command_options(options)
     with redirect_stdout(sys.stderr):
         chosen = asyncio.run(choose_task_dimensions(options["task"], options["model"], how=how, connect=connect))
     with until_reader_leaves():
@@ -146,16 +146,16 @@ def check_submission_command(**options: Any) -> int:
 
     Exit code: 0 the gate is passed; 1 it is not; 2 bad input.
     """
-    from evenhand.cli.contest_tables import mask_contest_data, print_submission_check
+    from evenhand.cli.contest_tables import mask_printed_data, print_submission_check
     from evenhand.workflows.contest_files import check_submission_file
 
     paths, judges = (Path(options["task"]), Path(options["submission"])), options["models"]
-    how, connect = build_judge_options(options), build_connection_options(options)
+    how, connect = read_judge_command_options(options), read_connection_command_options(options)
     with redirect_stdout(sys.stderr):
         checked = asyncio.run(check_submission_file(*paths, judges, how=how, connect=connect))
     task, submission = checked.task, checked.submission
     names = (submission.id, submission.author)
-    masked = mask_contest_data(checked.feedback, texts=[submission.text, task.description], names=names)
+    masked = mask_printed_data(checked.feedback, texts=[submission.text, task.description], names=names)
     with until_reader_leaves():
         print_json(masked) if options["as_data"] else print_submission_check(task, masked)
     if checked.late:
@@ -173,12 +173,12 @@ FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 def show_contest_command(contest: str, as_data: bool) -> None:
     """Show a contest as `evenhand contest run` did: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.cli.contest_tables import mask_contest_record, print_contest
+    from evenhand.cli.contest_tables import mask_printed_contest, print_contest
     from evenhand.workflows.contests import load_contest
 
     record = load_contest(None, contest)
     with until_reader_leaves():
-        print_json(mask_contest_record(record)) if as_data else print_contest(record)
+        print_json(mask_printed_contest(record)) if as_data else print_contest(record)
 
 
 @click.command("report")
@@ -191,7 +191,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
 
     Without a format it is shown here as `evenhand contest run` shows it.
     """
-    from evenhand.cli.contest_tables import mask_contest_record, print_contest
+    from evenhand.cli.contest_tables import mask_printed_contest, print_contest
     from evenhand.workflows.contests import load_contest
 
     if as_page and as_data:
@@ -208,14 +208,14 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         with until_reader_leaves():
             print_contest(record)
         return
-    with open_output_file(output) as stream:
+    with open_output_option(output) as stream:
         if format == "html":
             from evenhand.report.contest.contest_page import write_contest_html
 
             write_contest_html(record, stream)
         else:
-            masked = json.dumps(mask_contest_record(record), ensure_ascii=False, indent=2)
-            stream.write(f"{escape_json_controls(masked)}\n")
+            masked = json.dumps(mask_printed_contest(record), ensure_ascii=False, indent=2)
+            stream.write(f"{escape_printed_json(masked)}\n")
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 

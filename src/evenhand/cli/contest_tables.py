@@ -31,7 +31,7 @@ AHEAD_NOTE = "played ahead of the clock, as if nothing more came; with --until n
 
 def print_contest(record: ContestData) -> None:
     """Print what came out; the decision comes first."""
-    record, screen = mask_contest_record(record), Screen()
+    record, screen = mask_printed_contest(record), Screen()
     count = pluralize_count(len(record["submissions"]), "submission")
     unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
     parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
@@ -39,9 +39,9 @@ def print_contest(record: ContestData) -> None:
     screen.gap()
     _print_contest_decision(screen, record)
     print_contest_ranking(screen, record)
-    print_section(screen, "Gate not passed", list(_list_failed_gates(record)))
+    print_section(screen, "Gate not passed", list(_list_failed_gate_terminal_lines(record)))
     violations = [
-        (f"{one['id']} {found['says']}: {quote_submission_passage(found['text'])}", "red")
+        (f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red")
         for one in record["submissions"]
         for feedback in one["feedback"]
         for found in feedback.get("policy_violations", ())
@@ -103,15 +103,17 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
 
 
-def _list_failed_gates(record: ContestData) -> Iterator[tuple[str, None]]:
+def _list_failed_gate_terminal_lines(record: ContestData) -> Iterator[tuple[str, None]]:
     """What could not be judged has not failed: it is told of below, with those that are not ranked."""
     for one in (one for one in record["submissions"] if one["status"] != "unjudged"):
         for feedback in one["feedback"]:
             if feedback["type"] == "gate_check" and not feedback["policy_violations"]:
-                yield from ((f"{one['id']}: {line}", None) for line in list_unmet_criteria(feedback["criteria_checks"]))
+                yield from (
+                    (f"{one['id']}: {line}", None) for line in list_unmet_terminal_lines(feedback["criteria_checks"])
+                )
 
 
-def list_unmet_criteria(checks: Sequence[ContestData]) -> Iterator[str]:
+def list_unmet_terminal_lines(checks: Sequence[ContestData]) -> Iterator[str]:
     """A line for each acceptance criterion that is not met, or that could not be checked."""
     for check in checks:
         if check["passed"] is False:
@@ -120,7 +122,7 @@ def list_unmet_criteria(checks: Sequence[ContestData]) -> Iterator[str]:
             yield f"not known: {check['criterion']} ({check['reason']})"
 
 
-def quote_submission_passage(passage: str) -> str:
+def quote_passage_in_terminal(passage: str) -> str:
     """A passage of a text on one line, its line breaks marked as in verse."""
     return f"“{' / '.join(part.strip() for part in passage.splitlines())}”"
 
@@ -139,7 +141,7 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
     fastest = record["mode"] == "fastest_first"
     names = ["rank", "submission", AUTHOR_COLUMN, "score", "band" if fastest else "alone", "status", "flags"]
-    tables = list(_narrow_ranking_table(names, [_build_rank_table_row(one, fastest=fastest) for one in ranked]))
+    tables = list(_narrow_ranking_table(names, [_build_terminal_rank_row(one, fastest=fastest) for one in ranked]))
     fitting = (table for table in tables if measure_least_table_width(*table, NUMBER_COLUMNS) <= screen.width)
     names, rows = next(fitting, tables[0])
     screen.gap()
@@ -156,7 +158,7 @@ def _narrow_ranking_table(names: list[str], rows: list[list[str]]) -> Iterator[t
     yield names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]
 
 
-def _build_rank_table_row(one: ContestData, *, fastest: bool) -> list[str]:
+def _build_terminal_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
     """A finalist's score is the one side by side, and what it had alone stands beside it."""
     feedback = {given["type"]: given for given in one["feedback"]}
     alone = feedback.get("individual_scoring", {})
@@ -182,16 +184,16 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     screen = Screen()
     screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
     screen.gap()
-    colour, verdict = _choose_check_verdict(task, checked)
+    colour, verdict = _choose_check_terminal_line(task, checked)
     screen.line(verdict, fg=colour, bold=True)
     for check in checked["criteria_checks"]:
         if check["passed"]:
-            screen.line(f"met: {check['criterion']}{_format_check_evidence(check)}", indent=2)
-    for line in list_unmet_criteria(checked["criteria_checks"]):
+            screen.line(f"met: {check['criterion']}{_format_terminal_evidence(check)}", indent=2)
+    for line in list_unmet_terminal_lines(checked["criteria_checks"]):
         screen.line(line, indent=2, fg="red")
     for feedback in checked["feedback"]:
         for found in feedback.get("policy_violations", ()):
-            screen.line(f"it {found['says']}: {quote_submission_passage(found['text'])}", indent=2, fg="red")
+            screen.line(f"it {found['says']}: {quote_passage_in_terminal(found['text'])}", indent=2, fg="red")
         if feedback["type"] != "gate_check":
             _print_dimension_scores(screen, feedback)
             advice = feedback["revision_suggestions"]
@@ -200,7 +202,7 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     print_contest_cost(screen, checked["spent"])
 
 
-def _choose_check_verdict(task: Task, checked: ContestData) -> tuple[str, str]:
+def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, str]:
     status, count = checked["status"], len(task.acceptance)
     if status == "policy_violation":
         return "red", "It breaks the rules: it would be shown to no judge."
@@ -218,8 +220,8 @@ def _choose_check_verdict(task: Task, checked: ContestData) -> tuple[str, str]:
     return "yellow", f"{met}, but {checked['score']:.2f} is below the {PASSING_SCORE} that win."
 
 
-def _format_check_evidence(one: ContestData) -> str:
-    return f" {quote_submission_passage(one['evidence'])}" if one["evidence"] else ""
+def _format_terminal_evidence(one: ContestData) -> str:
+    return f" {quote_passage_in_terminal(one['evidence'])}" if one["evidence"] else ""
 
 
 def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
@@ -231,7 +233,7 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
         "dimension": list(scores),
         "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
         "what would raise it": [one["feedback"] or "" for one in scores.values()],
-        "evidence": [_format_check_evidence(one).strip() for one in scores.values()],
+        "evidence": [_format_terminal_evidence(one).strip() for one in scores.values()],
     }
     screen.table(columns, right=("score",))
     for dimension in feedback["risk_flags"]:
@@ -249,29 +251,29 @@ SENTENCE_KEYS = frozenset({"why", "how_sure", "notes", "stopped"})  # Our own wo
 QUOTING_STATUS = "policy_violation"  # With this status, why it is so quotes the text.
 
 
-def mask_contest_record(record: ContestData) -> ContestData:
+def mask_printed_contest(record: ContestData) -> ContestData:
     """The record of a contest for people and programs."""
     events = record["events"]
     texts = [one["submission"]["text"] for one in events if one["event"] == "submitted"]
     task = next(one["task"] for one in events if one["event"] == "created")
     named = (*record["submissions"], *record["refused"])  # Who challenges the ranking: only an author may.
     names = [task["reward"], *(name for one in named for name in (one["author"], one["id"] or ""))]
-    return mask_contest_data(record, texts=[*texts, task["description"]], names=names)
+    return mask_printed_data(record, texts=[*texts, task["description"]], names=names)
 
 
-def mask_contest_data(data: ContestData, *, texts: Iterable[str], names: Iterable[str]) -> ContestData:
+def mask_printed_data(data: ContestData, *, texts: Iterable[str], names: Iterable[str]) -> ContestData:
     """Data with what is personal in these texts masked; in our sentences these names stay."""
     hide = cache(build_text_mask(texts))
 
     def text(given: str) -> str:
         return str(mask_data(given, hide))
 
-    sentence = _mask_sparing_names([one for one in set(names) if one and hide(one) != one], text)
-    masked: ContestData = _mask_by_key(data, "", text, sentence)
+    sentence = _mask_printed_text_sparing_names([one for one in set(names) if one and hide(one) != one], text)
+    masked: ContestData = _mask_printed_value(data, "", text, sentence)
     return masked
 
 
-def _mask_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:
+def _mask_printed_text_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:
     """A mask that leaves these names alone where they stand by themselves, not as a part of something longer."""
     longest_first = sorted(names, key=len, reverse=True)
     if not longest_first:
@@ -284,7 +286,7 @@ def _mask_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:
     return spare
 
 
-def _mask_by_key(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
+def _mask_printed_value(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
     if isinstance(data, str):
         return data if key in UNMASKED_KEYS else sentence(data) if key in SENTENCE_KEYS else text(data)
     if isinstance(data, Mapping):
@@ -292,5 +294,7 @@ def _mask_by_key(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any
             return data
         quotes = data.get("status") == QUOTING_STATUS
         names = {name: "text" if quotes and name == "why" else name for name in data}
-        return {name: _mask_by_key(value, names[name], text, sentence) for name, value in data.items()}
-    return [_mask_by_key(value, key, text, sentence) for value in data] if isinstance(data, list | tuple) else data
+        return {name: _mask_printed_value(value, names[name], text, sentence) for name, value in data.items()}
+    return (
+        [_mask_printed_value(value, key, text, sentence) for value in data] if isinstance(data, list | tuple) else data
+    )

@@ -14,12 +14,12 @@ from evenhand.cli.options import (
     add_prompt_options,
     add_record_options,
     add_request_limit_options,
-    build_connection_options,
-    build_judge_options,
-    build_score_limits,
+    read_connection_command_options,
+    read_judge_command_options,
+    read_limit_command_options,
 )
 from evenhand.cli.output import open_stdin, print_json, until_reader_leaves
-from evenhand.cli.progress import watch_models
+from evenhand.cli.progress import show_model_progress
 from evenhand.cli.score import print_shortfalls
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import Preferences
@@ -77,13 +77,13 @@ def judge_command(**options: Any) -> int:
         what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
         raise InputError(Fault(what, "leave one of them out"))
     named = ("rubric", "outputs", "question", "reference", "context", "authors", "weights", "pairwise")
-    limits = build_score_limits(options["min_score"], options["min_grade"], options["strict"])
+    limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
     files = JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
         judged = judge_files(
             files,
             how=replace(
-                build_judge_options(options),
+                read_judge_command_options(options),
                 each=options["each"],
                 samples=options["samples"],
                 logprobs=options["logprobs"],
@@ -91,9 +91,9 @@ def judge_command(**options: Any) -> int:
                 cascade=Cascade(least=files.limits.least) if options["cascade"] else None,
                 refuse=options["injected"] == "refuse",
             ),
-            connect=build_connection_options(options),
+            connect=read_connection_command_options(options),
             stdin=open_stdin(),
-            watch=lambda models: watch_models(models, sys.stderr),
+            watch=lambda models: show_model_progress(models, sys.stderr),
         )
     with until_reader_leaves():
         if options["as_data"]:

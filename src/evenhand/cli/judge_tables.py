@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from evenhand.cli.run_tables import print_section
-from evenhand.cli.score import order_scorecards, print_scores
+from evenhand.cli.score import order_printed_scorecards, print_scores
 from evenhand.cli.screen import Screen
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.model.rubric import Rubric
@@ -14,7 +14,7 @@ from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Judgment, PanelDisagreement, Scorecard, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply
-from evenhand.scoring.panel import measure_panel_disagreement
+from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import format_fraction, pluralize_count
 
 
@@ -27,7 +27,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     for output, findings in judged.findings.items():
         for found in findings:
             screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
-    for card in order_scorecards(judged.scores):
+    for card in order_printed_scorecards(judged.scores):
         own = [one for one in judged.judgments if one.output == card.id]
         if judged.decided_by.get(card.id):
             own = [one for one in own if one.judge == judged.decided_by[card.id]]
@@ -38,7 +38,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
             screen.line("Suggestions for a revision")
         for suggestion in advice:
             screen.line(f"{suggestion.severity}: {suggestion.problem} → {suggestion.suggestion}", indent=2)
-    view = measure_panel_disagreement(judged.scores)
+    view = measure_scorecard_disagreement(judged.scores)
     if view is not None and len(view.harshness) + len(view.silent) > 1:
         _print_panel_disagreement(screen, view, judged.scores)
     _print_cascade_savings(screen, judged)
@@ -85,7 +85,7 @@ def _print_judgment_reasons(
     screen: Screen, scores: Scores, card: Scorecard, judgments: Sequence[Judgment], *, explain: bool
 ) -> None:
     """A line for each criterion; with `explain` one for each judge, and its evidence."""
-    shown = list(judgments) if explain else _pick_nearest_judgments(card, judgments)
+    shown = list(judgments) if explain else _pick_judgments_to_print(card, judgments)
     statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
     told = [  # What is missing is told above, with why; of statements those that were found are told.
         one
@@ -113,7 +113,7 @@ def _print_judgment_reasons(
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
 
 
-def _pick_nearest_judgments(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
+def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
     """For each criterion the judgment that lies nearest to the score that counts."""
     chosen = {}
     for criterion in dict.fromkeys(one.criterion for one in judgments):

@@ -11,7 +11,7 @@ import click
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import ModelSettings
 from evenhand.workflows.connections import ConnectionOptions
-from evenhand.workflows.inputs import parse_given_number
+from evenhand.workflows.inputs import parse_user_number
 from evenhand.workflows.score import ScoreLimits
 
 ClickCommand = TypeVar("ClickCommand", bound=Callable[..., Any])
@@ -56,13 +56,13 @@ def add_request_limit_options(command: ClickCommand) -> ClickCommand:
     )
 
 
-def build_judge_options(options: dict[str, Any]) -> JudgeOptions:
+def read_judge_command_options(options: dict[str, Any]) -> JudgeOptions:
     """How judges are asked, as far as these options say."""
     settings = ModelSettings(temperature=options["temperature"], max_tokens=options["max_tokens"])
     return JudgeOptions(language=options["language"], settings=settings, seed=options["seed"])
 
 
-def build_connection_options(options: dict[str, Any]) -> ConnectionOptions:
+def read_connection_command_options(options: dict[str, Any]) -> ConnectionOptions:
     """The access to models that these options describe."""
     files = {name: Path(options[name]) if options[name] else None for name in ("prices", "record", "replay")}
     budget = options["budget"]
@@ -71,15 +71,15 @@ def build_connection_options(options: dict[str, Any]) -> ConnectionOptions:
         concurrency=options["concurrency"],
         requests_per_minute=options["rpm"],
         tokens_per_minute=options["tpm"],
-        dollars=None if budget is None else parse_given_number(budget, "--budget"),
+        dollars=None if budget is None else parse_user_number(budget, "--budget"),
         tokens=options["budget_tokens"],
         **files,
     )
 
 
-def build_score_limits(min_score: str | None, min_grade: str | None, strict: bool) -> ScoreLimits:
+def read_limit_command_options(min_score: str | None, min_grade: str | None, strict: bool) -> ScoreLimits:
     """What scores must reach."""
-    least = None if min_score is None else parse_given_number(min_score, "--min-score")
+    least = None if min_score is None else parse_user_number(min_score, "--min-score")
     return ScoreLimits(least=least, grade=min_grade, strict=strict)
 
 

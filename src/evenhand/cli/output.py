@@ -23,20 +23,20 @@ _CONTROL_CHARACTERS = re.compile(
 
 def escape_terminal_text(text: str) -> str:
     """The text with everything a terminal would act on written out, line breaks and tabs aside."""
-    return _CONTROL_CHARACTERS.sub(lambda found: _escape_control_character(found[0]), text)
+    return _CONTROL_CHARACTERS.sub(lambda found: _escape_terminal_character(found[0]), text)
 
 
-def escape_to_one_line(text: str) -> str:
+def escape_to_terminal_line(text: str) -> str:
     """The cleaned text on one line."""
     return escape_terminal_text(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def escape_json_controls(text: str) -> str:
+def escape_printed_json(text: str) -> str:
     """JSON that means the same, with those characters as escapes; outside strings it has none of them."""
     return _CONTROL_CHARACTERS.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def _escape_control_character(character: str) -> str:
+def _escape_terminal_character(character: str) -> str:
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
@@ -54,7 +54,7 @@ def until_reader_leaves() -> Iterator[None]:
         if sys.stdout:
             sys.stdout.flush()
     except BrokenPipeError:
-        discard_output()
+        discard_stdout()
 
 
 def print_message(text: str, *, err: bool = False) -> None:
@@ -66,10 +66,10 @@ def print_message(text: str, *, err: bool = False) -> None:
 def print_json(data: object) -> None:
     """Print data as JSON; where the output is not Unicode, with escapes."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf").lower()
-    click.echo(escape_json_controls(json.dumps(data, ensure_ascii=plain, indent=2)))
+    click.echo(escape_printed_json(json.dumps(data, ensure_ascii=plain, indent=2)))
 
 
-def discard_output() -> None:
+def discard_stdout() -> None:
     """Send what is still to be printed nowhere, so that closing does not complain once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -81,7 +81,7 @@ def print_error(text: str) -> None:
 
 
 @contextmanager
-def open_output_file(output: str | None) -> Iterator[TextIO]:
+def open_output_option(output: str | None) -> Iterator[TextIO]:
     """The file to write to, there once all of it is; standard output where none is named."""
     if output is None:
         with until_reader_leaves():

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
-from evenhand.cli.output import escape_to_one_line
+from evenhand.cli.output import escape_to_terminal_line
 from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.requests import Model, Reply, Request
 
@@ -25,12 +25,12 @@ CLEAR_LINE = "\r\033[K"
 
 
 @asynccontextmanager
-async def watch_models(models: Sequence[Model], stream: TextIO | None) -> AsyncIterator[list[Model]]:
+async def show_model_progress(models: Sequence[Model], stream: TextIO | None) -> AsyncIterator[list[Model]]:
     """The models with their calls counted and shown; the line is gone when they are done."""
     if stream is None or not stream.isatty():
         yield list(models)
         return
-    counters = [CallCounter(model.name) for model in models]
+    counters = [ProgressCallCounter(model.name) for model in models]
 
     def describe_replies(seconds: int) -> str:
         asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
@@ -43,7 +43,7 @@ async def watch_models(models: Sequence[Model], stream: TextIO | None) -> AsyncI
 
 
 @dataclass(slots=True)
-class CallCounter:
+class ProgressCallCounter:
     """Middleware that counts what a model was asked and what it has answered."""
 
     model: str
@@ -129,7 +129,7 @@ class ProgressLine:
         self._state = ProgressState(total=total, done=before)
         self._seen = deque([(self._clock(), before)])
         self._drawn = self._clock()
-        _write_progress_text(self._stream, f"{escape_to_one_line(what)}\n")
+        _write_progress_text(self._stream, f"{escape_to_terminal_line(what)}\n")
 
     def update(self, *, done: int, failed: int = 0, cost: Decimal | None = None, tokens: int = 0) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough."""

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli.output import (
     escape_terminal_text,
-    open_output_file,
+    open_output_option,
     print_message,
     refuse_output_folder,
     until_reader_leaves,
@@ -57,7 +57,7 @@ def report_command(run: str, format: str | None, output: str | None) -> int:
             refuse_output_folder(Path(output))
             find_report_writer("parquet")(head, samples, Path(output))
         else:
-            with open_output_file(output) as stream:
+            with open_output_option(output) as stream:
                 find_report_writer(format)(head, samples, stream)
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)

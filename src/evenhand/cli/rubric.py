@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import click
 
-from evenhand.cli.output import escape_terminal_text, escape_to_one_line, print_error, print_message
+from evenhand.cli.output import escape_terminal_text, escape_to_terminal_line, print_error, print_message
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.criterion import Anchor, Criterion
@@ -80,10 +80,10 @@ def check_rubric_command(files: tuple[str, ...]) -> int:
             print_error(str(error))
             continue
         for fault in checked.warnings:
-            print_message(escape_to_one_line(f"{fault.where or file}: warning: {fault.what}"))
+            print_message(escape_to_terminal_line(f"{fault.where or file}: warning: {fault.what}"))
         said = pluralize_count(len(checked.warnings), "warning") if checked.warnings else "no warnings"
         valid = f"a valid rubric for {checked.method}, {said}" if checked.method else "a valid method"
-        print_message(escape_to_one_line(f"{file}: {valid}"))
+        print_message(escape_to_terminal_line(f"{file}: {valid}"))
     return 2 if faulty else 0
 
 
@@ -98,7 +98,7 @@ def rubric_schema_command() -> None:
 def init_rubric_command(file: str) -> None:
     """Write a commented starter rubric to FILE (default: rubric.yaml)."""
     write_starter_rubric(file)
-    print_message(escape_to_one_line(f"wrote {file}; next: evenhand rubric check {file}"))
+    print_message(escape_to_terminal_line(f"wrote {file}; next: evenhand rubric check {file}"))
 
 
 def print_rubric(rubric: Rubric) -> None:
@@ -148,7 +148,7 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
-        screen.line(f"{_format_anchor_level(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+        screen.line(f"{_format_anchor_table_cell(anchor, criterion.scale)}: {anchor.text}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
 
@@ -172,7 +172,7 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
         screen.line(f"Environment: {', '.join(method.environment)}", 2)
 
 
-def _format_anchor_level(anchor: Anchor, scale: Scale) -> str:
+def _format_anchor_table_cell(anchor: Anchor, scale: Scale) -> str:
     if scale.yes_no:
         return "yes" if anchor.min else "no"
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)

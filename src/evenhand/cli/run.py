@@ -70,14 +70,14 @@ def run_command(
 
     options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
-        ran = asyncio.run(run(Path(file), options=options, watch=_watch_run))
+        ran = asyncio.run(run(Path(file), options=options, watch=_show_run_progress_line))
     with until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
-            from evenhand.workflows.report import annotate_run
+            from evenhand.workflows.report import annotate_stored_run
 
-            for line in annotate_run(None, ran.id):  # Failures stand beside the change that made them.
+            for line in annotate_stored_run(None, ran.id):  # Failures stand beside the change that made them.
                 print_message(line)
     if ran.why_stopped == STOPPED_BY_HAND:
         return EXIT_STOPPED
@@ -102,7 +102,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 
 
 @asynccontextmanager
-async def _watch_run(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def _show_run_progress_line(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C stops starting, and a second one stops at once."""
     from evenhand.cli.progress import ProgressLine, keep_progress_fresh
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from rich.cells import cell_len
 
-from evenhand.cli.output import escape_to_one_line
-from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_name_middle
+from evenhand.cli.output import escape_to_terminal_line
+from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_terminal_name
 from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
-    describe_sample_count,
-    describe_unfinished_run,
-    does_verdict_stand,
+    describe_reported_samples,
+    describe_unfinished_in_report,
+    does_reported_verdict_stand,
 )
 from evenhand.report.tables import build_comparison_columns, build_criterion_columns, build_variant_columns
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
@@ -36,8 +36,8 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     screen = screen or Screen()
     run = head["run"]
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
-    state = [describe_unfinished_run(run)] if describe_unfinished_run(run) else []
-    sizes = [describe_sample_count(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
+    state = [describe_unfinished_in_report(run)] if describe_unfinished_in_report(run) else []
+    sizes = [describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
@@ -58,7 +58,7 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     _print_packed_tables(screen, build_comparison_columns(head))
-    print_section(screen, "Audit", format_badge_lines(head["decision"]["comparisons"]))
+    print_section(screen, "Audit", format_terminal_badges(head["decision"]["comparisons"]))
     print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
     _print_run_verdict(screen, head)
 
@@ -67,7 +67,7 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
     """A table whose first column names its rows; where it is too wide for the screen, two or more of them."""
     if not groups:
         return
-    ((head, names),), *rest = _make_column_names_distinct(groups)
+    ((head, names),), *rest = _distinguish_terminal_columns(groups)
     room = screen.width - min(WIDEST_NAME, max(map(cell_len, (head, *names))))
     for table in _pack_columns_into_tables(room, rest):
         screen.gap()
@@ -75,14 +75,14 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
         screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
 
 
-def _make_column_names_distinct(groups: Sequence[Sequence[TerminalColumn]]) -> list[list[TerminalColumn]]:
+def _distinguish_terminal_columns(groups: Sequence[Sequence[TerminalColumn]]) -> list[list[TerminalColumn]]:
     """The columns with names fit to be shown, no two of them alike."""
     taken: set[str] = set()
     named: list[list[TerminalColumn]] = []
     for group in groups:
         named.append([])
         for name, cells in group:
-            shown = shorten_name_middle(escape_to_one_line(name), WIDEST_NAME)
+            shown = shorten_terminal_name(escape_to_terminal_line(name), WIDEST_NAME)
             while shown in taken:
                 shown += "'"
             taken.add(shown)
@@ -177,7 +177,7 @@ def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
     screen.line(" · ".join(parts), dim=True)
 
 
-def format_badge_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
+def format_terminal_badges(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
     """Each badge with whom it is about, where it is not about all of them."""
     whose: dict[str, dict[tuple[str, str | None], list[str]]] = {}
     for one in comparisons:
@@ -209,10 +209,14 @@ def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
     decision, run = head["decision"], head["run"]
     screen.gap()
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
-    if colour == "green" and not does_verdict_stand(head):  # No green where something speaks against it.
+    if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
         colour = "yellow"
     screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
-    cut = f"{describe_unfinished_run(run)}, {describe_sample_count(run)}" if describe_unfinished_run(run) else ""
+    cut = (
+        f"{describe_unfinished_in_report(run)}, {describe_reported_samples(run)}"
+        if describe_unfinished_in_report(run)
+        else ""
+    )
     why = " ".join(decision["reasons"])
     for name, sentence in (("run", cut), ("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])):
         if sentence:

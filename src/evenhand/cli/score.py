@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from evenhand.cli.options import build_score_limits
-from evenhand.cli.output import escape_to_one_line, open_stdin, print_json, until_reader_leaves
+from evenhand.cli.options import read_limit_command_options
+from evenhand.cli.output import escape_to_terminal_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
@@ -31,7 +31,7 @@ def score_command(
     Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
     2 bad input; 3 a fault of Evenhand itself.
     """
-    limits = build_score_limits(min_score, min_grade, strict)
+    limits = read_limit_command_options(min_score, min_grade, strict)
     scored = score_file(rubric, answers, limits=limits, stdin=open_stdin())
     with until_reader_leaves():
         print_json(scores_to_json(scored.scores)) if as_data else print_scores(scored.scores, explain=explain)
@@ -42,7 +42,7 @@ def score_command(
 def print_shortfalls(shortfalls: Sequence[str], *, err: bool) -> None:
     """Print a line for each score below a limit."""
     if shortfalls:
-        click.echo("\n" + "\n".join(map(escape_to_one_line, shortfalls)), err=err)
+        click.echo("\n" + "\n".join(map(escape_to_terminal_line, shortfalls)), err=err)
 
 
 SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
@@ -59,16 +59,16 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     if not scores.scorecards:
         screen.line("no output was scored: every reviewer abstained")
         return
-    screen.table(_build_scorecard_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
-    cards = order_scorecards(scores)
-    own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_criteria(card), *card.notes))
+    screen.table(_build_scorecard_terminal_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
+    cards = order_printed_scorecards(scores)
+    own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_terminal_lines(card), *card.notes))
     notes = [*scores.notes, *own_notes]
     if notes:
         screen.gap()
     for note in notes:
         screen.line(note)
     if explain:
-        for card in order_scorecards(scores):
+        for card in order_printed_scorecards(scores):
             screen.gap()
             parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
             screen.line(" ".join(filter(None, parts)), bold=True)
@@ -77,7 +77,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
                     screen.line(f"{review.judge}: {moved.why}", indent=2)
             for moved in card.steps:
                 screen.line(moved.why, indent=2)
-            for line in _list_missing_criteria(card):
+            for line in _list_missing_terminal_lines(card):
                 screen.line(f"no score: {line}", indent=2)
             for gate in scores.rubric.all_gates():
                 if gate.criterion in card.gates_failed:
@@ -87,8 +87,8 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
                     screen.line(f"gate failed: {gate.criterion} is {why}", indent=2)
 
 
-def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
-    cards = order_scorecards(scores)
+def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
+    cards = order_printed_scorecards(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
     columns: dict[str, list[str]] = {
         "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
@@ -104,7 +104,7 @@ def _build_scorecard_columns(scores: Scores) -> dict[str, list[str]]:
     return {name: cells for name, cells in columns.items() if any(cells)}
 
 
-def _list_missing_criteria(card: Scorecard) -> list[str]:
+def _list_missing_terminal_lines(card: Scorecard) -> list[str]:
     """What is missing, one line per reason; a panel's notes say it per reviewer."""
     reasons: dict[str, list[str]] = {}
     told = any(review.exact is None for review in card.reviews or ())
@@ -113,7 +113,7 @@ def _list_missing_criteria(card: Scorecard) -> list[str]:
     return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
 
 
-def order_scorecards(scores: Scores) -> list[Scorecard]:
+def order_printed_scorecards(scores: Scores) -> list[Scorecard]:
     """The scorecards, best first where they are ranked."""
     if scores.ranking is None:
         return list(scores.scorecards)

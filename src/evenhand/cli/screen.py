@@ -10,7 +10,7 @@ from itertools import zip_longest
 import click
 from rich.cells import cell_len
 
-from evenhand.cli.output import escape_to_one_line
+from evenhand.cli.output import escape_to_terminal_line
 
 COLUMN_GAP = 2
 NARROWEST_COLUMN = 8
@@ -28,13 +28,13 @@ class Screen:
 
     def line(self, text: str, indent: int = 0, **style: object) -> None:
         """Print one cleaned sentence, wrapped to the width."""
-        for part in _wrap_terminal_text(escape_to_one_line(self._hide(text)), self.width - indent):
+        for part in _wrap_terminal_text(escape_to_terminal_line(self._hide(text)), self.width - indent):
             self._echo(" " * indent + _style_terminal_text(part, style))
 
     def heading(self, text: str, more: str, indent: int) -> None:
         """Print a name in bold with something fainter behind it."""
-        name = escape_to_one_line(text)
-        first, *rest = _wrap_terminal_text(f"{name}  {escape_to_one_line(more)}", self.width - indent)
+        name = escape_to_terminal_line(text)
+        first, *rest = _wrap_terminal_text(f"{name}  {escape_to_terminal_line(more)}", self.width - indent)
         if first.startswith(name):
             first = _style_terminal_text(name, {"bold": True}) + _style_terminal_text(first[len(name) :], {"dim": True})
         for part in (first, *(_style_terminal_text(line, {"dim": True}) for line in rest)):
@@ -52,7 +52,9 @@ class Screen:
         colours: Mapping[str, str] | None = None,
     ) -> None:
         """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
-        cells = {name: [escape_to_one_line(self._hide(cell)) for cell in column] for name, column in columns.items()}
+        cells = {
+            name: [escape_to_terminal_line(self._hide(cell)) for cell in column] for name, column in columns.items()
+        }
         widths = self._widths(cells, right)
         self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
         for row in zip(*cells.values(), strict=True):
@@ -154,11 +156,11 @@ def narrow_table_rows(
     for place in map(names.index, giving_way):
         longest = max(cell_len(row[place]) for row in rows)
         room = max(NARROWEST_COLUMN, longest - max(0, measure_least_table_width(names, rows, right) - width))
-        rows = [[*row[:place], shorten_name_middle(row[place], room), *row[place + 1 :]] for row in rows]
+        rows = [[*row[:place], shorten_terminal_name(row[place], room), *row[place + 1 :]] for row in rows]
     return rows
 
 
-def shorten_name_middle(name: str, width: int) -> str:
+def shorten_terminal_name(name: str, width: int) -> str:
     """A name of at most this width; names that differ often differ at the end, so the middle goes."""
     if cell_len(name) <= width:
         return name

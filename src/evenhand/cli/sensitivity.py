@@ -20,12 +20,12 @@ from evenhand.wording import format_percent, format_signed
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
     """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.compare.sensitivity import sensitivity_json
+    from evenhand.compare.sensitivity import encode_weight_sensitivity
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)
     with until_reader_leaves():
-        print_json(sensitivity_json(found)) if as_data else print_sensitivity(sensitivity_json(found))
+        print_json(encode_weight_sensitivity(found)) if as_data else print_sensitivity(encode_weight_sensitivity(found))
 
 
 SensitivityData = Mapping[str, Any]
@@ -70,15 +70,15 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
             "weight": [f"{part['weight']:.2f}" for part in parts],
             f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
             "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],
-            "without it": [_describe_without_criterion(part, one) for part in parts],
+            "without it": [_format_without_criterion_terminal(part, one) for part in parts],
         },
         right=("weight", f"lead of {order[0]}", "level at"),
     )
-    for line in _describe_weight_ranking(one):
+    for line in _format_weight_terminal_line(one):
         screen.line(line, indent=2)
 
 
-def _describe_weight_ranking(one: SensitivityData) -> list[str]:
+def _format_weight_terminal_line(one: SensitivityData) -> list[str]:
     if one["tied"]:
         return [one["noise"], *([one["note"]] if one["note"] else [])]
     first, second = one["order"][:2]
@@ -105,7 +105,7 @@ def _describe_weight_ranking(one: SensitivityData) -> list[str]:
     return [*lines, *([one["note"]] if one["note"] else [])]
 
 
-def _describe_without_criterion(part: SensitivityData, one: SensitivityData) -> str:
+def _format_without_criterion_terminal(part: SensitivityData, one: SensitivityData) -> str:
     if part["winner_without"] is None:
         return "nothing left"
     if part["winner_without"] != one["order"][0]:

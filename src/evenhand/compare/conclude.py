@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evenhand.compare.badges import build_compare_badges
+from evenhand.compare.badges import list_verdict_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
@@ -14,10 +14,10 @@ from evenhand.compare.decision import (
     GateState,
     LayerVerdict,
     VariantColumn,
-    describe_adjusted_p_value,
     describe_difference,
-    describe_difference_chance,
-    describe_points,
+    describe_treatment_difference_points,
+    describe_treatments_p_value,
+    describe_verdict_difference_chance,
 )
 from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
 from evenhand.compare.measure import DecisionSettings
@@ -31,20 +31,20 @@ def conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings) 
     """The decision over all treatments."""
     rulings = [(one, rule_verdict(one)) for one in facts]
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
-    best = _find_best(one for one, found in rulings if found.verdict == "PROGRESS")
+    best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
-    early, looked = _describe_looks(setting)
+    early, looked = _describe_verdict_looks(setting)
     return CompareDecision(
         verdict=worst.verdict,
         exit_code=0 if all(_may_ship(*pair) for pair in rulings) and not (missed or setting.forced) else 1,
-        headline=_write_headline(worst.says, *_name_best(facts, best), *early, forced=setting.forced),
-        sure=_describe_chance(lead, worst),
+        headline=_word_verdict_headline(worst.says, *_name_best(facts, best), *early, forced=setting.forced),
+        sure=_describe_verdict_chance(lead, worst),
         control=setting.control,
         best=best.treatment if best else None,
-        gates=_list_gate_states(setting),
+        gates=_list_compared_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
-        reasons=(*_list_reasons(lead, worst), *looked, *missed, *_describe_forced(setting)),
-        next_step=_advise_if_forced(setting) or worst.next_step,
+        reasons=(*_list_verdict_reasons(lead, worst), *looked, *missed, *_describe_forced_comparison(setting)),
+        next_step=_advise_on_forced_verdict(setting) or worst.next_step,
     )
 
 
@@ -54,19 +54,21 @@ def _may_ship(facts: CompareFacts, found: VerdictRuling) -> bool:
     return found.verdict == "PROGRESS" or not_worse
 
 
-def _find_best(facts: Iterable[CompareFacts]) -> CompareFacts | None:
+def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:
     return max(facts, key=lambda one: one.composite.estimate if one.composite else 0.0, default=None)
 
 
 def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tuple[str, ...]:
     """The best of several is named, unless a gate alone held back a better one."""
     free = (one for one in facts if rule_verdict(replace(one, other_gates=())).verdict == "PROGRESS")
-    if best is None or len(facts) == 1 or best is not _find_best(free):
+    if best is None or len(facts) == 1 or best is not _find_best_treatment(free):
         return ()
-    return (f"Best of {len(facts)} treatments: {best.treatment} ({describe_points(best.composite)})",)
+    return (
+        f"Best of {len(facts)} treatments: {best.treatment} ({describe_treatment_difference_points(best.composite)})",
+    )
 
 
-def _describe_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
     if setting.looks is None or not setting.tell_looks:
         return (), ()
@@ -77,22 +79,22 @@ def _describe_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[s
     return ((f"Stopped {after}: settled",) if setting.stopped_early else ()), (looked,)
 
 
-def _write_headline(*sentences: str, forced: ForcedComparison | None) -> str:
+def _word_verdict_headline(*sentences: str, forced: ForcedComparison | None) -> str:
     """Sentences come without their full stops; a decision that was forced says so at the end."""
     mark = f" (forced: {forced.why}; {forced.doubt})" if forced else ""
     return f"{'. '.join(sentences)}{mark}."
 
 
-def _describe_forced(setting: DecisionSettings) -> tuple[str, ...]:
+def _describe_forced_comparison(setting: DecisionSettings) -> tuple[str, ...]:
     forced = setting.forced
     return (f"It was forced although {forced.why}: {forced.doubt}.",) if forced else ()
 
 
-def _advise_if_forced(setting: DecisionSettings) -> str:
+def _advise_on_forced_verdict(setting: DecisionSettings) -> str:
     return f"Ship nothing by this: {setting.forced.fix}." if setting.forced else ""
 
 
-def _list_gate_states(setting: DecisionSettings) -> dict[str, tuple[GateState, ...]]:
+def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[GateState, ...]]:
     """All gates of every variant, those of the layers first."""
     return {
         variant: (
@@ -117,20 +119,20 @@ def conclude_solo_decision(
     """SOLO: the state of the gates, and nothing to compare with."""
     name, other = setting.control, setting.other_gates.get(setting.control, ())
     scored = [(score, cluster) for score, cluster in zip(column.composite, clusters, strict=True) if score is not None]
-    gates, missed = _list_gate_states(setting), object_to_missed_gate(name, other)
+    gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
     alone = (f"{name} stands alone", _describe_layer_gates(setting, len(scored)))
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
     return CompareDecision(
         verdict="SOLO",
         exit_code=0 if scored and all(state.passed for state in gates[name]) and not setting.forced else 1,
-        headline=_write_headline(*((missed.says,) if missed else alone), forced=setting.forced),
+        headline=_word_verdict_headline(*((missed.says,) if missed else alone), forced=setting.forced),
         sure=_describe_solo_mean(scored),
         control=name,
         best=None,
         gates=gates,
         comparisons=(),
-        reasons=(*describe_missed_gates(name, other), *_describe_forced(setting)),
-        next_step=_advise_if_forced(setting) or (missed.next_step if missed else second),
+        reasons=(*describe_missed_gates(name, other), *_describe_forced_comparison(setting)),
+        next_step=_advise_on_forced_verdict(setting) or (missed.next_step if missed else second),
     )
 
 
@@ -172,11 +174,11 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         treatment=facts.treatment,
         control=facts.control,
         verdict=found.verdict,
-        headline=f"{found.verdict}: {_write_headline(found.says, forced=setting.forced)}",
-        sure=_describe_chance(facts, found),
+        headline=f"{found.verdict}: {_word_verdict_headline(found.says, forced=setting.forced)}",
+        sure=_describe_verdict_chance(facts, found),
         rule=found.rule,
-        reasons=(*_list_reasons(facts, found), *_describe_forced(setting)),
-        next_step=_advise_if_forced(setting) or found.next_step,
+        reasons=(*_list_verdict_reasons(facts, found), *_describe_forced_comparison(setting)),
+        next_step=_advise_on_forced_verdict(setting) or found.next_step,
         composite=facts.composite,
         p=facts.p,
         layers={name: layer.difference for name, layer in facts.layers.items()},
@@ -192,16 +194,16 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         losses=facts.losses,
         power=facts.power,
         saturation=facts.saturation,
-        badges=build_compare_badges(facts),
+        badges=list_verdict_badges(facts),
     )
 
 
-def _describe_chance(facts: CompareFacts, found: VerdictRuling) -> str:
-    adjusted = describe_adjusted_p_value(facts.p, facts.tests)
-    return found.sure or describe_difference_chance(facts.composite, "the two were equal", adjusted)
+def _describe_verdict_chance(facts: CompareFacts, found: VerdictRuling) -> str:
+    adjusted = describe_treatments_p_value(facts.p, facts.tests)
+    return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
 
 
-def _list_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
+def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
     counts = (
         f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
@@ -213,5 +215,5 @@ def _describe_measured_difference(facts: CompareFacts) -> tuple[str, ...]:
     if facts.composite is None:
         return ()
     what = facts.what[0].upper() + facts.what[1:]
-    adjusted = describe_adjusted_p_value(facts.p, facts.tests)
+    adjusted = describe_treatments_p_value(facts.p, facts.tests)
     return (f"{what} difference {describe_difference(facts.composite)}{adjusted}.",)

@@ -54,9 +54,9 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     from evenhand.compare.conclude import conclude_decision, conclude_solo_decision
     from evenhand.compare.measure import (
         DecisionSettings,
+        measure_compared_variant_agreement,
         measure_layer_means,
         measure_treatments,
-        measure_variant_agreement,
     )
 
     layers = check_variant_columns(columns, control, clusters)
@@ -67,7 +67,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
         layer_means={name: measure_layer_means(column, clusters, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
-        agreed=measure_variant_agreement(judges or {}, tuple(columns), len(clusters)),
+        agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
         not_worse_by=not_worse_by,

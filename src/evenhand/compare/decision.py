@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed
 
 if TYPE_CHECKING:
@@ -129,10 +129,10 @@ class VariantColumn:
     criteria: Mapping[str, RowScores] = field(default_factory=dict)  # Shown beside the layers; no rule looks at them.
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "composite", _check_row_scores(self.composite, "composite"))
+        object.__setattr__(self, "composite", _check_compared_scores(self.composite, "composite"))
         for kind, rows in (("layer", self.layers), ("criterion", self.criteria)):
             field_name = "layers" if kind == "layer" else "criteria"
-            checked = {name: _check_row_scores(row, f"{kind} {name!r}") for name, row in rows.items()}
+            checked = {name: _check_compared_scores(row, f"{kind} {name!r}") for name, row in rows.items()}
             object.__setattr__(self, field_name, checked)
             for name, row in checked.items():
                 if len(row) != len(self.composite):
@@ -145,7 +145,9 @@ def check_variant_columns(
 ) -> tuple[str, ...]:
     """The layers that every composite was computed from, or a refusal that says what differs."""
     if control not in columns:
-        raise InputError(Fault(f"control {control!r} is not among the variants", suggest_known_word(control, columns)))
+        raise InputError(
+            Fault(f"control {control!r} is not among the variants", suggest_known_word_in_fault(control, columns))
+        )
     for name, column in columns.items():
         if len(column.composite) != len(clusters):
             what = f"variant {name!r} has {len(column.composite)} rows for {len(clusters)} clusters"
@@ -163,7 +165,7 @@ def check_layer_gates(gates: Mapping[str, float], layers: Sequence[str]) -> None
     """Refuse a gate on a layer that is not there, or one that no mean can be held against."""
     for name, least in gates.items():
         if name not in layers:
-            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word(name, layers)))
+            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_fault(name, layers)))
         if not isfinite(least):
             raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
 
@@ -174,7 +176,7 @@ def check_not_worse_margin(by: float | None) -> None:
         raise InputError(Fault(f"not worse by {by} points", "a margin above 0, such as 0.2"))
 
 
-def _check_row_scores(row: RowScores, what: str) -> tuple[float | None, ...]:
+def _check_compared_scores(row: RowScores, what: str) -> tuple[float | None, ...]:
     try:
         wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
     except TypeError:
@@ -207,7 +209,7 @@ def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: S
     return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
 
 
-def describe_points(found: Difference | None) -> str:
+def describe_treatment_difference_points(found: Difference | None) -> str:
     """An estimated difference in a headline."""
     return "no difference measured" if found is None else f"{format_signed(found.estimate)} points"
 
@@ -216,10 +218,12 @@ def describe_difference(found: Difference | None) -> str:
     """An estimate with its interval and p."""
     if found is None:
         return "too few pairs to test"
-    return f"{format_signed(found.estimate)}, {describe_difference_interval(found)}, {format_p_value(found.p)}"
+    return (
+        f"{format_signed(found.estimate)}, {describe_treatment_difference_interval(found)}, {format_p_value(found.p)}"
+    )
 
 
-def describe_difference_interval(found: Difference) -> str:
+def describe_treatment_difference_interval(found: Difference) -> str:
     """Where the difference lies."""
     if not found.bounded:
         return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
@@ -230,11 +234,11 @@ def describe_difference_interval(found: Difference) -> str:
     return f"{found.level * 100:.0f} % interval {low} to {high}"
 
 
-def describe_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:
+def describe_verdict_difference_chance(found: Difference | None, equal: str, also: str = "") -> str:
     """How sure, in plain words with the number behind them."""
     if found is None:
         return "There are too few pairs to say how sure."
-    interval = describe_difference_interval(found)
+    interval = describe_treatment_difference_interval(found)
     if found.bounded and found.low < found.high:
         interval += " points"
     if found.looks and found.p >= 0.05:  # What is left of the level by now says nothing about how often.
@@ -243,6 +247,6 @@ def describe_difference_chance(found: Difference | None, equal: str, also: str =
     return f"If {equal}, {often}; {interval}."
 
 
-def describe_adjusted_p_value(p: float | None, tests: int) -> str:
+def describe_treatments_p_value(p: float | None, tests: int) -> str:
     """What is said behind a p-value where several treatments were tried."""
     return "" if p is None or tests == 1 else f"; {format_p_value(p)} adjusted for {tests} treatments"

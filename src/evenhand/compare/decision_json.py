@@ -21,57 +21,62 @@ _SIGNIFICANT_FIELDS = ("p", "value")  # A small p-value must not be rounded away
 _UNBOUNDED = {"low": -math.inf, "high": math.inf, "half_width": math.inf}  # What null means for an end of an interval.
 
 
-def decision_json(decision: CompareDecision) -> Json:
+def encode_compare_decision(decision: CompareDecision) -> Json:
     """Plain data for files and programs; null is an end without a bound, or a number that there is not."""
-    told: Json = value_json(decision)
+    told: Json = encode_decision_value(decision)
     return {name: told[name] for name in _UNDECIDED_FIELDS} if decision.verdict == "UNDECIDED" else told
 
 
-def value_json(value: Any, name: str = "") -> Any:
+def encode_decision_value(value: Any, name: str = "") -> Any:
     """A value by its fields. `json` in the metadata of a field is its name in JSON, None where it is not told."""
     if isinstance(value, float):
         if name in _SIGNIFICANT_FIELDS:
             return float(f"{value:.4g}") if math.isfinite(value) else None
         return value if name in _UNROUNDED_FIELDS else round_for_json(value)
     if isinstance(value, Mapping):
-        return {key: value_json(one) for key, one in value.items()}
+        return {key: encode_decision_value(one) for key, one in value.items()}
     if isinstance(value, (tuple, list)):
-        return [value_json(one) for one in value]
+        return [encode_decision_value(one) for one in value]
     if isinstance(value, GateState):
         return asdict(value)  # Its numbers are as they are told.
     if is_dataclass(value):
-        return {told: value_json(getattr(value, own), own) for own, told in _json_names(type(value)).items()}
+        return {
+            told: encode_decision_value(getattr(value, own), own)
+            for own, told in _decision_field_names(type(value)).items()
+        }
     return value
 
 
-def _json_names(kind: Any) -> dict[str, str]:
+def _decision_field_names(kind: Any) -> dict[str, str]:
     """The name in JSON of every field that is told; at how many looks a difference may have stopped is not."""
     names = {one.name: one.metadata.get("json", one.name) for one in fields(kind)}
     return {own: told for own, told in names.items() if told is not None and own != "looks"}
 
 
-def read_decision(data: Mapping[str, Any]) -> CompareDecision:
+def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
     """The decision that a run has kept, its numbers rounded as they were kept."""
-    decision: CompareDecision = _read_value(CompareDecision, {"control": None, **data})
+    decision: CompareDecision = _read_decision_value(CompareDecision, {"control": None, **data})
     return decision
 
 
-def _read_value(kind: Any, data: Any, name: str = "") -> Any:
+def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
     if isinstance(kind, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not NoneType)
-        return None if data is None else _read_value(kind, data, name)
+        return None if data is None else _read_decision_value(kind, data, name)
     if is_dataclass(kind):
-        kinds = get_type_hints(kind, localns=_measured_kinds())
-        values = {own: _read_value(kinds[own], data[told], own) for own, told in _json_names(kind).items()}
+        kinds = get_type_hints(kind, localns=_measured_decision_kinds())
+        values = {
+            own: _read_decision_value(kinds[own], data[told], own) for own, told in _decision_field_names(kind).items()
+        }
         return cast("Callable[..., object]", kind)(**values)
     if get_origin(kind) is tuple:
-        return tuple(_read_value(get_args(kind)[0], one) for one in data)
+        return tuple(_read_decision_value(get_args(kind)[0], one) for one in data)
     if get_origin(kind) is Mapping:
-        return {key: _read_value(get_args(kind)[1], one) for key, one in data.items()}
+        return {key: _read_decision_value(get_args(kind)[1], one) for key, one in data.items()}
     return _UNBOUNDED[name] if data is None else data
 
 
-def _measured_kinds() -> dict[str, Any]:
+def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
     from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
     from evenhand.stats.differences import Difference

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import CompareFacts, DifferenceHistogram, JudgeAgreement, LayerFacts, NotWorseResult
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.correlation import mean_pairwise
@@ -53,19 +53,23 @@ def measure_layer_means(
     """Each layer's mean over the samples that have it."""
     units = np.asarray(clusters)
     return {
-        layer: _mean_over_samples(_scores_as_array(column.layers[layer]), units) if layer in column.layers else None
+        layer: _mean_over_compared_samples(_scores_as_array(column.layers[layer]), units)
+        if layer in column.layers
+        else None
         for layer in layers
     }
 
 
-def measure_variant_agreement(
+def measure_compared_variant_agreement(
     judges: JudgeRowsByVariant, variants: Sequence[str], rows: int
 ) -> dict[str, JudgeAgreement]:
     """How far the judges agree on each variant that two or more of them have scored."""
     found = {}
     for variant, given in judges.items():
         if variant not in variants:
-            raise InputError(Fault(f"judges of unknown variant {variant!r}", suggest_known_word(variant, variants)))
+            raise InputError(
+                Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_fault(variant, variants))
+            )
         if any(len(row) != rows for row in given):
             raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
         if len(given) > 1:
@@ -105,8 +109,8 @@ def _measure_treatment_facts(
     # Per sample: repeats of one sample that fail together are one loss, not several.
     lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
     differences = _pair_score_differences(own, other, units, both)
-    composite = _test_paired_difference(differences, setting)
-    power = _estimate_power_band(composite, setting)
+    composite = _test_treatment_against_control(differences, setting)
+    power = _estimate_treatment_power(composite, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -122,13 +126,13 @@ def _measure_treatment_facts(
         tests=1,
         layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
         power=power,
-        needed=_needed_pairs(power, setting),
+        needed=_needed_treatment_pairs(power, setting),
         smallest_effect=setting.smallest_effect,
         saturation=_measure_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, units, setting),
-        spread=_histogram_differences(differences),
+        spread=_bin_treatment_differences(differences),
         not_worse=_test_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
     )
@@ -149,8 +153,8 @@ def _measure_layer_facts(
             differences = _pair_score_differences(
                 _scores_as_array(ours.layers[layer]), _scores_as_array(theirs.layers[layer]), units, both
             )
-        difference = _test_paired_difference(differences, setting)
-        power = _estimate_power_band(difference, setting)
+        difference = _test_treatment_against_control(differences, setting)
+        power = _estimate_treatment_power(difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
@@ -158,7 +162,7 @@ def _measure_layer_facts(
             control_mean=setting.layer_means[setting.control][layer],
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
-            needed=_needed_pairs(power, setting),
+            needed=_needed_treatment_pairs(power, setting),
             saturation=_measure_saturation(differences, setting),
         )
     return found
@@ -173,24 +177,24 @@ def _measure_criterion_differences(
         if name in theirs.criteria:
             own, other = _scores_as_array(ours.criteria[name]), _scores_as_array(theirs.criteria[name])
             both = ~np.isnan(own) & ~np.isnan(other)
-            found[name] = _test_paired_difference(_pair_score_differences(own, other, units, both), setting)
+            found[name] = _test_treatment_against_control(_pair_score_differences(own, other, units, both), setting)
     return found
 
 
-def _estimate_power_band(found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
+def _estimate_treatment_power(found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
     return power_band(found.sd, setting.smallest_effect) if found else None
 
 
-def _needed_pairs(power: PowerBand | None, setting: DecisionSettings) -> int:
+def _needed_treatment_pairs(power: PowerBand | None, setting: DecisionSettings) -> int:
     return LEAST_NEEDED if power is None or setting.stopped_early else power.needed
 
 
 def _measure_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
-    return _cached_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
+    return _cached_difference_saturation(differences.tobytes(), setting.seed) if len(differences) > 1 else None
 
 
 @lru_cache(2)  # Where there is one layer, its differences are those of the composite.
-def _cached_saturation(differences: bytes, seed: int) -> Saturation:
+def _cached_difference_saturation(differences: bytes, seed: int) -> Saturation:
     return saturation(np.frombuffer(differences), rng=np.random.default_rng(seed))
 
 
@@ -207,7 +211,7 @@ def _test_not_worse(differences: Floats, setting: DecisionSettings) -> NotWorseR
 _MOST_HISTOGRAM_BARS = 24
 
 
-def _histogram_differences(differences: Floats) -> DifferenceHistogram | None:
+def _bin_treatment_differences(differences: Floats) -> DifferenceHistogram | None:
     """Differences in steps get a bar each, others bars of equal width."""
     if not len(differences):
         return None
@@ -225,7 +229,7 @@ def _histogram_differences(differences: Floats) -> DifferenceHistogram | None:
     return DifferenceHistogram(edges=tuple(edges.tolist()), counts=tuple(counts.tolist()), mean=mean)
 
 
-def _test_paired_difference(differences: Floats, setting: DecisionSettings) -> Difference | None:
+def _test_treatment_against_control(differences: Floats, setting: DecisionSettings) -> Difference | None:
     """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
     if len(differences) < 2:
         return None
@@ -246,7 +250,7 @@ def _pair_score_differences(own: Floats, other: Floats, units: NDArray[np.int64]
     return unit_differences(own[both], other[both], units[both].tolist())
 
 
-def _mean_over_samples(values: Floats, clusters: NDArray[np.int64]) -> float | None:
+def _mean_over_compared_samples(values: Floats, clusters: NDArray[np.int64]) -> float | None:
     """Every sample counts once, however often it was repeated."""
     there = ~np.isnan(values)
     if not there.any():

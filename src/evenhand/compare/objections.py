@@ -64,7 +64,7 @@ def _object_to_lost_outputs(facts: CompareFacts) -> ShippingObjection | None:
 
 
 def _object_to_judge_disagreement(facts: CompareFacts) -> ShippingObjection | None:
-    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_judges_disagree(one)]
+    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_compared_judges_disagree(one)]
     reasons = tuple(
         f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
         for name, found in apart
@@ -120,6 +120,6 @@ def describe_lower_layer(name: str, found: Difference | None) -> str:
     return f"Layer {name} is significantly lower: {describe_difference(found)}."
 
 
-def do_judges_disagree(agreed: JudgeAgreement) -> bool:
+def do_compared_judges_disagree(agreed: JudgeAgreement) -> bool:
     """Whether the judges of a variant contradict each other; judges without spread cannot."""
     return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9

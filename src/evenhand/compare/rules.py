@@ -6,7 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isinf
 
-from evenhand.compare.decision import CompareVerdict, describe_difference, describe_difference_chance, describe_points
+from evenhand.compare.decision import (
+    CompareVerdict,
+    describe_difference,
+    describe_treatment_difference_points,
+    describe_verdict_difference_chance,
+)
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
 from evenhand.compare.objections import (
     describe_lower_layer,
@@ -108,7 +113,9 @@ def _rule_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
-        says=f"{facts.treatment} is worse than {facts.control} ({describe_points(facts.composite)})",
+        says=(
+            f"{facts.treatment} is worse than {facts.control} ({describe_treatment_difference_points(facts.composite)})"
+        ),
         why=(f"The {facts.what} is significantly lower.",),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
@@ -125,7 +132,7 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
     first = next(iter(sure or fallen))
-    chance = describe_difference_chance(fallen[first].difference, f"the two were equal in {first}")
+    chance = describe_verdict_difference_chance(fallen[first].difference, f"the two were equal in {first}")
     if sure:
         return VerdictRuling(
             verdict="REGRESS",
@@ -158,7 +165,9 @@ def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
         says=f"{facts.treatment} is lower than {facts.control} in {join_names(worse)}",
         why=(_describe_no_difference(facts), *(describe_lower_layer(name, found) for name, found in worse.items())),
         next_step=f"Look at what {facts.treatment} lost in {join_names(worse)} before shipping.",
-        sure=describe_difference_chance(next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"),
+        sure=describe_verdict_difference_chance(
+            next(iter(worse.values())), f"the two were equal in {next(iter(worse))}"
+        ),
     )
 
 
@@ -173,7 +182,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
         verdict="UNDERPOWERED",
         rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
         says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
-        f"({describe_points(facts.composite)})",
+        f"({describe_treatment_difference_points(facts.composite)})",
         why=(_describe_no_difference(facts), describe_needed_pairs(facts)),
         next_step=f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
     )
@@ -193,7 +202,10 @@ def _rule_not_saturated(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="UNDERPOWERED",
         rule=f"6. the {facts.what} does not differ, and the interval is not saturated",
-        says=f"{facts.treatment} cannot yet be told from {facts.control} ({describe_points(facts.composite)})",
+        says=(
+            f"{facts.treatment} cannot yet be told from {facts.control} "
+            f"({describe_treatment_difference_points(facts.composite)})"
+        ),
         why=(_describe_no_difference(facts), why, *_describe_ruled_out_difference(facts)),
         next_step=_advise_cheaper_variant(facts)
         if _describe_ruled_out_difference(facts)
@@ -206,7 +218,10 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
     return VerdictRuling(
         verdict="NOISE",
         rule=f"6. the {facts.what} does not differ",
-        says=f"{facts.treatment} cannot be told from {facts.control} ({describe_points(facts.composite)})",
+        says=(
+            f"{facts.treatment} cannot be told from {facts.control} "
+            f"({describe_treatment_difference_points(facts.composite)})"
+        ),
         why=(_describe_no_difference(facts), *(_describe_ruled_out_difference(facts) or seen)),
         next_step=_advise_cheaper_variant(facts),
     )
@@ -230,7 +245,7 @@ def _advise_cheaper_variant(facts: CompareFacts) -> str:
 def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
-    says = f"{facts.treatment} is better than {facts.control} ({describe_points(facts.composite)})"
+    says = f"{facts.treatment} is better than {facts.control} ({describe_treatment_difference_points(facts.composite)})"
     held = list_shipping_objections(facts)
     if not held:
         return VerdictRuling(

@@ -13,7 +13,7 @@ from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, GateState, VariantColumn
 from evenhand.compare.objections import describe_missed_gates
 from evenhand.errors import InputError
-from evenhand.runs.run_record import EvalSnapshot
+from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
 from evenhand.runs.tally import VariantTally
 from evenhand.stats.sequential import Looks, looks_after
@@ -28,7 +28,7 @@ def read_run_looks(setup: Mapping[str, Any], samples: int) -> Looks | None:
 
 
 def decide_run(
-    frame: EvalSnapshot, summary: RunSummary, looks: Looks | None = None, *, stopped_early: bool = False
+    frame: RunEvalRecord, summary: RunSummary, looks: Looks | None = None, *, stopped_early: bool = False
 ) -> CompareDecision:
     """What cannot be compared is not: the decision says why, and nothing passes."""
     tallies = summary.tallies
@@ -45,13 +45,13 @@ def decide_run(
     try:
         rows = _rows_in_all_variants(tallies)
         decision = decide_comparison(
-            {name: _tally_column(tally, rows[name]) for name, tally in tallies.items()},
+            {name: _compared_variant_column(tally, rows[name]) for name, tally in tallies.items()},
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
             gates={name: float(least) for name, least in frame.gates.items() if name in layers},
             other_gates=gates,
             judges={
-                name: [_present_column_values(mean.values, rows[name]) for mean in tally.judges.values()]
+                name: [_select_compared_values(mean.values, rows[name]) for mean in tally.judges.values()]
                 for name, tally in tallies.items()
             },
             smallest_effect=float(frame.smallest_effect),
@@ -61,11 +61,15 @@ def decide_run(
             tell_looks=True,
         )
     except InputError as error:
-        decision = _leave_undecided(str(error), gates, frame.shippable_variants)
-    return decision if any(tally.composite.n for tally in tallies.values()) else _say_unscored(decision, tallies)
+        decision = _leave_verdict_undecided(str(error), gates, frame.shippable_variants)
+    return (
+        decision
+        if any(tally.composite.n for tally in tallies.values())
+        else _explain_unscored_verdict(decision, tallies)
+    )
 
 
-def _leave_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
+def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
     return CompareDecision(
         verdict="UNDECIDED",
         exit_code=1,
@@ -80,7 +84,7 @@ def _leave_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) 
     )
 
 
-def _say_unscored(decision: CompareDecision, tallies: Mapping[str, VariantTally]) -> CompareDecision:
+def _explain_unscored_verdict(decision: CompareDecision, tallies: Mapping[str, VariantTally]) -> CompareDecision:
     """Nothing has a score: what to do about that comes before anything else."""
     failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
     why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
@@ -97,15 +101,15 @@ def _rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequ
     return {name: [row for row, place in enumerate(tally.places) if place in shared] for name, tally in tallies.items()}
 
 
-def _tally_column(tally: VariantTally, rows: Sequence[int]) -> VariantColumn:
+def _compared_variant_column(tally: VariantTally, rows: Sequence[int]) -> VariantColumn:
     return VariantColumn(
-        composite=_present_column_values(tally.composite.values, rows),
-        layers={name: _present_column_values(mean.values, rows) for name, mean in tally.layers.items()},
-        criteria={id: _present_column_values(mean.values, rows) for id, mean in tally.criteria.items()},
+        composite=_select_compared_values(tally.composite.values, rows),
+        layers={name: _select_compared_values(mean.values, rows) for name, mean in tally.layers.items()},
+        criteria={id: _select_compared_values(mean.values, rows) for id, mean in tally.criteria.items()},
     )
 
 
-def _present_column_values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None, ...]:
+def _select_compared_values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None, ...]:
     same: dict[float, float] = {}  # An array gives a new number each time it is asked; most of them are equal.
     return tuple(None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows)
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evenhand.compare.decision_json import value_json
+from evenhand.compare.decision_json import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     Sensitivity,
     WeightedPart,
     WeightRanking,
-    describe_lead_noise,
-    describe_sensitivity,
+    describe_weight_sensitivity,
+    describe_weighted_lead_noise,
     find_decisive_part,
 )
 from evenhand.errors import Fault, InputError
@@ -35,11 +35,11 @@ def measure_sensitivity(
     standard deviation of spread · √(w(1 − w)).
     """
     # Whoever shows a ranking needs no NumPy.
-    from evenhand.compare.weight_ranking import rank_under_weights, rank_without_each_judge
-    from evenhand.compare.weighted_scores import weigh_criteria, weigh_layers
+    from evenhand.compare.weight_ranking import rank_under_weights, rank_variants_without_judge
+    from evenhand.compare.weighted_scores import vary_layer_weights, weigh_compared_criteria
 
-    _check_sensitivity_options(table, draws, spread)
-    weighed = [one for one in (weigh_criteria(table, rubrics), weigh_layers(table)) if one is not None]
+    _check_weight_sensitivity_options(table, draws, spread)
+    weighed = [one for one in (weigh_compared_criteria(table, rubrics), vary_layer_weights(table)) if one is not None]
     if not weighed:
         what = "the run has one criterion and one layer at most: there are no weights to change"
         raise InputError(Fault(what, "it takes two criteria in the rubric, or assertions beside it"))
@@ -47,8 +47,8 @@ def measure_sensitivity(
     if not whole:
         raise InputError(Fault("no sample has all scores of every variant", "score the same samples with all variants"))
     rankings = tuple(rank_under_weights(one, draws, seed, spread) for one in whole)
-    without = rank_without_each_judge(table)
-    headline, next_step = describe_sensitivity(rankings, without)
+    without = rank_variants_without_judge(table)
+    headline, next_step = describe_weight_sensitivity(rankings, without)
     return Sensitivity(
         run=table.run,
         headline=headline,
@@ -61,7 +61,7 @@ def measure_sensitivity(
     )
 
 
-def _check_sensitivity_options(table: RunTable, draws: int, spread: float) -> None:
+def _check_weight_sensitivity_options(table: RunTable, draws: int, spread: float) -> None:
     if len(table.variants) < 2:
         raise InputError(Fault("the run has one variant: there is no ranking", "run it with a second variant"))
     if len(table.variants) > MOST_RANKED_VARIANTS:
@@ -78,10 +78,10 @@ Json = dict[str, Any]
 MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
 
 
-def sensitivity_json(found: Sensitivity) -> Json:
+def encode_weight_sensitivity(found: Sensitivity) -> Json:
     """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
     first, *others = found.rankings
-    beside = {one.of: _weight_ranking_json(one) for one in others}
+    beside = {one.of: _weight_sensitivity_ranking_json(one) for one in others}
     return {
         "run": found.run,
         "headline": found.headline,
@@ -89,7 +89,7 @@ def sensitivity_json(found: Sensitivity) -> Json:
         "draws": found.draws,
         "seed": found.seed,
         "spread": found.spread,
-        **_weight_ranking_json(first),
+        **_weight_sensitivity_ranking_json(first),
         "layers": beside.get("layers"),
         "without_judge": [
             {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
@@ -98,27 +98,27 @@ def sensitivity_json(found: Sensitivity) -> Json:
     }
 
 
-def _weight_ranking_json(one: WeightRanking) -> Json:
+def _weight_sensitivity_ranking_json(one: WeightRanking) -> Json:
     listed = _select_heaviest_parts(one)
-    gap: Json | None = value_json(one.gap)
+    gap: Json | None = encode_decision_value(one.gap)
     flip: Json | None = None
     if one.flip is not None:
         weights = {
             part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in listed
         }
-        distance = value_json(one.flip.distance)
-        flip = {"distance": distance, "exact": one.flip.exact, "weights": value_json(weights)}
+        distance = encode_decision_value(one.flip.distance)
+        flip = {"distance": distance, "exact": one.flip.exact, "weights": encode_decision_value(weights)}
     return {
         "of": one.of,
         "variants": list(one.variants),
-        "means": value_json(one.means),
+        "means": encode_decision_value(one.means),
         "order": list(one.order),
         "tied": one.tied,
-        **value_json(one.near),
-        "anywhere": value_json(one.anywhere),
+        **encode_decision_value(one.near),
+        "anywhere": encode_decision_value(one.anywhere),
         "by_weight": [
             {
-                **value_json(part),
+                **encode_decision_value(part),
                 "winner_without": part.without[0] if part.without else None,
                 "same_order_without": part.without == one.order,
             }
@@ -127,11 +127,11 @@ def _weight_ranking_json(one: WeightRanking) -> Json:
         "not_listed": len(one.parts) - len(listed),
         "decides": find_decisive_part(one).name,
         "flip": flip,
-        "won": dict(zip(("share", "low", "high"), value_json(one.won), strict=True)),
+        "won": dict(zip(("share", "low", "high"), encode_decision_value(one.won), strict=True)),
         "gap": gap and {name: value for name, value in gap.items() if name != "sd"},
-        "noise": describe_lead_noise(one),
-        "share_with_noise": value_json(one.with_noise),
-        "share_turned": value_json(one.turned),
+        "noise": describe_weighted_lead_noise(one),
+        "share_with_noise": encode_decision_value(one.with_noise),
+        "share_turned": encode_decision_value(one.turned),
         "samples": one.samples,
         "left_out": one.left_out,
         "exact": one.linear,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evenhand.compare.decision import describe_difference_interval
+from evenhand.compare.decision import describe_treatment_difference_interval
 from evenhand.wording import format_percent_below_whole, join_names
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Sensitivity:
 _SURVIVES_SHARE, _MOSTLY_SURVIVES_SHARE = 0.95, 0.80
 
 
-def describe_sensitivity(
+def describe_weight_sensitivity(
     rankings: Sequence[WeightRanking], without_judge: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, str]:
     """The headline and the next step; the ranking that gives way most easily speaks for all."""
@@ -108,7 +108,7 @@ def describe_sensitivity(
         headline = f"The ranking {word} other {what}: {first} stays first under {share} of those near the rubric's."
     else:
         headline = f"The ranking hangs on the {what}: {first} stays first under only {share} of those near them."
-    return headline, _advise_on_weights(weakest, without_judge)
+    return headline, _advise_on_weight_sensitivity(weakest, without_judge)
 
 
 def find_decisive_part(ranking: WeightRanking) -> WeightedPart:
@@ -116,18 +116,21 @@ def find_decisive_part(ranking: WeightRanking) -> WeightedPart:
     return max(ranking.parts, key=lambda one: one.contribution)
 
 
-def describe_lead_noise(ranking: WeightRanking) -> str:
+def describe_weighted_lead_noise(ranking: WeightRanking) -> str:
     """How the lead compares with the noise of the samples."""
     first, second = ranking.order[:2]
     if ranking.gap is None:
         return f"One sample cannot say whether {first} is ahead of {second} by more than noise."
     if ranking.tied:
-        return f"{first} and {second} are level, {describe_difference_interval(ranking.gap)}."
-    lead = f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, {describe_difference_interval(ranking.gap)}"
+        return f"{first} and {second} are level, {describe_treatment_difference_interval(ranking.gap)}."
+    lead = (
+        f"{first} is ahead of {second} by {ranking.gap.estimate:.2f}, "
+        f"{describe_treatment_difference_interval(ranking.gap)}"
+    )
     return f"{lead}: {'no more' if ranking.gap.p >= 0.05 else 'more'} than the noise of the samples."
 
 
-def _advise_on_weights(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
+def _advise_on_weight_sensitivity(ranking: WeightRanking, without_judge: Mapping[str, tuple[str, ...]]) -> str:
     first, part = ranking.order[0], find_decisive_part(ranking)
     if ranking.gap is not None and ranking.gap.p >= 0.05:
         return "Add samples first: the lead is no more than noise, whatever the weights."

@@ -63,7 +63,7 @@ def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
 
 def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
     ours, theirs = ({one["id"]: one for one in rubric["criteria"]} for rubric in (shown, new_shown))
-    asked, new_asked = ({one["id"]: one for one in _setup_criteria(rubric)} for rubric in (whole, new_whole))
+    asked, new_asked = ({one["id"]: one for one in _compared_setup_criteria(rubric)} for rubric in (whole, new_whole))
     for id in {**ours, **theirs}:
         if id not in ours or id not in theirs:
             yield f"criterion {id}: {'removed' if id in ours else 'added'}"
@@ -75,24 +75,32 @@ def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, 
         one, other = asked.get(id), new_asked.get(id)
         if one is not None and other is not None:
             yield from _describe_changed_fields(
-                f"criterion {id}", _setup_without(one, _CRITERION_FIELDS), _setup_without(other, _CRITERION_FIELDS)
+                f"criterion {id}",
+                _compared_setup_without(one, _CRITERION_FIELDS),
+                _compared_setup_without(other, _CRITERION_FIELDS),
             )
 
 
-def _setup_criteria(rubric: SetupData) -> Iterator[SetupData]:
+def _compared_setup_criteria(rubric: SetupData) -> Iterator[SetupData]:
     for one in rubric.get("criteria") or ():
         yield one
-        yield from _setup_criteria(one)
+        yield from _compared_setup_criteria(one)
 
 
 def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Iterator[str]:
     """What a rubric has beside its criteria, and the steps of its method."""
     for part, one, other in (
-        (of, _setup_without(whole, ("method", "gates")), _setup_without(new_whole, ("method", "gates"))),
+        (
+            of,
+            _compared_setup_without(whole, ("method", "gates")),
+            _compared_setup_without(new_whole, ("method", "gates")),
+        ),
         ("method", whole.get("method") or {}, new_whole.get("method") or {}),
     ):
         yield from _describe_changed_fields(
-            part, _setup_without(one, _FIELDS_WITHOUT_EFFECT), _setup_without(other, _FIELDS_WITHOUT_EFFECT)
+            part,
+            _compared_setup_without(one, _FIELDS_WITHOUT_EFFECT),
+            _compared_setup_without(other, _FIELDS_WITHOUT_EFFECT),
         )
     gates = [sorted(json.dumps(gate, sort_keys=True) for gate in one.get("gates") or ()) for one in (whole, new_whole)]
     if gates[0] != gates[1]:
@@ -113,11 +121,11 @@ def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Ite
     for name in {**one, **other}:
         before, after = one.get(name), other.get(name)
         if before != after:
-            short = _shorten_both_values(before, after)
+            short = _shorten_differing_values(before, after)
             yield f"{part}: {name} {short[0]} → {short[1]}" if all(short) else f"{part}: {name} changed"
 
 
-def _shorten_both_values(before: object, after: object) -> tuple[str, str]:
+def _shorten_differing_values(before: object, after: object) -> tuple[str, str]:
     """Two values as they fit into a sentence, from where they differ; empty where one is more than a text."""
     one, other = _setup_value_text(before), _setup_value_text(after)
     if not one or not other:
@@ -146,5 +154,5 @@ def _cut_setup_text(text: str, start: int) -> str:
     return f'"{cut}"' if " " in text else cut
 
 
-def _setup_without(data: SetupData, names: Iterable[str]) -> dict[str, Any]:
+def _compared_setup_without(data: SetupData, names: Iterable[str]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in set(names)}

@@ -23,19 +23,19 @@ CompositesByVariant = Mapping[str, float | None]  # Composites by variant; None 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EarlyStop:
+class EarlyVerdict:
     """At which look a run was settled, and why."""
 
     looks: Looks
     why: str
 
     @property
-    def samples_used(self) -> int:
+    def samples_until_verdict(self) -> int:
         """The samples that it was settled on."""
         return self.looks.taken[-1]
 
 
-class StoppingRule:
+class VerdictStoppingRule:
     """Says at each planned look whether every treatment is settled; the first look that says so is the last.
 
     `order` holds the positions of all samples in the order in which they are asked about, `looks` after how many of
@@ -64,9 +64,11 @@ class StoppingRule:
         self._rows: list[tuple[CompositesByVariant, int | str]] = []  # Of the first so many samples, in their order.
         self._complete_samples = 0
         self._looks_taken = 0
-        self.settled: EarlyStop | None = None
+        self.settled: EarlyVerdict | None = None
 
-    def take(self, position: int, repeat: int, scores: CompositesByVariant, cluster: str | None = None) -> str:
+    def take_compared_scores(
+        self, position: int, repeat: int, scores: CompositesByVariant, cluster: str | None = None
+    ) -> str:
         """Take in what one sample and repeat came to, and say why it is settled, or "" to go on.
 
         Samples of one cluster are not independent.
@@ -81,7 +83,7 @@ class StoppingRule:
             self._complete_samples += 1
             if self._complete_samples == self._planned[self._looks_taken]:
                 self._looks_taken += 1
-                self.settled = self._look_for_decision(self.looks)
+                self.settled = self._look_for_verdict(self.looks)
         return self.settled.why if self.settled else ""
 
     @property
@@ -89,9 +91,9 @@ class StoppingRule:
         """The looks that were taken so far."""
         return Looks(taken=self._planned[: self._looks_taken], planned=len(self._order))
 
-    def _look_for_decision(self, looks: Looks) -> EarlyStop | None:
-        lost = [self._has_lost_outputs(name, looks) for name in self._treatments]
-        differences = [self._pair_differences(name) for name in self._treatments]
+    def _look_for_verdict(self, looks: Looks) -> EarlyVerdict | None:
+        lost = [self._has_treatment_lost_outputs(name, looks) for name in self._treatments]
+        differences = [self._subtract_control_scores(name) for name in self._treatments]
         for gone, found in zip(lost, differences, strict=True):
             if len(found) < LEAST_NEEDED or not (gone or near_rejection(found, looks=looks)):
                 return None
@@ -105,9 +107,9 @@ class StoppingRule:
             f"{name} {'lost outputs' if gone else 'is better' if one.estimate > 0 else 'is worse'}"
             for name, gone, one in zip(self._treatments, lost, tested, strict=True)
         ]
-        return EarlyStop(looks=looks, why=join_names(words))
+        return EarlyVerdict(looks=looks, why=join_names(words))
 
-    def _pair_differences(self, treatment: str) -> Floats:
+    def _subtract_control_scores(self, treatment: str) -> Floats:
         """Treatment minus control, one for each independent unit that has both."""
         units: dict[int | str, int] = {}
         own, other, clusters = [], [], []
@@ -119,7 +121,7 @@ class StoppingRule:
                 clusters.append(units.setdefault(cluster, len(units)))
         return unit_differences(own, other, clusters)
 
-    def _has_lost_outputs(self, treatment: str, looks: Looks) -> bool:
+    def _has_treatment_lost_outputs(self, treatment: str, looks: Looks) -> bool:
         """Whether the treatment lost significantly more outputs, counted by sample as the decision counts them."""
         balance: dict[int | str, int] = {}
         for scores, cluster in self._rows:

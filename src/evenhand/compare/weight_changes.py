@@ -37,12 +37,12 @@ def variant_means_under_weights(weighed: WeightedScores, weights: Floats) -> Flo
         every = weighed.shares
         straight: Floats = weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
         return straight
-    shares = _uneven_row_shares(weighed)
+    shares = _compared_row_shares(weighed)
     columns = [_VariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means = np.empty((len(weights), len(columns)))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         for variant, column in enumerate(columns):
-            means[block, variant] = _mean_weighted_scores(column.scores_under_weights(weights[block]), shares)
+            means[block, variant] = _mean_under_varied_weights(column.scores_under_weights(weights[block]), shares)
     return means
 
 
@@ -50,20 +50,20 @@ def means_and_wins_under_weights(weighed: WeightedScores, weights: Floats) -> tu
     """The means, and the share of samples that every variant wins under each weighting; a tie is shared out."""
     if len(weighed.variants) == 2 and weighed.linear:
         return variant_means_under_weights(weighed, weights), _wins_from_differences(weighed, weights)
-    shares, near = _uneven_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
+    shares, near = _compared_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
     columns = [_VariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means, won = np.empty((len(weights), len(columns))), np.empty((len(weights), len(columns)))
     for block in _split_weight_draws(len(weights), len(weighed.values)):
         scores = [column.scores_under_weights(weights[block]) for column in columns]
         for variant, one in enumerate(scores):
-            means[block, variant] = _mean_weighted_scores(one, shares)
+            means[block, variant] = _mean_under_varied_weights(one, shares)
         won[block] = _share_sample_wins(scores, shares, near)
     return means, won
 
 
 def _wins_from_differences(weighed: WeightedScores, weights: Floats) -> Floats:
     """Of two variants that nothing bends: one product of their differences is enough."""
-    shares, near = _uneven_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
+    shares, near = _compared_row_shares(weighed), _LEVEL_TOLERANCE * weighed.span
     parts = np.ascontiguousarray((weighed.values[:, 0] - weighed.values[:, 1]).T)
     rest = weighed.rest[:, 0] - weighed.rest[:, 1]
     won = np.empty((len(weights), 2))
@@ -80,11 +80,11 @@ def _share_sample_wins(scores: list[Floats], shares: Floats | None, near: float)
     best = np.maximum.reduce(scores) - near
     first = [one >= best for one in scores]
     count = np.sum(first, axis=0)
-    return np.stack([_mean_weighted_scores(one / count, shares) for one in first], axis=1)
+    return np.stack([_mean_under_varied_weights(one / count, shares) for one in first], axis=1)
 
 
 def _wins_of_two_variants(ahead: Floats, shares: Floats | None, near: float) -> Floats:
-    lead = _share_of_rows(ahead > near, shares) - _share_of_rows(ahead < -near, shares)
+    lead = _share_of_compared_rows(ahead > near, shares) - _share_of_compared_rows(ahead < -near, shares)
     return np.stack([(1 + lead) / 2, (1 - lead) / 2], axis=1)
 
 
@@ -111,7 +111,7 @@ def lead_errors_under_weights(weighed: WeightedScores, weights: Floats, lead: tu
     return errors
 
 
-def pairwise_order_signs(means: Floats, span: float) -> Floats:
+def order_signs_by_weights(means: Floats, span: float) -> Floats:
     """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
     pairs = list(combinations(range(means.shape[1]), 2))
     gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
@@ -119,7 +119,7 @@ def pairwise_order_signs(means: Floats, span: float) -> Floats:
     return ahead
 
 
-def share_first_places(means: Floats, span: float) -> Floats:
+def share_first_places_by_weights(means: Floats, span: float) -> Floats:
     """Each variant's share of the first place under each weighting: 1, or less where it is shared."""
     first = means >= means.max(axis=1, keepdims=True) - _LEVEL_TOLERANCE * span
     shared: Floats = first / first.sum(axis=1, keepdims=True)
@@ -161,22 +161,22 @@ def _multiply_weights_in_blocks(weights: Floats, parts: Floats) -> Floats:
     return made
 
 
-def _uneven_row_shares(weighed: WeightedScores) -> Floats | None:
+def _compared_row_shares(weighed: WeightedScores) -> Floats | None:
     """What each row counts; None where all count the same, as where each sample is scored once."""
     shares = weighed.shares
     return None if shares.min() == shares.max() else shares
 
 
-def _mean_weighted_scores(scores: Floats, shares: Floats | None) -> Floats:
+def _mean_under_varied_weights(scores: Floats, shares: Floats | None) -> Floats:
     mean: Floats = scores.mean(axis=1) if shares is None else np.einsum("ij,j->i", scores, shares)
     return mean
 
 
-def _share_of_rows(held: NDArray[np.bool_], shares: Floats | None) -> Floats:
+def _share_of_compared_rows(held: NDArray[np.bool_], shares: Floats | None) -> Floats:
     if shares is None:  # Counting is ten times as fast as adding up.
         counted: Floats = np.count_nonzero(held, axis=1) / held.shape[1]
         return counted
-    return _mean_weighted_scores(held.astype(np.float64), shares)
+    return _mean_under_varied_weights(held.astype(np.float64), shares)
 
 
 _TIE_TOLERANCE = 1e-12

@@ -15,8 +15,8 @@ from evenhand.compare.weight_changes import (
     find_smallest_weight_flip,
     lead_errors_under_weights,
     means_and_wins_under_weights,
-    pairwise_order_signs,
-    share_first_places,
+    order_signs_by_weights,
+    share_first_places_by_weights,
     variant_means_under_weights,
 )
 from evenhand.compare.weighted_scores import Floats, WeightedScores
@@ -39,7 +39,7 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
     gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
     rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
     parts = tuple(_measure_weighted_part(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
-    stays, turned = _measure_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
+    stays, turned = _measure_variant_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
     own_wins = means_and_wins_under_weights(weighed, weighed.weights[None])[1]
     low, high = np.quantile(won[:, lead[0]], [0.025, 0.975])
     ahead = unit_differences(weighed.scores[:, lead[0]], weighed.scores[:, lead[1]], weighed.cluster.tolist())
@@ -65,7 +65,7 @@ def rank_under_weights(weighed: WeightedScores, draws: int, seed: int, spread: f
     )
 
 
-def rank_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
+def rank_variants_without_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
     """The order of the variants by the mean of the other judges' scores, without each judge."""
     judges = [name for name, column in table.reviews.items() if not np.isnan(column).all()]
     if len(judges) < 2:
@@ -73,7 +73,7 @@ def rank_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for judge in judges:
         rest = np.stack([table.reviews[name] for name in judges if name != judge])
-        means = _mean_reviews_by_variant(rest, table)
+        means = _mean_compared_reviews(rest, table)
         if means is not None:
             found[judge] = _order_variants_by_mean(means, table.variants)
     return found
@@ -85,8 +85,11 @@ def _order_variants_by_mean(means: Floats, variants: tuple[str, ...]) -> tuple[s
 
 
 def _measure_ranking_survival(means: Floats, own: Floats, weighed: WeightedScores) -> RankingSurvival:
-    places, before = share_first_places(means, weighed.span), share_first_places(own, weighed.span)
-    order = (pairwise_order_signs(means, weighed.span) == pairwise_order_signs(own, weighed.span)).all(axis=1)
+    places, before = (
+        share_first_places_by_weights(means, weighed.span),
+        share_first_places_by_weights(own, weighed.span),
+    )
+    order = (order_signs_by_weights(means, weighed.span) == order_signs_by_weights(own, weighed.span)).all(axis=1)
     return RankingSurvival(
         draws=len(means),
         same_winner=float((places == before).all(axis=1).mean()),
@@ -109,7 +112,7 @@ def _measure_weighted_part(weighed: WeightedScores, place: int, gaps: Floats, re
     )
 
 
-def _measure_lead_sureness(
+def _measure_variant_lead_sureness(
     weighed: WeightedScores, drawn: Floats, means: Floats, lead: tuple[int, int]
 ) -> tuple[float, float]:
     """By the normal approximation of the mean: with the noise of samples, and turned beyond it."""
@@ -131,7 +134,7 @@ def _find_nearest_drawn_flip(
     return WeightFlip(distance=float(distances[place]), weights=tuple(map(float, drawn[place])), exact=False)
 
 
-def _mean_reviews_by_variant(reviews: Floats, table: RunTable) -> Floats | None:
+def _mean_compared_reviews(reviews: Floats, table: RunTable) -> Floats | None:
     """Over the outputs that each has a score of some judge for; None where a variant has none."""
     given = ~np.isnan(reviews)
     heard = given.any(axis=0)

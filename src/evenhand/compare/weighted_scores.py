@@ -61,9 +61,9 @@ class WeightedScores:
         return shares
 
 
-def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:
+def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:
     """The criteria of the rubric that most outputs were scored by; None where it has fewer than two."""
-    judged = {tag: _collect_weighted_criteria(rubric) for tag, rubric in rubrics.items()}
+    judged = {tag: _collect_criterion_weight_shares(rubric) for tag, rubric in rubrics.items()}
     kept = {
         tag: names
         for tag, leaves in judged.items()
@@ -79,7 +79,7 @@ def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> Weight
     raw = np.stack([table.criteria[name][rows] for name in leaves], axis=-1)
     weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
     values = np.stack([leaf.scale_scores(raw[..., place]) for place, leaf in enumerate(leaves.values())], axis=-1)
-    factor, ceiling = _apply_ceilings_and_shortfalls(rubric, list(leaves), raw)
+    factor, ceiling = _weighted_score_limits(rubric, list(leaves), raw)
     scale = rubric["method"]["scale"]
     made = WeightedScores(
         of="criteria",
@@ -100,7 +100,7 @@ def weigh_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> Weight
     return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))
 
 
-def weigh_layers(table: RunTable) -> WeightedScores | None:
+def vary_layer_weights(table: RunTable) -> WeightedScores | None:
     """The layers of the composite, which weigh alike; None where there are fewer than two."""
     names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
     if len(names) < 2:
@@ -140,7 +140,7 @@ class _WeightedCriterion:
         return put * self.stretch if self.weight > 0 else -put * self.stretch
 
 
-def _collect_weighted_criteria(rubric: RubricData) -> dict[str, _WeightedCriterion]:
+def _collect_criterion_weight_shares(rubric: RubricData) -> dict[str, _WeightedCriterion]:
     """The leaves by id with what each weighs in the whole; a run keeps rubrics as plain data."""
     onto = rubric["method"]["steps"][0].get("onto")
     span = (float(Fraction(onto["min"])), float(Fraction(onto["max"]))) if onto else None
@@ -154,17 +154,17 @@ def _collect_weighted_criteria(rubric: RubricData) -> dict[str, _WeightedCriteri
             (0.0, 1.0) if leaf["points"] is not None else span,
             stretch,
         )
-        for leaf, weight in _iterate_criterion_weights(rubric["criteria"], 1.0)
+        for leaf, weight in _iterate_sensitivity_weights(rubric["criteria"], 1.0)
     }
 
 
-def _iterate_criterion_weights(criteria: Sequence[RubricData], above: float) -> Iterator[tuple[RubricData, float]]:
+def _iterate_sensitivity_weights(criteria: Sequence[RubricData], above: float) -> Iterator[tuple[RubricData, float]]:
     own = [float(Fraction(one["weight"] if one["points"] is None else one["points"])) for one in criteria]
     total = sum(map(abs, own))
     for one, weight in zip(criteria, own, strict=True):
         share = above * weight / total
         if one["children"]:
-            yield from _iterate_criterion_weights(one["children"], share)
+            yield from _iterate_sensitivity_weights(one["children"], share)
         else:
             yield one, share
 
@@ -180,7 +180,7 @@ def _find_common_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integ
     return lines[kept], int((~kept).sum())
 
 
-def _apply_ceilings_and_shortfalls(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
+def _weighted_score_limits(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
     """What ceilings and shortfalls do to each row: they ask about criteria, never about weights."""
     factor, ceiling = np.ones(raw.shape[:2]), np.full(raw.shape[:2], np.inf)
     fixed = [one["id"] for one in rubric["criteria"] if one.get("fixed")]

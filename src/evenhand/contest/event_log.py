@@ -13,9 +13,9 @@ from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import (
     JsonFormatError,
-    exact_fraction,
+    json_exact_fraction,
+    json_seconds_up_to,
     number_between,
-    seconds_up_to,
     whole_number_between,
     write_exact_fraction,
 )
@@ -102,8 +102,8 @@ CONTEST_LOG = Codec(
     scalars={
         int: whole_number_between(0, LARGEST_LOGGED_NUMBER),
         float: _NUMBER,
-        timedelta: seconds_up_to(LONGEST_PERIOD, _NUMBER),
-        Fraction: exact_fraction(LARGEST_LOGGED_NUMBER),
+        timedelta: json_seconds_up_to(LONGEST_PERIOD, _NUMBER),
+        Fraction: json_exact_fraction(LARGEST_LOGGED_NUMBER),
     },
     shapes={
         SubmissionReceived: JsonShape(

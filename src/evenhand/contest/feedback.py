@@ -12,7 +12,7 @@ from evenhand.contest.ranking import (
     AcceptanceCriterion,
     check_acceptance_criteria,
     find_dimension_band,
-    is_gate_passed,
+    is_submission_gate_passed,
     rank_submissions,
     score_finalists,
     score_submission_alone,
@@ -53,7 +53,8 @@ def visible_submission_score(state: ContestState, entry: ContestEntry) -> float 
 def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> list[Json]:
     """Feedback by stage; while scores are hidden, of them only the advice."""
     if entry.findings or (
-        entry.checks and not is_gate_passed(check_acceptance_criteria(state.required_task.acceptance, entry.checks))
+        entry.checks
+        and not is_submission_gate_passed(check_acceptance_criteria(state.required_task.acceptance, entry.checks))
     ):
         return [build_gate_feedback(state, entry)]
     if not entry.scored:
@@ -139,7 +140,7 @@ def _acceptance_criterion_json(one: AcceptanceCriterion) -> Json:
     return {
         "criterion": one.asks,
         "passed": one.met,
-        "evidence": _join_judgment_quotes(judgments),
+        "evidence": _join_submission_quotes(judgments),
         "reason": _join_judge_comments(judgments, "reason") or one.why_unknown,
         "revision_hint": "\n".join(one.hints) or None,
     }
@@ -208,14 +209,14 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
         found[one.id] = {
             "band": find_dimension_band(one.scale, score.value) if isinstance(score, Scored) else None,
             "score": number_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
-            "evidence": _join_judgment_quotes(own),
+            "evidence": _join_submission_quotes(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
             **({"flag": "below_expected"} if scored and one.id in low else {}),
         }
     return found
 
 
-def _join_judgment_quotes(judgments: Iterable[Judgment]) -> str:
+def _join_submission_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
 
 

@@ -40,7 +40,7 @@ from evenhand.contest.ranking import (
     PASSING_SCORE,
     acceptance_criterion_ids,
     check_acceptance_criteria,
-    is_gate_passed,
+    is_submission_gate_passed,
     score_submission_alone,
 )
 from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_events
@@ -114,7 +114,7 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
     entry = _require_awaited_entry(state, event.submission, "ask_gate")
     refuse_gate_checks(state, event)
     criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
-    passed, entry = is_gate_passed(criteria), replace(entry, checks=event.checks)
+    passed, entry = is_submission_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
         state = state.with_entries(replace(entry, status="gate_passed"))
         return state, (notify_submitter(state, entry.id), AskIndividual(submission=entry.id))
@@ -223,13 +223,13 @@ def refuse_gate_checks(state: ContestState, event: GateChecked) -> None:
     """Checks that are not one for each criterion and judge, a yes or a no."""
     scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
     said = [one.judgment for one in event.checks]
-    _refuse_faulty_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
+    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
 
 
 def refuse_submission_scores(state: ContestState, event: SubmissionScored) -> None:
     """Scores that are not one for each dimension and judge, on the scale."""
     judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_faulty_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
+    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
 
 
 def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
@@ -270,24 +270,26 @@ def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | Challen
         what = f"{min(before)} judged before: a challenge is for a panel that did not"
         raise ContestError(Fault(what, f"as in {', '.join(state.required_task.challenge_judges)}"))
     judges = state.required_task.judges if event.kind == "ranked" else state.required_task.challenge_judges
-    _refuse_faulty_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=state.finalists)
+    _refuse_faulty_contest_judgments(
+        event.judgments, judges=judges, scales=_dimension_scales(state), ids=state.finalists
+    )
 
 
 def _dimension_scales(state: ContestState) -> dict[str, Scale]:
     return {one.id: one.scale for one in state.dimensions.criteria}
 
 
-def _refuse_faulty_judgments(
+def _refuse_faulty_contest_judgments(
     said: Sequence[Judgment], *, judges: Sequence[str], scales: Mapping[str, Scale], ids: Sequence[str]
 ) -> None:
     """Every judge speaks once of everything it was asked: what it failed at is there too, as unscored."""
-    fault = next(_find_judgment_faults(said, set(product(judges, scales, ids)), scales), None)
+    fault = next(_find_contest_judgment_faults(said, set(product(judges, scales, ids)), scales), None)
     if fault is not None:
         hint = f"one answer, or why there is none, of {', '.join(judges)} on {', '.join(scales)} for {', '.join(ids)}"
         raise ContestError(Fault(fault, hint))
 
 
-def _find_judgment_faults(
+def _find_contest_judgment_faults(
     said: Sequence[Judgment], asked: set[tuple[str, str, str]], scales: Mapping[str, Scale]
 ) -> Iterator[str]:
     given = Counter((one.judge, one.criterion, one.output) for one in said)

@@ -22,14 +22,14 @@ from evenhand.contest.state import ContestState
 from evenhand.errors import EvenhandError, ModelError, RefusedError
 from evenhand.judging.dialogues.contest_dialogues import (
     AnchoredSubmission,
-    ask_gate_check,
     ask_horizontal_scores,
-    shuffle_submissions,
+    ask_judge_gate_check,
+    shuffle_labels_for_judge,
 )
-from evenhand.judging.driver import DialogueDriver, await_in_order
+from evenhand.judging.driver import DialogueDriver, await_judges_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgeCall
-from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
+from evenhand.judging.single_judge import JudgeOptions, make_judge_prompt_setup
 from evenhand.model.sample import Sample
 from evenhand.model.scorecard import Judgment
 from evenhand.models.middleware import CallNext, ChainedModel, Middleware
@@ -51,40 +51,42 @@ class PanelAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class ContestPanels:
+class ContestJudgePanels:
     """The judges of a contest and those for a challenge, and how they are asked."""
 
     judges: Sequence[Model]
     challenge_judges: Sequence[Model]
     how: JudgeOptions
 
-    async def answer(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
+    async def answer_panel_question(self, state: ContestState, ask: PanelQuestion, at: datetime) -> PanelAnswer:
         """Ask, and say what happened. Where a judge cannot be asked, that is no answer but an UnansweredError."""
         chosen = self.judges if isinstance(ask, AskGate) or ask.panel == "judges" else self.challenge_judges
         failures: dict[str, str] = {}
-        judges = [ChainedModel(model, [_note_failure(failures, model.name)]) for model in chosen]
+        judges = [ChainedModel(model, [_note_contest_judge_failure(failures, model.name)]) for model in chosen]
         if isinstance(ask, AskGate):
-            answered = await self._ask_gate(state, ask, judges, at)
+            answered = await self._judge_submission_at_gate(state, ask, judges, at)
         elif isinstance(ask, AskIndividual):
-            answered = await self._ask_individual(state, ask, judges, at)
+            answered = await self._judge_submission_alone(state, ask, judges, at)
         else:
-            answered = await self._ask_horizontal(state, ask, judges, at)
-        _refuse_unreachable_judge(ask, judges, failures)
+            answered = await self._judge_finalists_together(state, ask, judges, at)
+        _refuse_unreachable_contest_judge(ask, judges, failures)
         return answered
 
-    async def _ask_gate(self, state: ContestState, ask: AskGate, judges: Sequence[Model], at: datetime) -> PanelAnswer:
+    async def _judge_submission_at_gate(
+        self, state: ContestState, ask: AskGate, judges: Sequence[Model], at: datetime
+    ) -> PanelAnswer:
         task, submission = state.required_task, state.entries[ask.submission].submission
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         text = (submission.id, submission.text)
         dialogues = [
-            ask_gate_check(task.description, task.acceptance, text, make_judge_setup(judge, self.how))
+            ask_judge_gate_check(task.description, task.acceptance, text, make_judge_prompt_setup(judge, self.how))
             for judge in judges
         ]
-        told = await await_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
+        told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         checks = tuple(check for one in told for check in one.checks)
         return PanelAnswer(GateChecked(at=at, submission=submission.id, checks=checks), _collect_panel_calls(drivers))
 
-    async def _ask_individual(
+    async def _judge_submission_alone(
         self, state: ContestState, ask: AskIndividual, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         submission = state.entries[ask.submission].submission
@@ -96,25 +98,25 @@ class ContestPanels:
         event = SubmissionScored(at=at, submission=submission.id, judgments=judged.judgments, suggestions=advice)
         return PanelAnswer(event, judged.calls)
 
-    async def _ask_horizontal(
+    async def _judge_finalists_together(
         self, state: ContestState, ask: AskHorizontal, judges: Sequence[Model], at: datetime
     ) -> PanelAnswer:
         """Judges see where each stood alone in their own eyes; those who look at a challenge see no earlier word."""
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
-        setups = {judge.name: make_judge_setup(judge, self.how) for judge in judges}
+        setups = {judge.name: make_judge_prompt_setup(judge, self.how) for judge in judges}
         task, rubric = state.required_task.description, state.dimensions
         dialogues = [
             ask_horizontal_scores(rubric, task, [_anchor_finalist(state, id, name) for id in ask.submissions], setup)
             for name, setup in setups.items()
         ]
-        told = await await_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
+        told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
-        shown = {name: tuple(shuffle_submissions(ask.submissions, setup)) for name, setup in setups.items()}
+        shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
         return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
 
 
-def _refuse_unreachable_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:
+def _refuse_unreachable_contest_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:
     """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
     gone = next((judge.name for judge in judges if judge.name in failures), None)
     if gone is not None:
@@ -122,7 +124,7 @@ def _refuse_unreachable_judge(ask: PanelQuestion, judges: Sequence[Model], failu
         raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
 
 
-def _note_failure(failures: dict[str, str], name: str) -> Middleware:
+def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middleware:
     """Remember why a judge could not be asked, where another try, or another set-up, may help."""
 
     async def ask_and_note(request: Request, call_next: CallNext) -> Reply:

@@ -20,7 +20,7 @@ from evenhand.contest.events import (
     receive_submission,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestPanels, PanelAnswer, PanelQuestion, UnansweredError
+from evenhand.contest.panels import ContestJudgePanels, PanelAnswer, PanelQuestion, UnansweredError
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
@@ -84,8 +84,8 @@ class Arrivals:
         return self.until is None or moment <= self.until
 
 
-async def play_contest(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress = lambda _: None
+async def advance_contest_phases(
+    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress = lambda _: None
 ) -> None:
     """Play a contest that was created as far as it goes, from wherever its log stands."""
     here = [one for one in come.submissions if come.has(one.at)]
@@ -131,7 +131,7 @@ def _plan_submission_turns(log: ContestLog, wave: Sequence[Submission]) -> Itera
 
 
 async def _judge_submission_turns(
-    log: ContestLog, panels: ContestPanels, turns: Sequence[_SubmissionTurn], tell: TellProgress, total: int
+    log: ContestLog, panels: ContestJudgePanels, turns: Sequence[_SubmissionTurn], tell: TellProgress, total: int
 ) -> None:
     """Judges are asked about all of them at once; what happened is written down in order of arrival.
 
@@ -158,14 +158,14 @@ async def _judge_submission_turns(
 
 
 async def _ask_about_submission(
-    turn: _SubmissionTurn, panels: ContestPanels
+    turn: _SubmissionTurn, panels: ContestJudgePanels
 ) -> tuple[list[PanelAnswer], UnansweredError | None]:
     """The answers about one submission: each tells, by the machine itself, whether there is another question."""
     answers: list[PanelAnswer] = []
     state, asks = turn.state, list(turn.asks)
     while asks:
         try:
-            answered = await panels.answer(state, asks.pop(), _last_event_time(state))
+            answered = await panels.answer_panel_question(state, asks.pop(), _last_event_time(state))
         except UnansweredError as error:
             return answers, error
         answers.append(answered)
@@ -175,12 +175,12 @@ async def _ask_about_submission(
 
 
 async def _play_contest_end(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress, total: int
+    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress, total: int
 ) -> None:
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
     if log.state.phase == "open" and deadline is not None and come.has(deadline):
-        _refuse_unreadable_contest(log.state)
+        _refuse_unreadable_submissions(log.state)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
     await _ask_pending_panels(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
@@ -197,7 +197,7 @@ async def _play_contest_end(
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
 
 
-def _refuse_unreadable_contest(state: ContestState) -> None:
+def _refuse_unreadable_submissions(state: ContestState) -> None:
     """A contest in which no judge gave one answer that can be read says nothing of its submissions: it stays open."""
     entries = state.entries.values()
     said = [check.judgment for entry in entries for check in entry.checks]
@@ -209,13 +209,13 @@ def _refuse_unreadable_contest(state: ContestState) -> None:
 
 
 async def _ask_pending_panels(
-    log: ContestLog, panels: ContestPanels, come: Arrivals, tell: TellProgress, total: int
+    log: ContestLog, panels: ContestJudgePanels, come: Arrivals, tell: TellProgress, total: int
 ) -> None:
     """Answer what the final or a challenge asks, if it asks."""
     for ask in list_pending_effects(log.state):
         if isinstance(ask, (AskHorizontal, AskIndividual)):
             tell(ContestProgress(done=total, total=total, doing="ranked" if ask.panel == "judges" else "resolved"))
-            answered = await panels.answer(log.state, ask, _contest_event_time(log.state, come))
+            answered = await panels.answer_panel_question(log.state, ask, _contest_event_time(log.state, come))
             log.write(answered.event, answered.calls)
 
 

@@ -13,7 +13,7 @@ from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
-from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
 
 MOST_FINALISTS = 3
 RANKED_STATUSES = ("gate_passed", "scored", "below_threshold", "won")
@@ -112,7 +112,7 @@ class FinalistScores:
 
 def score_submission_alone(state: ContestState, entry: ContestEntry) -> Scorecard:
     """The scorecard of a submission on its own; incomplete where judges gave no readable answer."""
-    return _build_submission_scorecards(state, [entry], _group_judgments_by_judge(entry.judgments))[entry.id]
+    return _build_submission_scorecards(state, [entry], _group_contest_judgments(entry.judgments))[entry.id]
 
 
 def score_finalists_together(state: ContestState, judgments: Sequence[Judgment]) -> FinalistScores | None:
@@ -123,10 +123,10 @@ def score_finalists_together(state: ContestState, judgments: Sequence[Judgment])
     dimension side by side, is left out.
     """
     finalists = [state.entries[id] for id in state.finalists]
-    alone = _group_judgments_by_judge([one for entry in finalists for one in entry.judgments])
+    alone = _group_contest_judgments([one for entry in finalists for one in entry.judgments])
     counted: dict[str, list[Judgment]] = {}
     notes = []
-    panel = _group_judgments_by_judge(judgments)
+    panel = _group_contest_judgments(judgments)
     for judge, given in panel.items():
         kept, remarks = _fill_missing_finalist_answers(state, given, alone.get(judge, []))
         notes += [f"{judge}: {one}" for one in remarks]
@@ -162,11 +162,11 @@ def _fill_missing_finalist_answers(
     kept: list[Judgment] = []
     notes = []
     for dimension in state.dimensions.criteria:
-        side_by_side = _select_complete_answers(said, dimension.id, state.finalists)
+        side_by_side = _select_finalist_answers(said, dimension.id, state.finalists)
         if side_by_side:
             kept += side_by_side
             continue
-        each_alone = _select_complete_answers(alone, dimension.id, state.finalists)
+        each_alone = _select_finalist_answers(alone, dimension.id, state.finalists)
         if not each_alone:
             return None, [f"not counted: {dimension.id} was not answered for every finalist"]
         kept += each_alone
@@ -176,7 +176,7 @@ def _fill_missing_finalist_answers(
     return kept, notes
 
 
-def _select_complete_answers(judgments: Iterable[Judgment], dimension: str, ids: Sequence[str]) -> list[Judgment]:
+def _select_finalist_answers(judgments: Iterable[Judgment], dimension: str, ids: Sequence[str]) -> list[Judgment]:
     """The answers on one dimension for all of some submissions, or none of them."""
     found = {one.output: one for one in judgments if one.criterion == dimension and isinstance(one.score, Scored)}
     return [found[id] for id in ids] if found.keys() >= set(ids) else []
@@ -190,7 +190,7 @@ def _build_submission_scorecards(
     task, rubric = state.required_task, state.dimensions
     answers = {judge: _collect_submission_answers(judgments, ids) for judge, judgments in said.items()}
     if len(answers) == 1:
-        return {card.id: card for own in answers.values() for card in score_outputs(rubric, own).scorecards}
+        return {card.id: card for own in answers.values() for card in score_outputs_by_rubric(rubric, own).scorecards}
     weights = {judge: task.weights.get(judge, Fraction(1)) for judge in answers}
     reviews = [Review(judge=judge, outputs=own, weight=weights[judge]) for judge, own in answers.items()]
     scores = score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
@@ -204,7 +204,7 @@ def _collect_submission_answers(judgments: Iterable[Judgment], ids: Iterable[str
     return tuple(Answers(id=id, scores=scores) for id, scores in by_output.items() if scores)
 
 
-def _group_judgments_by_judge(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
+def _group_contest_judgments(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:
     said: dict[str, list[Judgment]] = {}
     for one in judgments:
         said.setdefault(one.judge, []).append(one)
@@ -251,7 +251,7 @@ def acceptance_criterion_ids(acceptance: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"criterion-{number}" for number in range(1, len(acceptance) + 1))
 
 
-def is_gate_passed(criteria: Sequence[AcceptanceCriterion]) -> bool | None:
+def is_submission_gate_passed(criteria: Sequence[AcceptanceCriterion]) -> bool | None:
     """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
     if any(one.met is False for one in criteria):
         return False

@@ -17,13 +17,13 @@ from evenhand.contest.task import (
     normalize_author_name,
     parse_contest_moment,
 )
-from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word
+from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_fault
 from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
 from evenhand.evals.output_data import refuse_unknown_fields
 from evenhand.files.fields import is_null_node
 from evenhand.files.parsing import parse_json_tree, parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
-from evenhand.wording import describe_json_type
+from evenhand.wording import word_json_type
 
 
 def load_submissions(path: Path) -> tuple[Submission, ...]:
@@ -112,7 +112,11 @@ def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmiss
     if ending == ".json":
         text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
         given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
-        return [] if given is None else _locate_submission(given, str(file), faults, partial(_line_of_json_path, text))
+        return (
+            []
+            if given is None
+            else _locate_submission(given, str(file), faults, partial(_submission_line_of_path, text))
+        )
     if ending == ".jsonl":
         objects = read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
         return [one for where, given in objects for one in _locate_submission(given, where, faults)]
@@ -142,7 +146,7 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
     return _locate_submission(given, str(file), faults, parts.line)
 
 
-def _line_of_json_path(text: str, path: FaultPath) -> int:
+def _submission_line_of_path(text: str, path: FaultPath) -> int:
     tree = parse_json_tree(text, lenient=True) if len(text) <= LONGEST_LOCATED else None
     return find_node_line(tree, path) if tree else 1
 
@@ -200,7 +204,7 @@ class SubmissionFields:
             self.faults.append(Fault(f"{name} is missing", "", (name,)))
         else:
             hint = "put it in quotes" if isinstance(value, (int, float)) else ""
-            self.faults.append(Fault(f"{name} must be text, got {describe_json_type(value)}", hint, (name,)))
+            self.faults.append(Fault(f"{name} must be text, got {word_json_type(value)}", hint, (name,)))
         return None
 
     def name(self, name: str) -> str | None:
@@ -243,7 +247,7 @@ def parse_submission_object(text: str, where: str, example: str, faults: list[Fa
     if isinstance(value, Fault):
         faults.append(replace(value, where=where))
     else:
-        faults.append(Fault(f"expected an object, got {describe_json_type(value)}", f"as in {example}", where=where))
+        faults.append(Fault(f"expected an object, got {word_json_type(value)}", f"as in {example}", where=where))
     return None
 
 
@@ -284,7 +288,7 @@ def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
     if broken:
         lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
         keys = [(key["key"].strip(), number) for key, number in lines if key]
-    if not any(suggest_close_word(key[:40], known) for key, _ in keys):
+    if not any(suggest_close_word_in_fault(key[:40], known) for key, _ in keys):
         return FrontMatterText(text=text)
     faults = sorted([*broken, *_find_unknown_front_matter(keys, known)], key=lambda fault: int(fault.where[1:]))
     return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))
@@ -301,7 +305,7 @@ def _find_unknown_front_matter(keys: Collection[tuple[str, int]], known: Collect
     sure = any(key.lower() in known for key, _ in keys)  # Else it may be text that only looks like front matter.
     for key, line in keys:
         if key not in known:
-            near = suggest_close_word(key[:40], known)
+            near = suggest_close_word_in_fault(key[:40], known)
             hint = near if near and sure else f"{near or 'known: ' + ', '.join(known)}; {FRONT_MATTER_AS_TEXT}"
             yield Fault(f"unknown field {key[:60]!r}", hint, where=f":{line}")
 

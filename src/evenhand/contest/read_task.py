@@ -22,7 +22,7 @@ from evenhand.errors import ContestError, Fault, FaultPath, RubricError
 from evenhand.evals.json_lines import explain_unstorable_text
 from evenhand.evals.judge_list import read_judges
 from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
-from evenhand.files.methods import apply_rubric_environment, load_method
+from evenhand.files.methods import apply_rubric_file_environment, load_method
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import read_rubric
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, find_node_line
@@ -54,12 +54,12 @@ def load_task(path: Path, environ: AnyMapping[str, str]) -> tuple[Task, str]:
     if not isinstance(tree, MappingNode):
         what = f"a task file is a mapping, got {describe_node(tree)}"
         raise ContestError(Fault(what, "as in description: …", where=f"{path}:{tree.line}"))
-    if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_texts(tree)]:
+    if unkept := [Fault(why, where=f"{path}:{line}") for line, why in _find_unstorable_task_texts(tree)]:
         raise ContestError(*unkept)
     return _TaskReader(tree, path, environ).task(), source
 
 
-def _find_unstorable_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
+def _find_unstorable_task_texts(tree: TreeNode) -> Iterator[tuple[int, str]]:
     """The lines of texts that no file or database can hold, and why."""
     waiting: list[TreeNode] = [tree]
     while waiting:
@@ -193,7 +193,7 @@ def read_contest_dimensions(
         method, criteria = ScalarNode("method", node.line), ScalarNode("criteria", node.line)
         tree = MappingNode(node.line, [(method, ScalarNode(CONTEST_METHOD, node.line)), (criteria, entries)])
         try:
-            rubric = apply_rubric_environment(read_rubric(tree, name, folder), environ)
+            rubric = apply_rubric_file_environment(read_rubric(tree, name, folder), environ)
         except RubricError as error:
             # What is said of the list as a whole is found below, as far as it is true although an entry is wrong.
             faults += [_move_fault_to_dimensions(one) for one in error.faults if one.where or one.path != ("criteria",)]
@@ -262,7 +262,7 @@ JUDGE_NAME_EXAMPLE = "as in openai/NAME"
 
 def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tuple[tuple[str, ...], dict[str, Fraction]]:
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
-    if not _is_judge_named(fields, "judges"):
+    if not _is_contest_judge_named(fields, "judges"):
         return (), {}
     found = read_judges(fields, tree, path)
     for name, weight in found.weights.items():
@@ -274,7 +274,7 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
 
 def read_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     """The name, or the names, under `challenge_judges`."""
-    if not _is_judge_named(fields, "challenge_judges"):
+    if not _is_contest_judge_named(fields, "challenge_judges"):
         return ()
     node = fields.node("challenge_judges")
     if isinstance(node, ScalarNode):
@@ -289,7 +289,7 @@ def read_challenge_judges(fields: FieldReader) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _is_judge_named(fields: FieldReader, name: str) -> bool:
+def _is_contest_judge_named(fields: FieldReader, name: str) -> bool:
     """Whether somebody is named; a name that is empty is a fault."""
     node = fields.node(name)
     if isinstance(node, ScalarNode) and (is_null_node(node) or not node.text.strip()):

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 HIDDEN_EVENT_FIELDS = ("judgments", "suggestions")  # What of an event would tell scores, or advice to others.
 
 
-def contest_json(events: Sequence[ContestEvent]) -> Json:
+def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
     """A contest as its log has it: where it stands, every submission, what happened and what was wanted."""
     state = ContestState()
     effects: list[tuple[ContestEffect, int, ContestEvent]] = []
@@ -54,7 +54,7 @@ def contest_json(events: Sequence[ContestEvent]) -> Json:
         ],
         "submissions": [_submission_record_json(state, entry) for entry in state.entries.values()],
         "events": [
-            {"number": number, **_without_keys(contest_event_json(event), hidden)}
+            {"number": number, **_contest_data_without(contest_event_json(event), hidden)}
             for number, event in enumerate(events)
         ],
         "effects": [_effect_record_json(state, *one) for one in effects],
@@ -69,14 +69,14 @@ def _submission_record_json(state: ContestState, entry: ContestEntry) -> Json:
     return {**view_submission(state, entry.id), "at": sent.at.isoformat(), "revises": sent.revises, "why": why}
 
 
-def _without_keys(data: Json, names: Sequence[str]) -> Json:
+def _contest_data_without(data: Json, names: Sequence[str]) -> Json:
     return {name: value for name, value in data.items() if name not in names}
 
 
 def _effect_record_json(state: ContestState, effect: ContestEffect, number: int, event: ContestEvent) -> Json:
     """Who is in the final is hidden as long as the scores that put them there."""
     hidden = ("submissions",) if isinstance(effect, AskHorizontal) and not state.revealed else ()
-    return {"after": number, "at": event.at.isoformat(), **_without_keys(contest_effect_json(effect), hidden)}
+    return {"after": number, "at": event.at.isoformat(), **_contest_data_without(contest_effect_json(effect), hidden)}
 
 
 DECISION_JSON = Codec()
@@ -112,7 +112,7 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     unjudged = sum(entry.status == "unjudged" for entry in earlier)
     before = f" Of {judged} judged before it none did." if judged else ""
     before += f" {unjudged} before it could not be judged." if unjudged else ""
-    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_format_submission_score(card)}.{before}"
+    why = f"{winner} is the first to reach {format_fraction(PASSING_SCORE)}: {_contest_submission_score(card)}.{before}"
     passing = [Fraction(1 if one.exact >= PASSING_SCORE else -1) for one in card.reviews or () if one.exact is not None]
     sure = _describe_panel_majority(passing, "put it at 60 or more")
     return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
@@ -120,9 +120,9 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
 
 def _explain_only_finalist(state: ContestState, winner: str) -> ContestDecision:
     card = score_submission_alone(state, state.entries[winner])
-    score = f"{_format_submission_score(card)}, not compared"
+    score = f"{_contest_submission_score(card)}, not compared"
     why = f"{winner} is the only one with every dimension at band C or above: {score}."
-    outcome = _describe_challenge_outcome(state)
+    outcome = _contest_challenge_outcome(state)
     return ContestDecision(winner=winner, why=(why, *outcome), how_sure=("nobody was compared with it",))
 
 
@@ -137,9 +137,9 @@ def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDeci
     why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
-    why += _describe_challenge_outcome(state)
+    why += _contest_challenge_outcome(state)
     why += [f"{note}." for note in (compared.notes if compared else ())]
-    sure = [_compare_finalists_by_dimension(state, cards, winner, second), _compare_with_scores_alone(alone, winner)]
+    sure = [_compare_finalists_by_dimension(state, cards, winner, second), _compare_finalists_alone(alone, winner)]
     sure.append(_describe_panel_majority(_winner_leads_by_judge(cards, winner, second), f"put it ahead of {second}"))
     return ContestDecision(winner=winner, why=tuple(why), how_sure=tuple(sure))
 
@@ -150,10 +150,10 @@ def _describe_winner_lead(cards: Mapping[str, Scorecard], winner: str, second: s
     assert next_ is not None
     lead = first - next_
     shown = "less than 0.01" if 0 < lead < Fraction(1, 200) else format_fraction(lead, 2)
-    return f"{_format_submission_score(cards[winner])}, {shown} ahead of {second}"
+    return f"{_contest_submission_score(cards[winner])}, {shown} ahead of {second}"
 
 
-def _describe_challenge_outcome(state: ContestState) -> list[str]:
+def _contest_challenge_outcome(state: ContestState) -> list[str]:
     """Who doubted the ranking, and what came of it."""
     if state.challenge is None:
         return []
@@ -198,17 +198,17 @@ def _compare_finalists_by_dimension(
     return f"ahead of {second} on {ahead} of {len(gaps)} dimensions{than}"
 
 
-def _compare_with_scores_alone(alone: Mapping[str, Scorecard], winner: str) -> str:
+def _compare_finalists_alone(alone: Mapping[str, Scorecard], winner: str) -> str:
     """Whether the finalists stood in the same order alone."""
     scores = {id: card.exact for id, card in alone.items() if card.exact is not None}
     others = {id: score for id, score in scores.items() if id != winner}
     best = max(others, key=lambda id: others[id])
-    own = _format_submission_score(alone[winner])
+    own = _contest_submission_score(alone[winner])
     if others[best] < scores[winner]:
         return f"alone it was the best of the finalists too: {own}"
     if others[best] == scores[winner]:
         return f"alone it was equal to {best}: {own}"
-    return f"alone {best} was better: {_format_submission_score(alone[best])} to {own}"
+    return f"alone {best} was better: {_contest_submission_score(alone[best])} to {own}"
 
 
 def _winner_leads_by_judge(cards: Mapping[str, Scorecard], winner: str, second: str) -> list[Fraction]:
@@ -232,5 +232,5 @@ def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:
     return f"{told}; between equals a majority so clear comes up in {format_fraction(chance * 100, 0)} % of contests"
 
 
-def _format_submission_score(card: Scorecard) -> str:
+def _contest_submission_score(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals)

@@ -153,12 +153,14 @@ def list_allowed_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[
     return tuple(moves.get(phase, {}))
 
 
-def draw_contest_diagram(mode: ContestMode) -> str:
+def contest_phase_diagram(mode: ContestMode) -> str:
     """The machine of a mode as a Mermaid state diagram, an arrow for each pair of phases."""
-    return "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _draw_phase_arrows(MOVES_BY_MODE[mode]))]) + "\n"
+    return (
+        "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _contest_phase_arrows(MOVES_BY_MODE[mode]))]) + "\n"
+    )
 
 
-def _draw_phase_arrows(moves: PhaseMoves) -> Iterator[str]:
+def _contest_phase_arrows(moves: PhaseMoves) -> Iterator[str]:
     for phase in CONTEST_PHASES:
         kinds = moves.get(phase)
         if kinds == {}:

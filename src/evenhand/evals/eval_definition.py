@@ -88,13 +88,13 @@ class Eval:
 
 def check_eval_samples(eval: Eval) -> SampleCounts:
     """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
-    own = [Fault(why, where="assertions") for why in _find_unknown_checks(eval.assertions, eval.folder)]
+    own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(eval.assertions, eval.folder)]
     if own:
         raise EvalError(*own)
     seen = _SampleFindings()
     counted = count_samples(eval.samples, lambda sample, faults: _check_sample_assertions(eval, sample, faults, seen))
     _refuse_missing_variant_outputs(eval, counted)
-    mixed = _describe_mixed_layers(seen.layers) if len(seen.layers) > 1 else ""
+    mixed = _describe_mixed_eval_layers(seen.layers) if len(seen.layers) > 1 else ""
     return replace(counted, questions=tuple(sorted(seen.questions)), mixed=mixed)
 
 
@@ -106,7 +106,7 @@ class _SampleFindings:
     layers: dict[frozenset[str], str] = field(default_factory=dict)
 
 
-def _describe_mixed_layers(layers: Mapping[frozenset[str], str]) -> str:
+def _describe_mixed_eval_layers(layers: Mapping[frozenset[str], str]) -> str:
     told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(layers.items())[:2]]
     return f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
 
@@ -116,7 +116,7 @@ def _check_sample_assertions(eval: Eval, sample: EvalSample, faults: list[Fault]
     if sample.assertions is not None:
         told = len(faults)
         own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
-        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_checks(own, eval.folder)]
+        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_eval_checks(own, eval.folder)]
         seen.questions |= {leaf.kind for leaf in list_outside_assertions(own) if leaf.kind in JUDGE_QUESTIONS}
         if len(faults) > told:
             return
@@ -135,17 +135,17 @@ def _unscorable_sample_fault(eval: Eval) -> Fault:
     )
 
 
-def _find_unknown_checks(assertions: Sequence[AnyAssertion], folder: Path) -> list[str]:
+def _find_unknown_eval_checks(assertions: Sequence[AnyAssertion], folder: Path) -> list[str]:
     """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
     return [
         why
         for leaf in list_outside_assertions(assertions)
-        if leaf.kind == "custom" and (why := _explain_unknown_check(leaf, folder))
+        if leaf.kind == "custom" and (why := _explain_unknown_eval_check(leaf, folder))
     ]
 
 
 @cache
-def _explain_unknown_check(leaf: Assertion, folder: Path) -> str:
+def _explain_unknown_eval_check(leaf: Assertion, folder: Path) -> str:
     return explain_unrunnable_custom(leaf, folder)
 
 

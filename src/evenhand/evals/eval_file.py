@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evenhand.assertions.reading import read_assertions
-from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word
+from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
 from evenhand.evals.eval_definition import DEFAULT_TAG, KEEP_CHOICES, LAYERS, Eval
 from evenhand.evals.judge_list import read_judges
 from evenhand.evals.sample import SINGLE_VARIANT
@@ -20,7 +20,7 @@ from evenhand.evals.samples import SampleSource, open_samples
 from evenhand.evals.variants.variant import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.fields import FieldReader, describe_node, read_node_number
-from evenhand.files.methods import apply_rubric_environment
+from evenhand.files.methods import apply_rubric_file_environment
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric, read_rubric
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
@@ -124,7 +124,9 @@ class _EvalReader:
         name = fields.text("name") or self.path.stem
         control = fields.text("control") or next(iter(variants), "")
         if variants and control not in variants:
-            fields.fault(f"control {control!r} is not a variant", suggest_known_word(control, variants), "control")
+            fields.fault(
+                f"control {control!r} is not a variant", suggest_known_word_in_fault(control, variants), "control"
+            )
         repeats = fields.integer("repeats")
         repeats = 1 if repeats is None else repeats
         if repeats < 1:
@@ -178,7 +180,7 @@ class _EvalReader:
                     Fault(f"a rubric is a name, a file or a mapping, got {describe_node(node)}", "", path)
                 )
                 return None
-            return apply_rubric_environment(rubric, self.environ)
+            return apply_rubric_file_environment(rubric, self.environ)
         except RubricError as error:
             self.faults += error.within(*path).faults
             return None
@@ -224,7 +226,9 @@ class _EvalReader:
         ]
         for name, path in names:
             if name not in GUARDS:
-                self.faults.append(Fault(f"no guard is called {name!r}", suggest_known_word(name, GUARDS), path))
+                self.faults.append(
+                    Fault(f"no guard is called {name!r}", suggest_known_word_in_fault(name, GUARDS), path)
+                )
         return tuple(name for name in GUARDS if name in dict(names)), False
 
     def _read_guard_actions(self) -> tuple[tuple[str, ...], bool]:
@@ -232,10 +236,12 @@ class _EvalReader:
         for name, node, path in self.fields.pairs("guards"):
             word = node.text if isinstance(node, ScalarNode) else ""
             if name not in GUARDS:
-                self.faults.append(Fault(f"no guard is called {name!r}", suggest_known_word(name, GUARDS), path))
+                self.faults.append(
+                    Fault(f"no guard is called {name!r}", suggest_known_word_in_fault(name, GUARDS), path)
+                )
             elif word not in GUARD_ACTIONS[name]:
                 self.faults.append(
-                    Fault(f"{name} cannot be {word!r}", suggest_known_word(word, GUARD_ACTIONS[name]), path)
+                    Fault(f"{name} cannot be {word!r}", suggest_known_word_in_fault(word, GUARD_ACTIONS[name]), path)
                 )
             chosen[name] = word
         on = tuple(name for name in GUARDS if chosen.get(name, "") != "off")
@@ -248,11 +254,11 @@ class _EvalReader:
             value = read_node_number(node)
             if name not in known:
                 self.faults.append(
-                    Fault(f"a gate on {name!r}, which nothing measures", suggest_known_word(name, known), path)
+                    Fault(f"a gate on {name!r}, which nothing measures", suggest_known_word_in_fault(name, known), path)
                 )
             elif isinstance(value, str):
                 self.faults.append(Fault(f"the gate on {name} {value}", "", path))
-            elif why := _explain_ungateable(name, rubrics):
+            elif why := _explain_ungateable_eval(name, rubrics):
                 self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
@@ -283,7 +289,7 @@ class _EvalReader:
             return None
 
 
-def _explain_ungateable(name: str, rubrics: AnyMapping[str, Rubric]) -> str:
+def _explain_ungateable_eval(name: str, rubrics: AnyMapping[str, Rubric]) -> str:
     """Why there can be no mean to hold a gate against; empty where there can."""
     if name in ("judge", "score") and not rubrics:
         return "there is no rubric"

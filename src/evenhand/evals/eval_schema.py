@@ -53,19 +53,19 @@ def _eval_properties() -> Json:
         "rubric": {**rubric, "description": "For samples without a rubric of their tag."},
         "rubrics": {"type": "object", "additionalProperties": rubric, "description": "By tag of the sample."},
         "assertions": {"$ref": "#/$defs/assertions"},
-        "judges": {"anyOf": [_TEXT_SCHEMA, {"type": "array", "items": _TEXT_SCHEMA}, _map_schema(_NUMBER_SCHEMA)]},
-        "how": _object_schema(_judge_options_schema()),
+        "judges": {"anyOf": [_TEXT_SCHEMA, {"type": "array", "items": _TEXT_SCHEMA}, _eval_map_schema(_NUMBER_SCHEMA)]},
+        "how": _eval_object_schema(_judge_options_schema()),
         "guards": _guards_schema(),
         "repeats": _COUNT_SCHEMA,
         "gates": {
-            **_map_schema(_NUMBER_SCHEMA),
+            **_eval_map_schema(_NUMBER_SCHEMA),
             "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
         },
         "smallest_effect": {**_ABOVE_0_SCHEMA, "default": 0.5},
         "budget": {
             "anyOf": [
                 _NUMBER_SCHEMA,
-                _object_schema({"money": _NUMBER_SCHEMA, "tokens": {"type": "integer", "minimum": 0}}),
+                _eval_object_schema({"money": _NUMBER_SCHEMA, "tokens": {"type": "integer", "minimum": 0}}),
             ]
         },
         "concurrency": {**_COUNT_SCHEMA, "default": 50},
@@ -94,24 +94,24 @@ def _judge_options_schema() -> Json:
 
 def _guards_schema() -> Json:
     actions = {name: {"enum": list(words)} for name, words in GUARD_ACTIONS.items()}
-    return {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_ACTIONS)}}, _object_schema(actions)]}
+    return {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_ACTIONS)}}, _eval_object_schema(actions)]}
 
 
 def _variant_schema() -> Json:
-    message = _object_schema(
+    message = _eval_object_schema(
         {"role": {"enum": ["system", "user", "assistant"]}, "text": _TEXT_SCHEMA, "content": _TEXT_SCHEMA}, ["role"]
     )
     prompt = {
         "anyOf": [
             _TEXT_SCHEMA,
-            _object_schema({"file": _TEXT_SCHEMA}, ["file"]),
+            _eval_object_schema({"file": _TEXT_SCHEMA}, ["file"]),
             {"type": "array", "items": message, "minItems": 1},
         ]
     }
-    address = _object_schema(
+    address = _eval_object_schema(
         {
             "url": _TEXT_SCHEMA,
-            "headers": _map_schema(_TEXT_SCHEMA),
+            "headers": _eval_map_schema(_TEXT_SCHEMA),
             "method": {"enum": ["POST", "PUT"]},
             "body": {},
             "field": _TEXT_SCHEMA,
@@ -134,15 +134,15 @@ def _variant_schema() -> Json:
         "seconds": _ABOVE_0_SCHEMA,
     }
     one_kind = {"not": {"anyOf": [{"required": [a, b]} for a in VARIANT_KINDS for b in VARIANT_KINDS if a < b]}}
-    return {"anyOf": [{"type": "null"}, {**_object_schema(fields), **one_kind}]}
+    return {"anyOf": [{"type": "null"}, {**_eval_object_schema(fields), **one_kind}]}
 
 
 def _samples_schema() -> Json:
-    file = _object_schema(
+    file = _eval_object_schema(
         {
             "file": _TEXT_SCHEMA,
             "format": {"enum": ["csv", "json", "jsonl", "parquet"]},
-            "fields": _map_schema(_TEXT_SCHEMA),
+            "fields": _eval_map_schema(_TEXT_SCHEMA),
         },
         ["file"],
     )
@@ -150,11 +150,11 @@ def _samples_schema() -> Json:
         "samples": {
             "anyOf": [_TEXT_SCHEMA, file, {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/sample"}}]
         },
-        "sample": _object_schema(_sample_fields_schema()),
+        "sample": _eval_object_schema(_sample_fields_schema()),
         "made": {
             "anyOf": [
                 {"type": ["string", "number", "boolean"]},
-                _object_schema({"text": {}, **_output_facts_schema()}, ["text"]),
+                _eval_object_schema({"text": {}, **_output_facts_schema()}, ["text"]),
             ]
         },
     }
@@ -179,7 +179,7 @@ def _sample_fields_schema() -> Json:
 
 
 def _output_facts_schema() -> Json:
-    call = _object_schema({"name": _TEXT_SCHEMA, "input": {}, "output": {}}, ["name"])
+    call = _eval_object_schema({"name": _TEXT_SCHEMA, "input": {}, "output": {}}, ["name"])
     return {
         "trace": {"type": ["array", "null"], "items": call},
         "cost": {"type": ["number", "string", "null"]},
@@ -189,10 +189,10 @@ def _output_facts_schema() -> Json:
     }
 
 
-def _map_schema(values: Json) -> Json:
+def _eval_map_schema(values: Json) -> Json:
     return {"type": "object", "additionalProperties": values}
 
 
-def _object_schema(properties: Json, required: list[str] | None = None) -> Json:
+def _eval_object_schema(properties: Json, required: list[str] | None = None) -> Json:
     more = {"required": required} if required else {}
     return {"type": "object", "properties": properties, "additionalProperties": False, **more}

@@ -91,18 +91,18 @@ def parse_sample_json(source: str | bytes) -> object:
     return value
 
 
-def _parse_finite_float(text: str) -> float:
+def _parse_sample_float(text: str) -> float:
     value = float(text)
     if math.isinf(value):
         raise ValueError(f"the number {text[:20]} is too large")
     return value
 
 
-def _refuse_json_constant(word: str) -> NoReturn:
+def _refuse_constant_in_sample(word: str) -> NoReturn:
     raise ValueError(f"not valid JSON: {word} is not a number in JSON")
 
 
-def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _refuse_duplicate_sample_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
@@ -112,7 +112,9 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
 
 
 _decode_json = json.JSONDecoder(
-    parse_float=_parse_finite_float, parse_constant=_refuse_json_constant, object_pairs_hook=_refuse_duplicate_keys
+    parse_float=_parse_sample_float,
+    parse_constant=_refuse_constant_in_sample,
+    object_pairs_hook=_refuse_duplicate_sample_keys,
 ).decode
 
 LONGEST_LINE = 10_000_000

@@ -30,11 +30,11 @@ def read_judges(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJudges:
     """Those under `judges` in the file at `path`, or in the file that is named there; else the embedded one."""
     node = fields.node("judges")
     if isinstance(node, ScalarNode) and node.text.endswith(JUDGE_FILE_ENDINGS):
-        return _read_judges_file(path.parent / node.text, fields.faults)
-    return _read_judges_field(fields, tree, path)
+        return _read_eval_judges_file(path.parent / node.text, fields.faults)
+    return _read_eval_judges_field(fields, tree, path)
 
 
-def _read_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
+def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     """The judges of a file with lines of its own."""
     try:
         tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
@@ -44,12 +44,12 @@ def _read_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     fields = FieldReader(tree, ("judges",), [])
     if "judges" not in fields and not fields.faults:
         fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
-    found = _read_judges_field(fields, tree, path)
+    found = _read_eval_judges_field(fields, tree, path)
     faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
     return found
 
 
-def _read_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJudges:
+def _read_eval_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJudges:
     node = fields.node("judges")
     if node is None:
         return EvalJudges(names=(EMBEDDED,))
@@ -58,7 +58,7 @@ def _read_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJ
     if isinstance(node, ScalarNode):
         names = [node.text]
     elif isinstance(node, MappingNode):
-        weights = {name: _read_judge_weight(fields, name, entry) for name, entry, _ in fields.pairs("judges")}
+        weights = {name: _read_eval_judge_weight(fields, name, entry) for name, entry, _ in fields.pairs("judges")}
         names = list(weights)
     else:
         for entry, place in fields.items("judges"):
@@ -72,7 +72,7 @@ def _read_judges_field(fields: FieldReader, tree: TreeNode, path: Path) -> EvalJ
     return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, weights=weights)
 
 
-def _read_judge_weight(fields: FieldReader, name: str, node: TreeNode) -> Fraction:
+def _read_eval_judge_weight(fields: FieldReader, name: str, node: TreeNode) -> Fraction:
     value = read_node_number(node)
     if isinstance(value, str):
         fields.fault(f"the weight of {name} {value}", "", "judges", name)

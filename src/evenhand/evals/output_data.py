@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
-from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word
+from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in_fault
 from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
 from evenhand.model.sample import ToolCall, VariantOutput
-from evenhand.wording import describe_json_type
+from evenhand.wording import word_json_type
 
 OUTPUT_FACTS = ("trace", "cost", "latency_ms", "turns", "author")
 OUTPUT_VALUE_FIELDS = frozenset(("text", "output", *OUTPUT_FACTS))
@@ -33,7 +33,7 @@ def read_output_value(
         return VariantOutput(text=str(value), author=author)
     if not isinstance(value, dict):
         hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
-        what = f"{_sample_field_name(path)} must be a text or an object with a text, got {describe_json_type(value)}"
+        what = f"{_sample_field_name(path)} must be a text or an object with a text, got {word_json_type(value)}"
         faults.append(Fault(what, hint, path))
         return None
     refuse_unknown_fields(value, OUTPUT_VALUE_FIELDS, path, faults)
@@ -52,7 +52,7 @@ def read_output_facts(
         faults.append(Fault(f"{_sample_field_name(path)} has a text and an output", "keep one of them", path))
     text = other if text is None else text
     if not isinstance(text, str):
-        what = "has no text" if text is None else f"has a text that is {describe_json_type(text)}"
+        what = "has no text" if text is None else f"has a text that is {word_json_type(text)}"
         faults.append(Fault(f"{_sample_field_name(path)} {what}", "leave the output out where there is none", path))
         return None
     made = VariantOutput(
@@ -61,17 +61,17 @@ def read_output_facts(
         cost=_read_output_number(facts, "cost", path, faults),
         latency_ms=_read_latency_ms(facts, path, faults),
         turns=_read_turns(facts, path, faults),
-        author=read_output_author(facts.get("author"), (*path, "author"), faults) or author,
+        author=read_sample_output_author(facts.get("author"), (*path, "author"), faults) or author,
     )
     return made if len(faults) == before else None
 
 
-def read_output_author(value: object, path: FaultPath, faults: list[Fault]) -> str | None:
+def read_sample_output_author(value: object, path: FaultPath, faults: list[Fault]) -> str | None:
     """The name of the model that wrote an output."""
     if value is None or (isinstance(value, str) and value.strip()):
         return value
     faults.append(
-        Fault(f"{_sample_field_name(path)} must be the name of a model, got {describe_json_type(value)}", path=path)
+        Fault(f"{_sample_field_name(path)} must be the name of a model, got {word_json_type(value)}", path=path)
     )
     return None
 
@@ -81,7 +81,7 @@ def read_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tupl
     if value is None:
         return None
     if not isinstance(value, (list, tuple)) or len(value) > _MOST_TOOL_CALLS:
-        what = f"must be a list of at most {_MOST_TOOL_CALLS:,} tool calls, got {describe_json_type(value)}"
+        what = f"must be a list of at most {_MOST_TOOL_CALLS:,} tool calls, got {word_json_type(value)}"
         faults.append(
             Fault(f"{_sample_field_name(path)} {what}", "as in [{name: search, input: Berlin, output: …}]", path)
         )
@@ -93,10 +93,7 @@ def _read_tool_call(value: object, path: FaultPath, faults: list[Fault]) -> Tool
     if not isinstance(value, dict):
         faults.append(
             Fault(
-                (
-                    f"{_sample_field_name(path)} must be an object with the name of a tool, got "
-                    f"{describe_json_type(value)}"
-                ),
+                (f"{_sample_field_name(path)} must be an object with the name of a tool, got {word_json_type(value)}"),
                 path=path,
             )
         )
@@ -114,9 +111,9 @@ def _read_output_number(
     value = facts.get(field)
     if value is None:
         return None
-    number = _parse_written_decimal(value)
+    number = _parse_sample_decimal(value)
     if number is None or not 0 <= number <= _LARGEST_NUMBER:
-        shown = repr(value)[:40] if isinstance(value, (str, int, float)) else describe_json_type(value)
+        shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_json_type(value)
         where = (*path, field)
         faults.append(Fault(f"{_sample_field_name(where)} must be a number from 0 up, got {shown}", path=where))
         return None
@@ -138,7 +135,7 @@ def _read_turns(facts: Mapping[str, object], path: FaultPath, faults: list[Fault
     return None if number is None else int(number)
 
 
-def _parse_written_decimal(value: object) -> Decimal | None:
+def _parse_sample_decimal(value: object) -> Decimal | None:
     """The number that a value is or is written as; a float is taken as the shortest text that gives it."""
     if isinstance(value, bool):
         return None
@@ -158,7 +155,7 @@ def refuse_unknown_fields(
         return
     for field in [field for field in value if field not in known][:10]:
         place = f" in {_sample_field_name(path)}" if path else ""
-        hint = suggest_known_word(str(field)[:40], known) + advice
+        hint = suggest_known_word_in_fault(str(field)[:40], known) + advice
         faults.append(Fault(f"unknown field {str(field)[:60]!r}{place}", hint, (*path, str(field))))
 
 

@@ -54,7 +54,7 @@ class EvalSample:
     def digest(self) -> str:
         """A name for all that can change what is made of the sample and how it is judged; its cluster cannot."""
         messages = [(message["role"], message["text"]) for message in self.messages]
-        outputs = [(name, _output_identity(made)) for name, made in self.outputs.items()]
+        outputs = [(name, _sample_output_identity(made)) for name, made in self.outputs.items()]
         known = (self.id, self.input, messages, self.reference, self.context, self.tags, self.assertions)
         return hashlib.sha256(_encode_sample_json((*known, dict(self.metadata), outputs)).encode()).hexdigest()
 
@@ -80,16 +80,16 @@ def read_output_json(data: object) -> VariantOutput:
     return OUTPUT_JSON.from_json(VariantOutput, data)
 
 
-def output_file_json(made: VariantOutput) -> dict[str, object]:
+def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
     """An output as plain data in the form of a sample file; what was not measured is left out."""
     return {name: value for name, value in write_output_json(made).items() if value is not None}
 
 
-_SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(output_file_json)})
+_SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(sample_file_output_json)})
 
 
-def _output_identity(made: VariantOutput) -> object:
-    content = output_file_json(made)
+def _sample_output_identity(made: VariantOutput) -> object:
+    content = sample_file_output_json(made)
     return content if len(content) > 1 else made.text
 
 

@@ -11,16 +11,16 @@ from evenhand.errors import Fault, FaultPath
 from evenhand.evals.json_lines import explain_unstorable_value
 from evenhand.evals.output_data import (
     OUTPUT_FACTS,
-    read_output_author,
     read_output_facts,
     read_output_value,
+    read_sample_output_author,
     refuse_unknown_fields,
 )
 from evenhand.evals.sample import MESSAGE_ROLES, SINGLE_VARIANT, EvalSample, join_sample_messages
 from evenhand.files.fields import is_null_node
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.sample import VariantOutput
-from evenhand.wording import describe_json_type
+from evenhand.wording import word_json_type
 
 SAMPLE_FIELDS = frozenset(
     (
@@ -39,9 +39,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalS
     before = len(faults)
     if not isinstance(entry, dict):
         faults.append(
-            Fault(
-                f"a sample is an object with fields, got {describe_json_type(entry)}", 'as in {"input": …, "output": …}'
-            )
+            Fault(f"a sample is an object with fields, got {word_json_type(entry)}", 'as in {"input": …, "output": …}')
         )
         return None
     if not entry.keys() <= SAMPLE_FIELDS:
@@ -59,7 +57,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalS
     tags = () if tags is None else _read_sample_tags(tags, faults)
     cluster = None if cluster is None else _read_sample_name(cluster, "cluster", faults)
     if metadata is not None and not isinstance(metadata, dict):
-        faults.append(Fault(f"metadata must be an object, got {describe_json_type(metadata)}", path=("metadata",)))
+        faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
     if len(faults) > before:
         return None
     return EvalSample(
@@ -85,7 +83,7 @@ def _read_sample_text(value: object, field: str, faults: list[Fault]) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
-    faults.append(Fault(f"{field} must be text, got {describe_json_type(value)}", hint, (field,)))
+    faults.append(Fault(f"{field} must be text, got {word_json_type(value)}", hint, (field,)))
     return ""
 
 
@@ -114,7 +112,7 @@ def _read_sample_input(value: object, given: object, faults: list[Fault]) -> tup
 
 def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapping[str, str], ...]:
     if not isinstance(value, (list, tuple)) or not value:
-        faults.append(Fault(f"{field} must be a list with messages, got {describe_json_type(value)}", path=(field,)))
+        faults.append(Fault(f"{field} must be a list with messages, got {word_json_type(value)}", path=(field,)))
         return ()
     messages = []
     for at, one in enumerate(value):
@@ -127,7 +125,7 @@ def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapp
             hint = f"known: {', '.join(MESSAGE_ROLES)}; calls of tools belong into the trace of an output"
             faults.append(Fault(f"{field}[{at}].role {str(role)[:40]!r} is not known", hint, (field, at)))
         if not isinstance(text, str):
-            faults.append(Fault(f"{field}[{at}].text must be text, got {describe_json_type(text)}", path=(field, at)))
+            faults.append(Fault(f"{field}[{at}].text must be text, got {word_json_type(text)}", path=(field, at)))
         else:
             messages.append({"role": str(role), "text": text})
     return tuple(messages)
@@ -136,7 +134,7 @@ def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapp
 def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[str, VariantOutput]:
     """The outputs by variant: those under `outputs`, or the one that the fields of the sample itself describe."""
     outputs, output = entry.get("outputs"), entry.get("output")
-    author = read_output_author(entry.get("author"), ("author",), faults)
+    author = read_sample_output_author(entry.get("author"), ("author",), faults)
     stray = (
         []
         if _SINGLE_OUTPUT_FACTS.isdisjoint(entry)
@@ -153,9 +151,7 @@ def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[
         return {}
     if not isinstance(outputs, dict):
         hint = "as in outputs: {old: …, new: …}"
-        faults.append(
-            Fault(f"outputs must map variants to outputs, got {describe_json_type(outputs)}", hint, ("outputs",))
-        )
+        faults.append(Fault(f"outputs must map variants to outputs, got {word_json_type(outputs)}", hint, ("outputs",)))
         return {}
     found = {}
     for name, value in outputs.items():
@@ -220,13 +216,13 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
 def _inline_sample_data(node: TreeNode) -> object:
     """A sample as plain data. What is a text stays as it is written: a reference of 1.50 is no number."""
     if not isinstance(node, MappingNode):
-        return yaml_node_data(node)
+        return sample_node_data(node)
     return {key.text: _inline_field_data(key.text, value) for key, value in node.items}
 
 
 def _inline_field_data(name: str, node: TreeNode) -> object:
     if isinstance(node, ScalarNode):
-        return node.text if name in _TEXT_FIELDS and not is_null_node(node) else yaml_node_data(node)
+        return node.text if name in _TEXT_FIELDS and not is_null_node(node) else sample_node_data(node)
     if name == "outputs" and isinstance(node, MappingNode):
         return {
             key.text: _inline_sample_data(value)
@@ -238,15 +234,15 @@ def _inline_field_data(name: str, node: TreeNode) -> object:
         return [_inline_field_data("text", item) for item in node.items]
     if name in ("input", "messages") and isinstance(node, SequenceNode):
         return [_inline_sample_data(item) for item in node.items]
-    return _inline_sample_data(node) if name == "output" else yaml_node_data(node)
+    return _inline_sample_data(node) if name == "output" else sample_node_data(node)
 
 
-def yaml_node_data(node: TreeNode) -> object:
+def sample_node_data(node: TreeNode) -> object:
     """A node as the plain data that JSON would give."""
     if isinstance(node, MappingNode):
-        return {key.text: yaml_node_data(value) for key, value in node.items}
+        return {key.text: sample_node_data(value) for key, value in node.items}
     if isinstance(node, SequenceNode):
-        return [yaml_node_data(item) for item in node.items]
+        return [sample_node_data(item) for item in node.items]
     if node.quoted:
         return node.text
     if is_null_node(node):

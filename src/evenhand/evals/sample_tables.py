@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import EvalError, Fault, suggest_known_word
+from evenhand.errors import EvalError, Fault, suggest_known_word_in_fault
 from evenhand.evals.json_lines import (
     LINE_TOO_LONG,
     LONGEST_LINE,
@@ -146,7 +146,7 @@ class ParquetRows:
         return f"{self.path}: row {number}"
 
     def _open_parquet(self) -> ParquetFile:
-        require_parquet(str(self.path))
+        require_parquet_for_samples(str(self.path))
         import pyarrow  # type: ignore[import-untyped]  # most evals have no Parquet in them.
         import pyarrow.parquet
 
@@ -169,7 +169,7 @@ class ParquetRows:
         return EvalError(Fault(f"not valid Parquet: {str(problem).splitlines()[0][:200]}", where=str(self.path)))
 
 
-def require_parquet(where: str) -> None:
+def require_parquet_for_samples(where: str) -> None:
     """An error that says what to install, where Parquet cannot be read."""
     try:
         import pyarrow.parquet  # noqa: F401
@@ -225,7 +225,10 @@ class SampleColumns:
             place = sample_field_path(ours.get(name, name))
             if place is None:
                 known = [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"]
-                hint = f"{suggest_known_word(name[:40], known)}; a column of your own is called metadata.{name[:40]}"
+                hint = (
+                    f"{suggest_known_word_in_fault(name[:40], known)}; a column of your own is called "
+                    f"metadata.{name[:40]}"
+                )
                 self.faults.append(Fault(f"unknown column {name[:60]!r}", hint))
             elif place in taken:
                 self.faults.append(Fault(f"the columns {taken[place]!r} and {name!r} give the same field"))
@@ -234,7 +237,8 @@ class SampleColumns:
                 self._plan.append((at, place))
         missing = [theirs for theirs in ours if theirs not in names]
         self.faults += [
-            Fault(f"there is no column {name[:60]!r}", suggest_known_word(name[:40], names)) for name in missing
+            Fault(f"there is no column {name[:60]!r}", suggest_known_word_in_fault(name[:40], names))
+            for name in missing
         ]
         self._plan.sort(key=lambda one: len(one[1]))  # A whole object first, what belongs into it after.
 
@@ -245,19 +249,19 @@ class SampleColumns:
             value = values[at]
             if value is None or value == "":
                 continue
-            if isinstance(value, str) and _is_json_field(place):
+            if isinstance(value, str) and _is_json_sample_field(place):
                 value = parse_sample_json(value)
                 if isinstance(value, Fault):
                     return Fault(f"{'.'.join(place)}: {value.what}", value.hint or "such a column holds JSON")
-            _set_entry_field(entry, place, value)
+            _set_sample_field(entry, place, value)
         return entry
 
 
-def _is_json_field(place: FieldPath) -> bool:
+def _is_json_sample_field(place: FieldPath) -> bool:
     return place[0] in _JSON_FIELDS if len(place) == 1 else place[0] == "outputs" and place[-1] == "trace"
 
 
-def rename_entry_fields(entry: object, fields: Mapping[str, str]) -> object:
+def rename_sample_fields(entry: object, fields: Mapping[str, str]) -> object:
     """An object with fields under other names as one with ours, or the Fault why that cannot be."""
     if not fields or not isinstance(entry, dict):
         return entry
@@ -269,11 +273,11 @@ def rename_entry_fields(entry: object, fields: Mapping[str, str]) -> object:
             continue
         if place == (ours,) and ours in result:
             return Fault(f"{ours!r} is given twice: as {name!r} and under its own name")
-        _set_entry_field(result, place, entry[name])
+        _set_sample_field(result, place, entry[name])
     return result
 
 
-def _set_entry_field(entry: dict[str, Any], place: FieldPath, value: object) -> None:
+def _set_sample_field(entry: dict[str, Any], place: FieldPath, value: object) -> None:
     """Set a field. Where something else than an object is in the way, whoever reads the entry says what is wrong."""
     head, *rest = place
     if not rest:
@@ -283,4 +287,4 @@ def _set_entry_field(entry: dict[str, Any], place: FieldPath, value: object) -> 
     if len(rest) == 2 and isinstance(inner, dict) and isinstance(inner.get(rest[0]), str):
         inner[rest[0]] = {"text": inner[rest[0]]}
     if isinstance(inner, dict):
-        _set_entry_field(inner, tuple(rest), value)
+        _set_sample_field(inner, tuple(rest), value)

@@ -16,12 +16,18 @@ from evenhand.errors import (
     FaultPath,
     InputError,
     format_fault_path,
-    suggest_known_word,
+    suggest_known_word_in_fault,
 )
 from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_entry import SAMPLE_FIELDS, read_inline_samples, read_sample_entry
-from evenhand.evals.sample_tables import CsvRows, ParquetRows, rename_entry_fields, require_parquet, sample_field_path
+from evenhand.evals.sample_tables import (
+    CsvRows,
+    ParquetRows,
+    rename_sample_fields,
+    require_parquet_for_samples,
+    sample_field_path,
+)
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 
@@ -99,7 +105,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
             if len(faults) >= MOST_FAULTS_SHOWN:
                 break
     if twice and len(faults) < MOST_FAULTS_SHOWN:
-        faults += _find_duplicate_ids(source, twice)
+        faults += _find_duplicate_sample_ids(source, twice)
     if not count and not faults:
         faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
     if faults:
@@ -166,7 +172,7 @@ class FileSamples:
             for number, entry in self.rows:
                 ordinal += 1
                 told = len(faults)
-                entry = rename_entry_fields(entry, self.fields) if self.fields else entry  # noqa: PLW2901
+                entry = rename_sample_fields(entry, self.fields) if self.fields else entry  # noqa: PLW2901
                 if isinstance(entry, Fault):
                     faults.append(entry)
                 elif (sample := read_sample_entry(entry, ordinal, faults)) is not None:
@@ -198,7 +204,7 @@ def _locate_sample(source: SampleSource, number: int) -> str:
     return source.rows.locate(number) if isinstance(source, FileSamples) else f"{source.where}[{number}]"
 
 
-def _find_duplicate_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
+def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
     """A second pass over a file in which ids seem to come twice, to name both places."""
     first: dict[str, int] = {}
     for number, sample in _iter_numbered_samples(source, []):
@@ -226,7 +232,7 @@ def _open_sample_file(
         return InlineSamples((), str(file))
     if format == "parquet":
         try:
-            require_parquet(str(file))
+            require_parquet_for_samples(str(file))
         except EvalError as error:
             faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
         return FileSamples(str(file), ParquetRows(file, fields))
@@ -240,7 +246,7 @@ def _read_field_names(fields: FieldReader) -> dict[str, str]:
     renaming: dict[str, str] = {}
     for ours, node, path in fields.pairs("fields"):
         if sample_field_path(ours) is None:
-            hint = suggest_known_word(ours[:40], [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"])
+            hint = suggest_known_word_in_fault(ours[:40], [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"])
             fields.faults.append(Fault(f"a sample has no field {ours[:60]!r}", hint, path))
         elif not isinstance(node, ScalarNode) or not node.text:
             fields.faults.append(Fault(f"expected the name of a column, got {describe_node(node)}", "", path))

@@ -7,8 +7,15 @@ from pathlib import Path
 from types import NoneType
 from typing import BinaryIO, Literal
 
-from evenhand.errors import MOST_FAULTS_SHOWN, AnswersError, Fault, FaultPath, describe_ignored_id, suggest_known_word
-from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_values, read_text_file
+from evenhand.errors import (
+    MOST_FAULTS_SHOWN,
+    AnswersError,
+    Fault,
+    FaultPath,
+    ignored_id_fault_text,
+    suggest_known_word_in_fault,
+)
+from evenhand.files.parsing import DuplicateKeyObject, decode_text_file, parse_json_file_text, read_text_file
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing
 from evenhand.model.scorecard import Answers, Review
@@ -33,7 +40,7 @@ def load_answers(path: Path, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     return parse_answers_text(read_text_file(path, LARGEST_ANSWERS_FILE, AnswersError), rubric, str(path))
 
 
-def read_stdin_answers(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
+def read_answers_file_stream(stream: BinaryIO | None, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     """The answers that come in on a stream, up to the size a file may have."""
     where = "standard input"
     if stream is None:
@@ -49,7 +56,7 @@ def parse_answers_text(text: str, rubric: Rubric, where: str) -> OutputAnswers |
     if not text.strip():
         raise AnswersError(Fault("there is nothing in it", f"try {ANSWERS_EXAMPLE}", where=where))
     try:
-        data, locate = parse_json_values(text, where)
+        data, locate = parse_json_file_text(text, where)
     except AnswersError as error:
         raise error.with_locations(lambda _: where) from None
     try:
@@ -185,7 +192,7 @@ class _AnswersReader:
         read, notes = self.rubric.read(scores)
         for id in read:
             given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
-            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_keys, given)):
+            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_answer_fields, given)):
                 read[id] = CONFLICTING_ANSWERS
         return read, notes
 
@@ -208,7 +215,7 @@ class _AnswersReader:
                 self._add_fault(f"{name}: was {id!r} found?", (*path, name, id), hint)
         ids = [statement.id for statement in getattr(self.rubric, name)]
         one = "red flag" if name == "red_flags" else "bonus"
-        notes += [describe_ignored_id(id, one, ids) for id in given if id not in ids]
+        notes += [ignored_id_fault_text(id, one, ids) for id in given if id not in ids]
         found = {id: given[id] for id in ids if given.get(id, False) is not False}
         return {id: "" if why is True else str(why) for id, why in found.items()}
 
@@ -220,7 +227,7 @@ class _AnswersReader:
             notes.append(f"{self.rubric.method.name} takes no holistic score: ignored")
             return None
         given = entry["holistic"]
-        score = CONFLICTING_ANSWERS if _has_conflicting_keys(given) else scale.read(given)
+        score = CONFLICTING_ANSWERS if _has_conflicting_answer_fields(given) else scale.read(given)
         if isinstance(score, Missing):
             notes.append(f"holistic score {score.text}")
         return score
@@ -228,7 +235,7 @@ class _AnswersReader:
     def _refuse_unknown_fields(self, entry: Mapping[str, object], known: tuple[str, ...], path: FaultPath) -> None:
         unknown = [str(key) for key in entry if key not in known]
         for key in unknown[:MOST_FAULTS_SHOWN]:
-            self._add_fault(f"unknown field {key!r}", (*path, key), suggest_known_word(key[:40], known))
+            self._add_fault(f"unknown field {key!r}", (*path, key), suggest_known_word_in_fault(key[:40], known))
         if len(unknown) > MOST_FAULTS_SHOWN:
             self._add_fault(f"and {len(unknown) - MOST_FAULTS_SHOWN:,} more unknown fields", path)
         for key in getattr(entry, "twice", {}):
@@ -257,7 +264,7 @@ class _AnswersReader:
         self.faults.append(Fault(what, hint, path))
 
 
-def _has_conflicting_keys(answer: object) -> bool:
+def _has_conflicting_answer_fields(answer: object) -> bool:
     return isinstance(answer, DuplicateKeyObject) and bool(answer.differing())
 
 

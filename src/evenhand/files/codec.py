@@ -15,7 +15,7 @@ from evenhand.files.json_scalars import (
     JsonFormatError,
     JsonScalar,
     describe_json_value,
-    make_choice_reader,
+    json_choice_reader,
     unexpected_json,
 )
 from evenhand.files.json_shape import (
@@ -141,7 +141,7 @@ class JsonReaders:
             return self._make_row_reader(type_) if shape and shape.row else _ObjectReader(self, type_).read
         origin, parts = get_origin(type_), get_args(type_)
         if origin is Literal:
-            return make_choice_reader(parts)
+            return json_choice_reader(parts)
         if origin in (Union, UnionType):
             return self._make_union_reader(type_)
         if origin is tuple and parts[-1] is not Ellipsis:

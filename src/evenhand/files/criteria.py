@@ -50,7 +50,7 @@ def read_criterion(
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
-    ranges = read_score_ranges(fields)
+    ranges = read_score_ranges_field(fields)
     children = tuple(
         child
         for position, (entry, below) in enumerate(fields.items("children"), start=1)
@@ -59,7 +59,7 @@ def read_criterion(
     asks = fields.text(*QUESTION_FIELDS) or (own.asks if own else "")
     if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
         fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
-    scale = _choose_criterion_scale(fields, defaults, own, children)
+    scale = _choose_scale_from_fields(fields, defaults, own, children)
     anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
     required = fields.boolean("required")
     parts = {
@@ -109,7 +109,7 @@ def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], 
     return Gate(criterion=criterion, min=Fraction(1) if least is None else least)
 
 
-def _choose_criterion_scale(
+def _choose_scale_from_fields(
     fields: FieldReader, defaults: CriterionDefaults, own: Criterion | None, children: tuple[Criterion, ...]
 ) -> Scale:
     node = fields.node("scale")
@@ -155,7 +155,7 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
     if isinstance(node, ScalarNode):
         if node.text.lower() in ("yes/no", "yes-no"):
             return YES_NO
-        span = parse_scale_span(node.text)
+        span = parse_scale_field(node.text)
         if span:
             return build_checked(Scale, faults, path, min=span[0], max=span[1])
         faults.append(Fault(f"{describe_node(node)} is not a scale", "try yes/no, 1-10 or {min: 0, max: 100}", path))
@@ -173,7 +173,7 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
     return build_checked(Scale, faults, path, min=low, max=high, integers=whole, bands=bands)
 
 
-def parse_scale_span(text: str) -> tuple[Fraction, Fraction] | None:
+def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
     """The two ends in a text such as "9-10"."""
     found = _SCALE_SPAN.fullmatch(text)
     return (Fraction(found[1]), Fraction(found[2])) if found and len(text) < 40 else None
@@ -193,22 +193,22 @@ def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
     return tuple(anchors)
 
 
-def read_score_ranges(fields: FieldReader) -> tuple[Anchor, ...] | None:
+def read_score_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
     """Score ranges over 0 to 10: a map of lower bounds, or a list of {score_range, expected_outcome}."""
     node = fields.node("score_ranges")
     if node is None:
         return None
     if isinstance(node, MappingNode) and node.items:
-        ranges = _read_score_range_map(fields)
+        ranges = _read_score_ranges_node(fields)
     elif isinstance(node, SequenceNode) and node.items:
-        read = [_read_score_range(entry, fields.faults, path) for entry, path in fields.items("score_ranges")]
+        read = [_read_score_range_node(entry, fields.faults, path) for entry, path in fields.items("score_ranges")]
         ranges = [found for found in read if found]
         if len(ranges) < len(node.items):
             return None
     else:
         fields.fault("score_ranges must be a map of lower bounds or a list of ranges", "", "score_ranges")
         return None
-    wrong = _find_score_range_gap(sorted(ranges, key=lambda anchor: anchor.min)) if ranges else None
+    wrong = _find_gap_in_ranges_field(sorted(ranges, key=lambda anchor: anchor.min)) if ranges else None
     if wrong:
         fields.fault(wrong, "ranges cover 0 to 10 in whole numbers, without overlap or gap", "score_ranges")
     return tuple(ranges)
@@ -232,10 +232,10 @@ def _parse_anchor_level(key: str, scale: Scale) -> tuple[Fraction, Fraction] | N
     if scale.yes_no and key.lower() in _YES_NO_LEVELS:
         return _YES_NO_LEVELS[key.lower()], _YES_NO_LEVELS[key.lower()]
     number = read_node_number(ScalarNode(key))
-    return parse_scale_span(key) if isinstance(number, str) else (number, number)
+    return parse_scale_field(key) if isinstance(number, str) else (number, number)
 
 
-def _read_score_range_map(fields: FieldReader) -> list[Anchor]:
+def _read_score_ranges_node(fields: FieldReader) -> list[Anchor]:
     starts: list[tuple[Fraction, str]] = []
     for key, value, path in fields.pairs("score_ranges"):
         number = read_node_number(ScalarNode(key))
@@ -252,7 +252,7 @@ def _read_score_range_map(fields: FieldReader) -> list[Anchor]:
     return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=True)]
 
 
-def _read_score_range(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
+def _read_score_range_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
     fields = FieldReader(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
     ends = [read_node_number(entry) for entry, _ in fields.items("score_range")]
     text = fields.text("expected_outcome", "description", "asks")
@@ -266,7 +266,7 @@ def _read_score_range(node: TreeNode, faults: list[Fault], path: FaultPath) -> A
     return Anchor(min=to_exact_fraction(ends[0]), max=to_exact_fraction(ends[1]), text=text)  # type: ignore[arg-type]
 
 
-def _find_score_range_gap(ranges: list[Anchor]) -> str | None:
+def _find_gap_in_ranges_field(ranges: list[Anchor]) -> str | None:
     """What is wrong with sorted ranges that should cover 0 to 10."""
     expected = Fraction(0)
     for entry in ranges:

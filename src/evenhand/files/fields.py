@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, RubricError, suggest_known_word
+from evenhand.errors import MOST_FAULTS_SHOWN, Fault, FaultPath, RubricError, suggest_known_word_in_fault
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.scale import to_exact_fraction
 
@@ -34,7 +34,7 @@ class FieldReader:
                 continue
             unknown += 1
             if unknown <= MOST_FAULTS_SHOWN:
-                self.fault(f"unknown field {key.text!r}", suggest_known_word(key.text[:40], known), key.text)
+                self.fault(f"unknown field {key.text!r}", suggest_known_word_in_fault(key.text[:40], known), key.text)
         if unknown > MOST_FAULTS_SHOWN:
             self.fault(f"and {unknown - MOST_FAULTS_SHOWN:,} more unknown fields")
 
@@ -98,7 +98,7 @@ class FieldReader:
         """One of a few words."""
         word = self.text(name)
         if word is not None and word not in allowed:
-            self.fault(f"{name} {word!r} is not known", suggest_known_word(word, allowed), name)
+            self.fault(f"{name} {word!r} is not known", suggest_known_word_in_fault(word, allowed), name)
             return None
         return word
 

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.wording import describe_json_type
+from evenhand.wording import word_json_type
 
 MOST_FRACTION_DIGITS = 300
 LARGEST_NUMBER_SHOWN = 10**30  # Numbers of thousands of digits cannot even be written.
@@ -52,7 +52,7 @@ def describe_json_value(value: object) -> str:
     if isinstance(value, str):
         return repr(value[:40])
     small = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER_SHOWN
-    return str(value) if small or isinstance(value, float) else describe_json_type(value)
+    return str(value) if small or isinstance(value, float) else word_json_type(value)
 
 
 def read_json_string(value: object) -> str:
@@ -77,7 +77,7 @@ def _is_whole_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def make_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
+def json_choice_reader(allowed: tuple[str, ...]) -> Callable[[object], str]:
     """A function that reads one of a few words."""
 
     def read(value: object) -> str:
@@ -103,7 +103,7 @@ def number_between(least: int, most: int) -> JsonScalar:
     return JsonScalar(_make_checked_reader(f"a number from {least:,} to {most:,}", accepts))
 
 
-def seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
+def json_seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
     """A length of time as its seconds."""
 
     def read(value: object) -> timedelta:
@@ -115,7 +115,7 @@ def seconds_up_to(longest: timedelta, number: JsonScalar) -> JsonScalar:
     return JsonScalar(read, timedelta.total_seconds)
 
 
-def exact_fraction(largest: int) -> JsonScalar:
+def json_exact_fraction(largest: int) -> JsonScalar:
     """An exact number: a whole one up to a largest as such, any other as text."""
 
     def read(value: object) -> Fraction:
@@ -150,20 +150,20 @@ def _read_decimal(value: object) -> Decimal:
         raise unexpected_json("a number as text", value) from None
 
 
-def _read_fraction_text(value: object) -> Fraction:
+def _decode_json_fraction(value: object) -> Fraction:
     if isinstance(value, str) and _FRACTION.fullmatch(value):
         return Fraction(value)
     raise unexpected_json("a fraction as text, as in 2/3", value)
 
 
-def _read_moment(value: object) -> datetime:
+def _decode_json_moment(value: object) -> datetime:
     try:
         return datetime.fromisoformat(read_json_string(value))
     except ValueError:
         raise unexpected_json("a time in ISO 8601", value) from None
 
 
-FRACTION_TEXT = JsonScalar(_read_fraction_text, str)
+FRACTION_TEXT = JsonScalar(_decode_json_fraction, str)
 AS_IT_STANDS = JsonScalar(lambda value: value)
 
 JSON_SCALARS: dict[Any, JsonScalar] = {
@@ -176,7 +176,7 @@ JSON_SCALARS: dict[Any, JsonScalar] = {
     float: JsonScalar(_read_number),
     Decimal: JsonScalar(_read_decimal, str),
     Fraction: FRACTION_TEXT,
-    datetime: JsonScalar(_read_moment, datetime.isoformat),
+    datetime: JsonScalar(_decode_json_moment, datetime.isoformat),
 }
 
 # What these readers give back as it stands.

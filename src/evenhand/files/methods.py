@@ -10,11 +10,11 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word
+from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word_in_fault
 from evenhand.files.criteria import (
     CriterionDefaults,
     make_wrong_file_fault,
-    parse_scale_span,
+    parse_scale_field,
     read_criteria,
     read_scale,
 )
@@ -64,7 +64,7 @@ def read_method(tree: TreeNode, name: str) -> Method:
         "grades": tuple(g for entry, path in fields.items("grades") if (g := _read_method_grade(entry, faults, path))),
         "verdicts": tuple(_read_verdict_thresholds(fields)),
         "ties": tuple(_read_tie_breaks(fields)),
-        "environment": dict(_read_environment_settings(fields)),
+        "environment": dict(_read_environment_field(fields)),
         "dialogue": fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
     }
     method = None if faults else build_checked(Method, faults, (), **parts)
@@ -88,7 +88,7 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
         return None
     path = (*fields.path, "scale")
     decimals = None
-    if isinstance(node, ScalarNode) and (span := parse_scale_span(node.text)):
+    if isinstance(node, ScalarNode) and (span := parse_scale_field(node.text)):
         low, high = span
     else:
         parts = FieldReader(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
@@ -102,7 +102,7 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
     return build_checked(ScoreScale, fields.faults, path, min=low, max=high, decimals=decimals)
 
 
-def list_step_parameters(step: type[Step]) -> dict[str, ShapeField]:
+def list_step_file_fields(step: type[Step]) -> dict[str, ShapeField]:
     """The parameters of a step by the names that they have in a file."""
     return {one.keys[0]: one for one in list_shape_fields(step)}
 
@@ -137,9 +137,9 @@ def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> S
         return None
     step = STEPS.get(kind)
     if step is None:
-        faults.append(Fault(f"unknown step {kind!r}", suggest_known_word(kind, STEPS), path))
+        faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
         return None
-    known = list_step_parameters(step)
+    known = list_step_file_fields(step)
     fields = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
     count = len(faults)
     values = {one.name: read_step_parameter(fields, name, one.type) for name, one in known.items()}
@@ -187,7 +187,7 @@ def _read_tie_breaks(fields: FieldReader) -> list[TieBreak]:
 SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
 
 
-def _read_environment_settings(fields: FieldReader) -> list[tuple[str, EnvironmentSetting]]:
+def _read_environment_field(fields: FieldReader) -> list[tuple[str, EnvironmentSetting]]:
     settings = []
     for variable, node, path in fields.pairs("environment"):
         parts = FieldReader(node, SETTING_WORDS, fields.faults, path)
@@ -242,12 +242,14 @@ def load_library_data(name: str) -> Any:
     return parse_yaml_strings((LIBRARY / name).read_text("utf-8"))
 
 
-def apply_rubric_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
+def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     """The rubric as the variables that its method listens to make it."""
     settings = rubric.method.environment
     set_ = [name for name in settings if environ.get(name, "").strip()]
-    given = {name: _read_environment_number(name, environ[name]) for name in set_ if settings[name].sets != "guard"}
-    guarded = [_read_environment_switch(name, environ[name]) for name in set_ if settings[name].sets == "guard"]
+    given = {
+        name: _parse_environment_field_number(name, environ[name]) for name in set_ if settings[name].sets != "guard"
+    }
+    guarded = [_parse_environment_field_switch(name, environ[name]) for name in set_ if settings[name].sets == "guard"]
     weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
     method = rubric.method
     try:
@@ -263,14 +265,14 @@ def apply_rubric_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubr
         raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
 
 
-def _read_environment_number(name: str, text: str) -> Fraction:
+def _parse_environment_field_number(name: str, text: str) -> Fraction:
     value = parse_number_text(text)
     if isinstance(value, str):
         raise RubricError(Fault(value, where=f"environment variable {name}"))
     return value
 
 
-def _read_environment_switch(name: str, text: str) -> bool:
+def _parse_environment_field_switch(name: str, text: str) -> bool:
     word = text.strip().lower()
     if word not in (*ON_WORDS, *OFF_WORDS):
         what = f"{text.strip()[:40]!r} is neither true nor false"

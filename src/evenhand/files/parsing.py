@@ -230,7 +230,7 @@ class DuplicateKeyObject(dict[str, object]):
         return [key for key, values in self.twice.items() if any(value != values[0] for value in values)]
 
 
-def parse_json_values(text: str, where: str) -> tuple[object, Callable[[FaultPath], str]]:
+def parse_json_file_text(text: str, where: str) -> tuple[object, Callable[[FaultPath], str]]:
     """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
     tree = cache(lambda: _parse_lenient_tree(text))
     try:
@@ -241,11 +241,11 @@ def parse_json_values(text: str, where: str) -> tuple[object, Callable[[FaultPat
         if len(lines) < 2 or error.msg != "Extra data":
             place = f"{where}:{error.lineno}"
             raise AnswersError(Fault(f"not valid JSON: {error.msg}", "answers are JSON or JSONL", (), place)) from None
-    rows = [_parse_jsonl_row(line, f"{where}:{number}") for number, line in lines]
+    rows = [_parse_json_file_line(line, f"{where}:{number}") for number, line in lines]
     return rows, lambda path: f"{where}:{lines[int(path[0])][0]}" if path else where
 
 
-def _parse_jsonl_row(line: str, where: str) -> object:
+def _parse_json_file_line(line: str, where: str) -> object:
     try:
         return decode_json(line)
     except json.JSONDecodeError as error:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from evenhand.files.methods import list_method_names, list_step_parameters
+from evenhand.files.methods import list_method_names, list_step_file_fields
 from evenhand.model.scale import Scale
 from evenhand.model.steps import STEPS, Panel, Step
 
@@ -30,7 +30,7 @@ def build_rubric_schema() -> RubricSchemaJson:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Evenhand rubric",
-        **_build_object_schema(
+        **_rubric_file_object_schema(
             {
                 "name": _TEXT,
                 "about": {**_TEXT, "description": "What it is for, for readers."},
@@ -49,17 +49,17 @@ def build_rubric_schema() -> RubricSchemaJson:
         ),
         "$defs": {
             "criterion": _build_criterion_schema(criteria),
-            "statement": _build_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
-            "gate": _build_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
+            "statement": _rubric_file_object_schema({"id": _TEXT, "asks": _TEXT, "amount": _ABOVE_ZERO}),
+            "gate": _rubric_file_object_schema({"criterion": _TEXT, "min": _NUMBER}, ["criterion"]),
             "scale": _build_scale_schema(),
-            "score_ranges": _build_score_ranges_schema(),
+            "score_ranges": _rubric_file_ranges_schema(),
             "step": {"anyOf": [_build_step_schema(kind, step) for kind, step in STEPS.items()]},
         },
     }
 
 
 def _build_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
-    return _build_object_schema(
+    return _rubric_file_object_schema(
         {
             "id": _TEXT,
             "asks": {**_TEXT, "description": "The question, or what is expected."},
@@ -84,7 +84,7 @@ def _build_scale_schema() -> RubricSchemaJson:
     return {
         "anyOf": [
             {"type": "string", "pattern": r"^(yes/no|yes-no|\s*[0-9.]+\s*(-|–|to)\s*[0-9.]+\s*)$"},
-            _build_object_schema(
+            _rubric_file_object_schema(
                 {
                     "min": _NUMBER,
                     "max": _NUMBER,
@@ -97,9 +97,9 @@ def _build_scale_schema() -> RubricSchemaJson:
     }
 
 
-def _build_score_ranges_schema() -> RubricSchemaJson:
+def _rubric_file_ranges_schema() -> RubricSchemaJson:
     level = {"type": "integer", "minimum": 0, "maximum": 10}
-    entry = _build_object_schema(
+    entry = _rubric_file_object_schema(
         {
             "score_range": {"type": "array", "items": level, "minItems": 2, "maxItems": 2},
             "expected_outcome": _TEXT,
@@ -113,20 +113,20 @@ def _build_score_ranges_schema() -> RubricSchemaJson:
 
 
 def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
-    with_parameters = _build_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
-    if any(one.required for one in list_step_parameters(step).values()):
+    with_parameters = _rubric_file_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
+    if any(one.required for one in list_step_file_fields(step).values()):
         return with_parameters
     return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
 
 
 def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
-    known = list_step_parameters(step)
+    known = list_step_file_fields(step)
     must = [name for name, one in known.items() if one.required]
-    schemas = {name: _build_parameter_schema(one.type) for name, one in known.items()}
-    return {**_build_object_schema(schemas, must), "description": step.__doc__}
+    schemas = {name: _rubric_file_parameter_schema(one.type) for name, one in known.items()}
+    return {**_rubric_file_object_schema(schemas, must), "description": step.__doc__}
 
 
-def _build_parameter_schema(type_: Any) -> RubricSchemaJson:
+def _rubric_file_parameter_schema(type_: Any) -> RubricSchemaJson:
     options = [option for option in get_args(type_) if option is not NoneType] or [type_]
     if get_origin(type_) is Literal:
         return {"enum": list(get_args(type_))}
@@ -136,7 +136,7 @@ def _build_parameter_schema(type_: Any) -> RubricSchemaJson:
     return next((schema for kind, schema in schemas.items() if kind in options), _TEXT)
 
 
-def _build_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
+def _rubric_file_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
     return {
         "type": "object",
         "properties": properties,

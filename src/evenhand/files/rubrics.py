@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import Fault, FaultPath, RubricError, format_fault_path, suggest_known_word
+from evenhand.errors import Fault, FaultPath, RubricError, format_fault_path, suggest_known_word_in_fault
 from evenhand.files.criteria import (
     CriterionDefaults,
     make_wrong_file_fault,
@@ -26,7 +26,7 @@ from evenhand.files.methods import (
     list_method_names,
     list_rubric_files,
     list_rubric_names,
-    list_step_parameters,
+    list_step_file_fields,
     load_method,
     load_method_file,
     read_score_scale,
@@ -87,7 +87,7 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
     if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
-        hint = suggest_known_word(str(source)[:40], list_rubric_names())
+        hint = suggest_known_word_in_fault(str(source)[:40], list_rubric_names())
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     tree = read_tree_file(path)
@@ -161,7 +161,7 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
     gates = (read_gate(node, on_numbers, fields.faults, path) for node, path in fields.items("gates"))
     return {
         "name": fields.text("name") or name,
-        "method": _apply_panel_fields(fields, method),
+        "method": _read_rubric_panel_fields(fields, method),
         "criteria": criteria,
         "red_flags": _read_rubric_statements(fields, "red_flags"),
         "bonuses": _read_rubric_statements(fields, "bonuses"),
@@ -205,7 +205,7 @@ def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) ->
             return None
         return load_method_file(folder / word)
     if word not in list_method_names():
-        fields.fault(f"unknown method {word!r}", suggest_known_word(word, list_method_names()), "method")
+        fields.fault(f"unknown method {word!r}", suggest_known_word_in_fault(word, list_method_names()), "method")
         return None
     return load_method(word)
 
@@ -230,11 +230,11 @@ def _infer_method_name(tree: MappingNode) -> str:
     return "score-ranges" if scaled or tree.get("scale") else "checklist"
 
 
-def _apply_panel_fields(fields: FieldReader, method: Method) -> Method:
+def _read_rubric_panel_fields(fields: FieldReader, method: Method) -> Method:
     node = fields.node("panel")
     if node is None:
         return method
-    known = list_step_parameters(Panel)
+    known = list_step_file_fields(Panel)
     parts = FieldReader(node, known, fields.faults, ("panel",))
     values = {one.name: read_step_parameter(parts, name, one.type) for name, one in known.items()}
     given = {name: value for name, value in values.items() if value is not None}

@@ -21,9 +21,9 @@ from evenhand.guards.injection_scores import (
 from evenhand.guards.injection_text import (
     Place,
     TextView,
-    find_all,
+    find_injection_signs,
     load_injection_words,
-    normalise_text,
+    normalise_guarded_text,
     restore_words,
 )
 from evenhand.model.sample import GuardFinding
@@ -42,9 +42,9 @@ MOST_SHOWN = 160  # Characters of a passage that a finding repeats.
 def find_injections(text: str) -> tuple[GuardFinding, ...]:
     """The passages that speak to the judge, in the order of the text."""
     found = [
-        _make_finding(text, rule, view.disguise, *view.locate(*place))
+        _make_injection_finding(text, rule, view.disguise, *view.locate(*place))
         for view in read_text_views(text)
-        for rule, place in _find_passages(view)
+        for rule, place in _find_injection_passages(view)
     ]
     kept: list[GuardFinding] = []
     reached: dict[str, int] = {}  # By rule: of findings that overlap, one is enough.
@@ -57,7 +57,7 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
 
 def read_text_views(text: str) -> Iterator[TextView]:
     """The text as it reads, then what is hidden in it."""
-    plain = normalise_text(text)
+    plain = normalise_guarded_text(text)
     yield plain
     yield from restore_words(plain)
     signs = load_injection_words()
@@ -66,10 +66,10 @@ def read_text_views(text: str) -> Iterator[TextView]:
     if not signs.backwards.isdisjoint(plain.known_words):
         yield reverse_text(plain)
     for hidden in decode_hidden_text(text):
-        yield hidden.trace_through(normalise_text(hidden.text))
+        yield hidden.trace_through(normalise_guarded_text(hidden.text))
 
 
-def _find_passages(view: TextView) -> Iterator[tuple[str, Place]]:
+def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     """What patterns match, unless the sentence explains; then the sentences that score enough where none matches."""
     rules = load_injection_rules()
     matched = list(find_pattern_matches(view, rules.patterns))
@@ -85,10 +85,10 @@ def _find_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     for words, (start, end) in scores.find_injected_sentences():
         before = bisect_left(covered, (end, 0))
         if before == 0 or covered[before - 1][1] <= start:
-            yield _choose_rule(words), (start, end)
+            yield _choose_injection_rule(words), (start, end)
 
 
-def _choose_rule(words: Iterable[str]) -> str:
+def _choose_injection_rule(words: Iterable[str]) -> str:
     """The rule whose classes weigh most among the words."""
     weights = load_injection_weights()
     present = {name for word in words for name in classify_word(word)}
@@ -99,7 +99,7 @@ def _choose_rule(words: Iterable[str]) -> str:
     return max(sums, key=lambda rule: (sums[rule], rule == "hijack"))
 
 
-def _make_finding(text: str, rule: str, disguise: str, start: int, end: int) -> GuardFinding:
+def _make_injection_finding(text: str, rule: str, disguise: str, start: int, end: int) -> GuardFinding:
     passage = text[start:end]
     start, passage = start + len(passage) - len(passage.lstrip()), passage.strip()
     shown = passage if len(passage) <= MOST_SHOWN else passage[: MOST_SHOWN - 1] + "…"
@@ -127,16 +127,18 @@ class InjectionPattern:
 
     def match_at(self, text: str, start: int, end: int) -> Place | None:
         """The passage that the word between `start` and `end` belongs to, if it is one."""
-        found = _compile_pattern(self.followed_by).match(text, end)
+        found = _compile_injection_pattern(self.followed_by).match(text, end)
         if found is None:
             return None
         back = max(0, start - _BEHIND)
         line = text.rfind("\n", back, start) + 1 or back  # What stands on another line takes nothing back.
-        if self.not_preceded_by and _compile_pattern(rf"(?:{self.not_preceded_by})\Z").search(text, line, start):
+        if self.not_preceded_by and _compile_injection_pattern(rf"(?:{self.not_preceded_by})\Z").search(
+            text, line, start
+        ):
             return None
         if not self.preceded_by:
             return start, found.end()
-        lead = _compile_pattern(rf"(?:{self.preceded_by})\Z").search(text, back, start)
+        lead = _compile_injection_pattern(rf"(?:{self.preceded_by})\Z").search(text, back, start)
         return (lead.start(), found.end()) if lead else None
 
 
@@ -166,7 +168,7 @@ def _find_starts(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str
         at += len(word) + 1
     if not view.text.isascii():
         for sign in (word for word in patterns if not word.isascii()):
-            for at in find_all(sign, view.text):
+            for at in find_injection_signs(sign, view.text):
                 yield sign, patterns[sign], at
 
 
@@ -175,18 +177,18 @@ def _is_quoted_example(text: str, start: int) -> bool:
     before = text[max(0, start - 90) : start]
     if before[-1:] not in ("'", '"', "`"):
         return False
-    introduction, topic = _load_mention_patterns()
+    introduction, topic = _load_injection_mention_patterns()
     return bool(introduction.search(before)) and bool(topic.search(text, max(0, start - _AROUND), start + _AROUND))
 
 
 @cache
-def _load_mention_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _load_injection_mention_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     file = load_library_data("guards/injection/mentions.yaml")
     return re.compile(file["introduction"]["pattern"]), re.compile(file["topic"]["pattern"])
 
 
 @cache
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
+def _compile_injection_pattern(pattern: str) -> re.Pattern[str]:
     # Compiled at first use: most texts need few of the patterns, and starting up must stay quick.
     gaps = re.sub(r"~(\d+)", r"[^.!?;]{0,\1}?(?<![a-z0-9])", pattern.replace(" ", r"(?:[\W_]{1,4})"))
     return re.compile(gaps, re.MULTILINE)

@@ -83,7 +83,7 @@ def _decode_runs(text: str) -> Iterator[TextView]:
 
 
 def _view_decoded(decoded: str, match: re.Match[str], disguise: str) -> Iterator[TextView]:
-    if decoded and _is_readable(decoded):
+    if decoded and _is_injection_readable(decoded):
         size = len(decoded)
         yield TextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
 
@@ -104,7 +104,7 @@ def _decode_hexadecimal(run: str) -> str:
         return ""
 
 
-def _is_readable(decoded: str) -> bool:
+def _is_injection_readable(decoded: str) -> bool:
     seen = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
     return seen >= _READABLE * len(decoded)
 

@@ -11,7 +11,7 @@ from functools import cache, cached_property, lru_cache
 from math import inf
 
 from evenhand.files.methods import LIBRARY, load_library_data
-from evenhand.guards.injection_text import Place, TextView, find_all
+from evenhand.guards.injection_text import Place, TextView, find_injection_signs
 
 Feature = str | tuple[str, str]
 WordClasses = Mapping[str, tuple[str, ...]]
@@ -54,10 +54,12 @@ class SentenceScores:
         view, numbers = self._view, set(range(len(self._sentences)))
         if view.text.isascii():
             signals = view.known_words & load_signal_words()
-            places = [at for word in signals for at in find_all(f" {word} ", view.spaced)]
+            places = [at for word in signals for at in find_injection_signs(f" {word} ", view.spaced)]
             numbers = {max(0, bisect_right(self._starts, at) - 1) for at in places}
         always = load_injection_weights()["always"]
-        sums = {number: sum(map(_score_word, set(self._sentences[number].words))) for number in sorted(numbers)}
+        sums = {
+            number: sum(map(_score_injection_word, set(self._sentences[number].words))) for number in sorted(numbers)
+        }
         for number, alone in sums.items():
             if always + alone > _WORTH_SCORING:
                 yield number, False
@@ -66,7 +68,7 @@ class SentenceScores:
 
     def _score(self, number: int, paired: bool) -> float:
         if (number, paired) not in self._scores:
-            sentence = _join_if_short(self._sentences, number) if paired else self._sentences[number]
+            sentence = _join_short_injection_sentences(self._sentences, number) if paired else self._sentences[number]
             self._scores[number, paired] = score_injection_sentence(sentence) if sentence else -inf
         return self._scores[number, paired]
 
@@ -82,7 +84,7 @@ def list_scored_sentences(view: TextView) -> Iterator[InjectionSentence]:
     sentences = split_sentences(view.text)
     for number, sentence in enumerate(sentences):
         yield sentence
-        if both := _join_if_short(sentences, number):
+        if both := _join_short_injection_sentences(sentences, number):
             yield both
 
 
@@ -99,17 +101,19 @@ def load_signal_words() -> frozenset[str]:
     """The words in Latin letters that alone score enough to look at the sentence."""
     weighted = [name for name in load_injection_weights() if isinstance(name, str) and name.startswith("word ")]
     latin = {word for word in (name.removeprefix("word ") for name in weighted) if word.isascii() and word.isalnum()}
-    return frozenset(word for word in latin | load_lexicon().english.keys() if _score_word(word) > _SIGNAL)
+    return frozenset(
+        word for word in latin | load_injection_lexicon().english.keys() if _score_injection_word(word) > _SIGNAL
+    )
 
 
 @lru_cache(maxsize=8192)
-def _score_word(word: str) -> float:
+def _score_injection_word(word: str) -> float:
     """What a word alone scores: quick to tell, and enough to leave most sentences at that."""
     weights = load_injection_weights()
     return weights.get(f"word {word}", 0.0) + sum(weights.get(name, 0.0) for name in classify_word(word))
 
 
-def _join_if_short(sentences: list[InjectionSentence], number: int) -> InjectionSentence | None:
+def _join_short_injection_sentences(sentences: list[InjectionSentence], number: int) -> InjectionSentence | None:
     """A sentence and the next as one, if there is a next and both are not too long."""
     if number + 1 >= len(sentences):
         return None
@@ -194,18 +198,18 @@ def list_sentence_features(sentence: InjectionSentence) -> set[Feature]:
 @lru_cache(maxsize=8192)
 def classify_word(word: str) -> tuple[str, ...]:
     """What a word is, alone."""
-    lexicon = load_lexicon()
+    lexicon = load_injection_lexicon()
     if word in lexicon.english:
         return lexicon.english[word]
     if word in _PUNCTUATION:
         return (_PUNCTUATION[word],)
     if word[0].isdecimal():
-        return (_classify_number(word),)
+        return (_classify_injection_number(word),)
     return ("top",) if word[-1] == "+" else lexicon.chinese.get(word, ())
 
 
 def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    phrases = load_lexicon().phrases
+    phrases = load_injection_lexicon().phrases
     for place, word in enumerate(words):
         if word in phrases:
             more = [name for rest, name in phrases[word] if words[place + 1 : place + 1 + len(rest)] == rest]
@@ -214,7 +218,7 @@ def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield classify_word(word)
 
 
-def _classify_number(word: str) -> str:
+def _classify_injection_number(word: str) -> str:
     """What a number says as a mark."""
     given, *most = re.findall(r"\d+(?:\.\d+)?", word)
     if most:
@@ -237,7 +241,7 @@ class InjectionLexicon:
 
 
 @cache
-def load_lexicon() -> InjectionLexicon:
+def load_injection_lexicon() -> InjectionLexicon:
     """The classes that ship, read once."""
     data = load_library_data("guards/injection/lexicon.yaml")
     groups, irregular = data["classes"], data["irregular_verbs"]["forms"]
@@ -277,5 +281,5 @@ def _inflect_verbs(name: str, verbs: str, irregular: Mapping[str, str]) -> Itera
 
 @cache
 def _compile_mixed_token() -> re.Pattern[str]:
-    longest_first = sorted(load_lexicon().chinese, key=len, reverse=True)
+    longest_first = sorted(load_injection_lexicon().chinese, key=len, reverse=True)
     return re.compile("|".join([*map(re.escape, longest_first), _TOKEN, "[\u4e00-\u9fff]"]))

@@ -59,7 +59,7 @@ class TextView:
         return self.find_trace()
 
 
-def normalise_text(text: str) -> TextView:
+def normalise_guarded_text(text: str) -> TextView:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
     if text.isascii():
         return TextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
@@ -116,7 +116,7 @@ def load_injection_words() -> InjectionWords:
     )
 
 
-def find_all(sign: str, text: str) -> Iterator[int]:
+def find_injection_signs(sign: str, text: str) -> Iterator[int]:
     """Where a sign stands in a text."""
     at = text.find(sign)
     while at >= 0:

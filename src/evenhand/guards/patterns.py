@@ -20,7 +20,7 @@ class PatternTable:
 
     def __getitem__(self, name: str) -> re.Pattern[str]:
         if name not in self._compiled:
-            self._compiled[name] = re.compile(fill_in_words(self.entries[name]["pattern"], self.words))
+            self._compiled[name] = re.compile(fill_in_guard_words(self.entries[name]["pattern"], self.words))
         return self._compiled[name]
 
 
@@ -29,10 +29,10 @@ def read_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
     words: dict[str, str] = {}
     for name, entry in entries.items():
         listed = entry["list"].replace(", ", "|") if "list" in entry else entry["pattern"]
-        words[name] = fill_in_words(listed, words)
+        words[name] = fill_in_guard_words(listed, words)
     return words
 
 
-def fill_in_words(pattern: str, words: Mapping[str, str]) -> str:
+def fill_in_guard_words(pattern: str, words: Mapping[str, str]) -> str:
     """A pattern on one line, with each {name} replaced by the words of that name."""
     return _NAME.sub(lambda found: words[found[1]], pattern.replace("\n", ""))

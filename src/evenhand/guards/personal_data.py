@@ -93,7 +93,7 @@ def build_sample_mask(sample: Sample) -> TextMask:
 def build_text_mask(texts: Iterable[str]) -> TextMask:
     """A function that masks the personal data of these texts in another text, and whatever else reads like it."""
     values = {text[found.start : found.end]: found.text for text in texts for found in find_personal_data(text)}
-    parts = {part: masked for value, masked in values.items() for part in _cut_values(value)}
+    parts = {part: masked for value, masked in values.items() for part in _cut_personal_values(value)}
     longest_first = sorted(parts, key=len, reverse=True)
 
     def mask(text: str) -> str:
@@ -104,7 +104,7 @@ def build_text_mask(texts: Iterable[str]) -> TextMask:
     return mask
 
 
-def _cut_values(value: str) -> Iterator[str]:
+def _cut_personal_values(value: str) -> Iterator[str]:
     """A value, and what is left of it where a passage was cut inside it."""
     least = max(_SHORTEST_PART, len(value) * 2 // 3)
     yield from (value[:end] for end in range(least, len(value) + 1))

@@ -94,7 +94,7 @@ def _is_card(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
         issued is not None
         and (issued.match(digits) is not None or (digits[0] != "0" and _says_card(text, start, patterns)))
         and _has_card_check_digit(digits)
-        and _stands_alone(text, start, end)
+        and _is_personal_number_alone(text, start, end)
         and not _counts_goods(text, start, patterns)
     )
 
@@ -150,7 +150,11 @@ def match_social_security_numbers(text: str, patterns: PersonalPatterns) -> Iter
     named = patterns.before["social_security"]
     for found in _SSN.finditer(text):
         start, end = found.span()
-        if _NEVER_ISSUED.match(found[0]) or not _stands_alone(text, start, end) or _counts_goods(text, start, patterns):
+        if (
+            _NEVER_ISSUED.match(found[0])
+            or not _is_personal_number_alone(text, start, end)
+            or _counts_goods(text, start, patterns)
+        ):
             continue
         is_named = named.search(text, max(0, start - 50), start) or named.search(text, end, end + 25)
         if is_named or _has_ssn_groups(text, start, end, found[1], patterns):
@@ -233,14 +237,16 @@ def _speaks_of_calling(text: str, start: int, end: int, patterns: PersonalPatter
 
 def _is_phone_apart(text: str, start: int, end: int, patterns: PersonalPatterns) -> bool:
     """Whether a number stands alone and counts nothing else: no sum of money, no order, no part of a link."""
-    if not _stands_alone(text, start, end) or patterns.before["link"].search(text, max(0, start - 200), start):
+    if not _is_personal_number_alone(text, start, end) or patterns.before["link"].search(
+        text, max(0, start - 200), start
+    ):
         return False
     if text[start] != "+" and patterns.before["counts_other"].search(text, max(0, start - 40), start):
         return False
     return not _ATTACHED.search(text, max(0, start - 2), start) or _speaks_of_calling(text, start, end, patterns)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
+def _is_personal_number_alone(text: str, start: int, end: int) -> bool:
     """Whether a number is no part of a longer word, of a decimal fraction or of an identifier such as a UUID."""
     before, after = text[max(0, start - 34) : start], text[end : end + 34]
     if _WORD_BEFORE.search(before[-2:]) or _WORD_AFTER.match(after):

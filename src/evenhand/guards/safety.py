@@ -9,7 +9,7 @@ from functools import cache, cached_property, partial
 from typing import Any
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, fill_in_words, read_word_classes
+from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_word_classes
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
@@ -39,13 +39,13 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
     words = folded.translate(_PUNCTUATION)
     chinese = not folded.isascii() and _CHINESE.search(folded) is not None
     found: dict[tuple[str, int], GuardFinding] = {}  # By rule and act: windows that overlap may both hold the act.
-    for start, end in _split_sentences(text):
+    for start, end in _split_guarded_sentences(text):
         present = triggers & words[start:end].split()
         if not present and not chinese:
             continue
-        for rule, place in _match_sentence(text[start:end], folded[start:end], present, patterns):
+        for rule, place in _match_unsafe_sentence(text[start:end], folded[start:end], present, patterns):
             if (rule, start + place) not in found:
-                found[rule, start + place] = _cut_passage(rule, text, (start, end), start + place)
+                found[rule, start + place] = _cut_unsafe_passage(rule, text, (start, end), start + place)
     return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
 
 
@@ -57,7 +57,7 @@ def _fold_case(text: str) -> str:
     return small if small.isascii() else small.translate(_APOSTROPHES)
 
 
-def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
+def _split_guarded_sentences(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence, or of each window of a sentence that is too long."""
     ends = [
         match.end()
@@ -74,7 +74,7 @@ def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _match_sentence(
+def _match_unsafe_sentence(
     sentence: str, folded: str, triggers: Set[str], patterns: SafetyPatterns
 ) -> Iterator[tuple[str, int]]:
     """The rules that a sentence breaks, once each, with the place of the act."""
@@ -148,7 +148,7 @@ def _restore_place(folded: str, place: int) -> int:
     return place
 
 
-def _cut_passage(rule: str, text: str, sentence: tuple[int, int], place: int) -> GuardFinding:
+def _cut_unsafe_passage(rule: str, text: str, sentence: tuple[int, int], place: int) -> GuardFinding:
     """The sentence, or where that is long the part of it around the act."""
     start, end = sentence
     if end - start > LONGEST_PASSAGE:
@@ -206,7 +206,7 @@ def load_safety_patterns() -> SafetyPatterns:
     """The patterns that ship, read once."""
     data = load_library_data("guards/safety.yaml")
     words = read_word_classes(data["words"])
-    asked = {"pattern": join_asking_frames(entry["pattern"] for entry in data["asked"].values())}
+    asked = {"pattern": join_unsafe_asking_frames(entry["pattern"] for entry in data["asked"].values())}
     context = PatternTable({**data["context"], "asked": asked}, words)
     return SafetyPatterns(
         acts={
@@ -224,20 +224,20 @@ def load_safety_patterns() -> SafetyPatterns:
     )
 
 
-def join_asking_frames(frames: Iterable[str]) -> str:
+def join_unsafe_asking_frames(frames: Iterable[str]) -> str:
     """A pattern of any of the frames, ending where the act begins."""
     return rf"\b(?:{'|'.join(frames)}) ?[\"']?$"
 
 
 def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, str]) -> HarmfulAct:
     """An act as its entry writes it down: by verbs and objects, verbs and things, things alone or a wording."""
-    verbs, things = (fill_in_words(entry.get(key, "").replace(", ", "|"), words) for key in ("verbs", "things"))
+    verbs, things = (fill_in_guard_words(entry.get(key, "").replace(", ", "|"), words) for key in ("verbs", "things"))
     return HarmfulAct(
         rule=rule,
-        find_wording=lambda: fill_in_words(entry.get("wording") or _word_act(entry, verbs, things), words),
+        find_wording=lambda: fill_in_guard_words(entry.get("wording") or _word_act(entry, verbs, things), words),
         triggers=frozenset(entry.get("triggers", "").split()) or _derive_triggers(verbs, things, words),
         when=frozenset(entry["when"].split(", ")) if "when" in entry else frozenset(),
-        after=fill_in_words(entry.get("after", ""), words),
+        after=fill_in_guard_words(entry.get("after", ""), words),
     )
 
 
@@ -259,7 +259,7 @@ def _word_chinese_act(entry: Mapping[str, Any], context: PatternTable) -> str:
     if "when" in entry:
         asks, way = (context[name].pattern for name in ("zh_asks", "zh_way"))
         act = rf"{asks}{_CHINESE_GAP}{{0,10}}?(?:{act})|(?:{act}){_CHINESE_GAP}{{0,4}}?{way}"
-    return fill_in_words(act, context.words)
+    return fill_in_guard_words(act, context.words)
 
 
 def _either_form(verbs: str) -> str:

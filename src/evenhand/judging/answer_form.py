@@ -88,15 +88,15 @@ def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
 
 def format_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> str:
     """The form of the answer, as a judge without structured output needs it."""
-    parts = [f'  "{group.key}": {{\n{format_blank_answers(group, prompts, "    ")}\n  }}' for group in groups]
+    parts = [f'  "{group.key}": {{\n{format_blank_reply_answers(group, prompts, "    ")}\n  }}' for group in groups]
     return "{\n" + ",\n".join(parts) + "\n}"
 
 
 def build_form_schema(groups: Iterable[AnswerGroup]) -> AnswerSchema:
     """The JSON Schema of an answer about one output."""
-    return build_object_schema(
+    return build_reply_schema(
         {
-            group.key: build_object_schema(
+            group.key: build_reply_schema(
                 {wanted.id: build_answer_schema(wanted.scale, group.more) for wanted in group.wanted}
             )
             for group in groups
@@ -109,15 +109,15 @@ def build_answer_schema(scale: Scale, more: tuple[str, ...] = ()) -> AnswerSchem
     parts: AnswerSchema = {"evidence": QUOTES_SCHEMA, "reason": TEXT_SCHEMA, **dict.fromkeys(more, TEXT_SCHEMA)}
     if scale.bands:
         ids = [band.id for band in scale.bands]
-        parts |= {"band": {"type": "string", "enum": [*ids, CANNOT_ASSESS]}, "score": _build_number_schema(scale)}
+        parts |= {"band": {"type": "string", "enum": [*ids, CANNOT_ASSESS]}, "score": _build_reply_number_schema(scale)}
     elif scale.yes_no:
         parts["answer"] = {"type": "string", "enum": ["yes", "no", CANNOT_ASSESS]}
     else:
-        parts["score"] = {"anyOf": [_build_number_schema(scale), {"type": "string", "enum": [CANNOT_ASSESS]}]}
-    return build_object_schema(parts)
+        parts["score"] = {"anyOf": [_build_reply_number_schema(scale), {"type": "string", "enum": [CANNOT_ASSESS]}]}
+    return build_reply_schema(parts)
 
 
-def build_object_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
+def build_reply_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
     """An object with exactly these properties, in this order."""
     return {
         "type": "object",
@@ -130,7 +130,7 @@ def build_object_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
 CANNOT_ASSESS = "cannot assess"  # The word of the schema; readers know the others.
 
 
-def _build_number_schema(scale: Scale) -> AnswerSchema:
+def _build_reply_number_schema(scale: Scale) -> AnswerSchema:
     kind = "integer" if scale.integers else "number"
     ends = (int(end) if end.denominator == 1 else float(end) for end in (scale.min, scale.max))
     return {"type": kind, **dict(zip(("minimum", "maximum"), ends, strict=True))}
@@ -144,19 +144,19 @@ def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
     return prompts.say("yes_no" if scale.yes_no else "integers" if scale.integers else "numbers", **ends)
 
 
-def format_blank_answers(group: AnswerGroup, prompts: Prompts, indent: str) -> str:
+def format_blank_reply_answers(group: AnswerGroup, prompts: Prompts, indent: str) -> str:
     """The blank answers of one group, one per line."""
     more = "".join(f', "{name}": "…"' for name in group.more)
     return ",\n".join(
         (
             f"{indent}{json.dumps(wanted.id, ensure_ascii=False)}: "
-            f'{{"evidence": ["…"], "reason": "…"{more}, {_format_blank_score(wanted.scale, prompts)}}}'
+            f'{{"evidence": ["…"], "reason": "…"{more}, {_format_blank_reply_score(wanted.scale, prompts)}}}'
         )
         for wanted in group.wanted
     )
 
 
-def _format_blank_score(scale: Scale, prompts: Prompts) -> str:
+def _format_blank_reply_score(scale: Scale, prompts: Prompts) -> str:
     cannot = f'"{CANNOT_ASSESS}"'
     if scale.bands:
         bands = "|".join(band.id for band in scale.bands)
@@ -202,7 +202,7 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str) -> Prepare
     form, schema = format_answer_form(groups, prompts), build_form_schema(groups)
     if advises:
         form = form.removesuffix("\n}") + ",\n" + SUGGESTIONS_FORM + "\n}"
-        schema = build_object_schema({**schema["properties"], ADVICE_KEY: SUGGESTIONS_SCHEMA})
+        schema = build_reply_schema({**schema["properties"], ADVICE_KEY: SUGGESTIONS_SCHEMA})
     halves = _fill_rubric_prompt(
         rubric, prompts, name, list_judged_criteria(rubric), form, format_statements_prompt(rubric, prompts)
     )
@@ -215,7 +215,7 @@ def _build_listwise_prompt(rubric: Rubric, prompts: Prompts, labels: tuple[str, 
     groups = build_answer_groups(rubric)
     one = format_answer_form(groups, prompts).replace("\n", "\n    ")
     form = '{\n  "responses": {\n' + ",\n".join(f'    "{label}": {one}' for label in labels) + "\n  }\n}"
-    schema = build_object_schema({"responses": build_object_schema(dict.fromkeys(labels, build_form_schema(groups)))})
+    schema = build_reply_schema({"responses": build_reply_schema(dict.fromkeys(labels, build_form_schema(groups)))})
     halves = _fill_rubric_prompt(
         rubric, prompts, "listwise", list_judged_criteria(rubric), form, format_statements_prompt(rubric, prompts)
     )
@@ -239,8 +239,8 @@ def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> lis
 def _list_asked_criteria(rubric: Rubric) -> tuple[tuple[str, Criterion], ...]:
     return (
         *(("criteria", leaf) for leaf in list_judged_criteria(rubric)),
-        *(("red_flags", convert_statement_to_criterion(one)) for one in rubric.red_flags),
-        *(("bonuses", convert_statement_to_criterion(one)) for one in rubric.bonuses),
+        *(("red_flags", phrase_statement_for_judge(one)) for one in rubric.red_flags),
+        *(("bonuses", phrase_statement_for_judge(one)) for one in rubric.bonuses),
     )
 
 
@@ -259,7 +259,7 @@ def _fill_rubric_prompt(
     )
 
 
-def convert_statement_to_criterion(statement: Statement) -> Criterion:
+def phrase_statement_for_judge(statement: Statement) -> Criterion:
     """A statement as the yes/no question it is."""
     return Criterion(id=statement.id, asks=statement.asks, scale=YES_NO)
 
@@ -269,7 +269,7 @@ SUGGESTIONS_SCHEMA: AnswerSchema = {
     "type": "array",
     "minItems": 2,
     "maxItems": 2,
-    "items": build_object_schema(
+    "items": build_reply_schema(
         {
             "problem": {"type": "string"},
             "suggestion": {"type": "string"},

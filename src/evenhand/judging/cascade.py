@@ -16,7 +16,7 @@ from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.models.requests import Reply, TokenUsage
 from evenhand.scoring.engine import score_answers
-from evenhand.scoring.scores import JudgingSetup, rank_scorecards, score_outputs
+from evenhand.scoring.scores import JudgingSetup, rank_scorecards, score_outputs_by_rubric
 
 PriceLookup = Callable[[str, TokenUsage], Decimal | None]
 
@@ -41,8 +41,8 @@ async def judge_by_cascade(
 ) -> JudgedSample:
     """Ask the judges in order; each output keeps the answers of the last judge that could give them."""
     heard = await _ask_judges_in_turn(rubric, sample, drivers, how)
-    scores = score_outputs(
-        rubric, [_get_output_answers(sample, output, heard.reviews) for output in sample.outputs], asked
+    scores = score_outputs_by_rubric(
+        rubric, [_get_judge_answers(sample, output, heard.reviews) for output in sample.outputs], asked
     )
     if len(set(heard.decided_by.values())) > 1 and scores.ranking:
         scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
@@ -59,7 +59,7 @@ async def judge_by_cascade(
         saved=CascadeSavings(
             outputs=len(heard.skipped),
             of=len(sample.outputs) * (len(drivers) - 1),
-            cost=_price_skipped_judges(drivers, heard.skipped, len(sample.outputs), price),
+            cost=_estimate_unasked_judges(drivers, heard.skipped, len(sample.outputs), price),
         ),
     )
 
@@ -78,40 +78,40 @@ async def _ask_judges_in_turn(
         better = {
             output: one
             for output, one in said.reviews.items()
-            if _replaces_earlier_review(rubric, one, heard.reviews.get(output))
+            if _replaces_earlier_judge(rubric, one, heard.reviews.get(output))
         }
         heard.reviews |= better
         heard.decided_by |= dict.fromkeys(better, name)
-        open_ = _find_unsure_outputs(rubric, heard.reviews, how.cascade)
+        open_ = _find_outputs_to_rejudge(rubric, heard.reviews, how.cascade)
         if open_ and (rubric.method.dialogue == "listwise" or not rubric.method.verdicts):
             open_ = list(heard.reviews)  # A ranking over different judges would be none.
         open_ += [output for output in sample.outputs if output not in heard.reviews]
     return heard
 
 
-def _get_output_answers(sample: Sample, output: str, told: Mapping[str, OutputReview]) -> Answers:
+def _get_judge_answers(sample: Sample, output: str, told: Mapping[str, OutputReview]) -> Answers:
     if output in told:
         return told[output].answers
     return Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
 
 
-def _replaces_earlier_review(rubric: Rubric, new: OutputReview, old: OutputReview | None) -> bool:
+def _replaces_earlier_judge(rubric: Rubric, new: OutputReview, old: OutputReview | None) -> bool:
     """Whether a later answer takes the place of an earlier one: not where it is worth less than that was."""
     if old is None or score_answers(rubric, new.answers).exact is not None:
         return True
     return score_answers(rubric, old.answers).exact is None
 
 
-def _find_unsure_outputs(rubric: Rubric, told: Mapping[str, OutputReview], rule: Cascade) -> list[str]:
+def _find_outputs_to_rejudge(rubric: Rubric, told: Mapping[str, OutputReview], rule: Cascade) -> list[str]:
     """The outputs whose decision another judge might change."""
     cards = {output: score_answers(rubric, one.answers) for output, one in told.items()}
-    close = set(_find_close_ranks(rubric, list(cards.values()), rule.near))
+    close = set(_find_closely_judged_outputs(rubric, list(cards.values()), rule.near))
     return [
         output
         for output, card in cards.items()
         if output in close
         or _is_scorecard_unsure(rubric, card, rule)
-        or _judge_replies_spread(rubric, told[output], rule.near)
+        or _do_judge_replies_disagree(rubric, told[output], rule.near)
     ]
 
 
@@ -123,10 +123,10 @@ def _is_scorecard_unsure(rubric: Rubric, card: Scorecard, rule: Cascade) -> bool
     limits += [rule.least] if rule.least is not None else []
     if any(abs(card.exact - limit) <= rule.near * span for limit in limits):
         return True
-    return any(_check_near_gates(rubric, card, rule.near))
+    return any(_is_judged_near_gate(rubric, card, rule.near))
 
 
-def _check_near_gates(rubric: Rubric, card: Scorecard, near: Fraction) -> Iterator[bool]:
+def _is_judged_near_gate(rubric: Rubric, card: Scorecard, near: Fraction) -> Iterator[bool]:
     """A yes/no gate is never near: it is met or not."""
     for gate in rubric.all_gates():
         criterion, score = rubric.criterion(gate.criterion), card.criteria.get(gate.criterion)
@@ -135,7 +135,7 @@ def _check_near_gates(rubric: Rubric, card: Scorecard, near: Fraction) -> Iterat
             yield abs(score.value - gate.min) <= near * span
 
 
-def _judge_replies_spread(rubric: Rubric, told: OutputReview, near: Fraction) -> bool:
+def _do_judge_replies_disagree(rubric: Rubric, told: OutputReview, near: Fraction) -> bool:
     """Whether the judge's own replies lie too far apart."""
     for judgment in told.judgments:
         criterion = rubric.criterion(judgment.criterion)
@@ -146,7 +146,7 @@ def _judge_replies_spread(rubric: Rubric, told: OutputReview, near: Fraction) ->
     return False
 
 
-def _find_close_ranks(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> Iterator[str]:
+def _find_closely_judged_outputs(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> Iterator[str]:
     """Without thresholds the decision is the first place: the first and all that nearly reach it."""
     places = [place for place in rank_scorecards(rubric, cards) if place.exact is not None] if len(cards) > 1 else []
     if rubric.method.verdicts or len(places) < 2 or places[0].exact is None:
@@ -157,7 +157,7 @@ def _find_close_ranks(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction
         yield from close
 
 
-def _price_skipped_judges(
+def _estimate_unasked_judges(
     drivers: Sequence[DialogueDriver], skipped: Sequence[str], outputs: int, price: PriceLookup | None
 ) -> Decimal | None:
     """What the judges that were not asked would have cost, had their replies been as long as the first judge's."""

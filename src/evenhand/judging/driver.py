@@ -13,7 +13,7 @@ from evenhand.judging.results import JudgeCall
 from evenhand.models.requests import Model, NoReply, Reply, Request
 
 
-async def await_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """What each of several gives, in their order; one alone needs no task of its own."""
     return [await waiting[0]] if len(waiting) == 1 else await asyncio.gather(*waiting)
 
@@ -33,7 +33,7 @@ class DialogueDriver:
             self._until = asyncio.get_running_loop().time() + self.deadline
         requests = next(dialogue)
         while True:
-            replies = await await_in_order(list(map(self._ask, requests)))
+            replies = await await_judges_in_order(list(map(self._ask, requests)))
             try:
                 requests = dialogue.send(replies)
             except StopIteration as done:

@@ -182,14 +182,14 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     score = (
         Missing("abstained", str(reason or CANNOT_ASSESS))
         if said == CANNOT_ASSESS
-        else _read_exact_score(said, given.get("score"), scale)
+        else _read_replied_score(said, given.get("score"), scale)
     )
     if score is None:
         return None
     return ReadAnswer(score, str(reason), tuple(evidence), {name: given[name] for name in more})
 
 
-def _read_exact_score(said: object, number: object, scale: Scale) -> CriterionScore | None:
+def _read_replied_score(said: object, number: object, scale: Scale) -> CriterionScore | None:
     if scale.bands:
         return scale.read({"band": said, "score": number})
     if scale.yes_no:
@@ -246,7 +246,7 @@ RevisionAdvice = tuple[Suggestion, ...]
 T = TypeVar("T")
 
 
-def read_revision_advice(
+def read_judge_suggestions(
     reading: ReplyReading[T | RevisionAdvice], prompts: Prompts
 ) -> ReplyReading[T | RevisionAdvice]:
     """The reading with its two suggestions, or with the fault that there are not two."""
@@ -254,10 +254,10 @@ def read_revision_advice(
     found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
     if len(found) != 2 or not isinstance(given, list) or len(given) != 2:
         return replace(reading, faults={**reading.faults, ADVICE_KEY: prompts.say("suggestions")})
-    return replace(reading, items={**reading.items, ADVICE_KEY: pick_severest_suggestions(found)})
+    return replace(reading, items={**reading.items, ADVICE_KEY: pick_severest_judge_suggestions(found)})
 
 
-def pick_severest_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
+def pick_severest_judge_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
     """The two most severe of some suggestions, each said once."""
     return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:2]
 

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from evenhand.errors import Fault, JudgeError, suggest_known_word
+from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.pairwise import ask_pairwise
-from evenhand.judging.driver import DialogueDriver, await_in_order
-from evenhand.judging.evidence import RevisionAdvice, pick_severest_suggestions
+from evenhand.judging.driver import DialogueDriver, await_judges_in_order
+from evenhand.judging.evidence import RevisionAdvice, pick_severest_judge_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.score_labels import normalize_answer_name
-from evenhand.judging.results import JudgedSample, OutputReview, PairwiseStanding, Preference, Preferences, Suggestion
+from evenhand.judging.results import JudgedPairStanding, JudgedSample, OutputReview, Preference, Preferences, Suggestion
 from evenhand.judging.single_judge import (
     JudgeOptions,
     ask_judge_opinion,
     judges_by_odds,
-    make_judge_setup,
-    may_judge_outputs,
+    make_judge_prompt_setup,
+    may_ask_judge_about,
 )
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
@@ -29,7 +29,7 @@ from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
-from evenhand.scoring.scores import JudgingSetup, score_outputs, score_reviews
+from evenhand.scoring.scores import JudgingSetup, score_outputs_by_rubric, score_reviews
 
 DEFAULT_OPTIONS = JudgeOptions()
 
@@ -43,17 +43,19 @@ async def judge_sample(
 ) -> JudgedSample:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
     drivers = _create_judge_drivers(models, how)
-    asked = collect_judge_fingerprint(rubric, models, how)  # Refuses a rubric that replies could not be read for, once.
+    asked = collect_judge_prompt_fingerprint(
+        rubric, models, how
+    )  # Refuses a rubric that replies could not be read for, once.
     if how.cascade is not None:
         return await judge_by_cascade(rubric, sample, drivers, how, asked, price)
-    opinions = await await_in_order(
+    opinions = await await_judges_in_order(
         [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
     )
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
     scores = (
-        score_outputs(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
+        score_outputs_by_rubric(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
         if alone
-        else score_reviews(rubric, [one.review(how) for one in opinions], asked, _list_output_authors(sample))
+        else score_reviews(rubric, [one.review(how) for one in opinions], asked, _list_judged_authors(sample))
     )
     told = [(output, told) for one in opinions for output, told in one.reviews.items()]
     return JudgedSample(
@@ -61,13 +63,13 @@ async def judge_sample(
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
-        suggestions=_collect_revision_advice(told),
+        suggestions=_collect_judge_suggestions(told),
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
 
 
-async def prefer_sample(
+async def ask_judges_for_preferences(
     rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions = DEFAULT_OPTIONS
 ) -> Preferences:
     """Ask every judge about every pair of outputs, in both orders."""
@@ -81,38 +83,38 @@ async def prefer_sample(
     if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights or how.refuse:
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
     pairs = list(combinations(sample.outputs, 2))
-    preferences = await await_in_order(
+    preferences = await await_judges_in_order(
         [
-            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_setup(driver.model, how)))
+            driver.run(ask_pairwise(rubric, sample, first, second, make_judge_prompt_setup(driver.model, how)))
             for driver in drivers
             for first, second in pairs
-            if may_judge_outputs(rubric, sample, driver.model.name, first, second)
+            if may_ask_judge_about(rubric, sample, driver.model.name, first, second)
         ]
     )
     if not preferences:
         raise JudgeError("no pair is left: a judge does not compare its own output")
     return Preferences(
         preferences=tuple(preferences),
-        standings=tuple(_count_pairwise_standing(output, preferences) for output in sample.outputs),
+        standings=tuple(_count_judged_pairs(output, preferences) for output in sample.outputs),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
     )
 
 
-def _collect_revision_advice(told: Sequence[tuple[str, OutputReview]]) -> dict[str, RevisionAdvice]:
+def _collect_judge_suggestions(told: Sequence[tuple[str, OutputReview]]) -> dict[str, RevisionAdvice]:
     """By output two suggestions: of several judges' the most severe, the first judge's first."""
     given: dict[str, list[Suggestion]] = {}
     for output, one in told:
         given.setdefault(output, []).extend(one.suggestions)
-    return {output: pick_severest_suggestions(several) for output, several in given.items() if several}
+    return {output: pick_severest_judge_suggestions(several) for output, several in given.items() if several}
 
 
-def _list_output_authors(sample: Sample) -> list[Answers]:
+def _list_judged_authors(sample: Sample) -> list[Answers]:
     """Every output with its author, before anybody speaks of it."""
     return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
 
 
-def _refuse_ambiguous_criteria(rubric: Rubric) -> None:
+def _refuse_criteria_unclear_in_reply(rubric: Rubric) -> None:
     """Ids that a reply cannot tell apart, or that are the names of its own fields."""
     seen: dict[str, str] = {}
     for id in (leaf.id for leaf in list_judged_criteria(rubric)):
@@ -142,22 +144,25 @@ def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[Di
     unknown = [name for name in how.weights if name not in names]
     if unknown:
         raise JudgeError(
-            Fault(f"a weight for {unknown[0]!r}, which is not a judge here", suggest_known_word(unknown[0], names))
+            Fault(
+                f"a weight for {unknown[0]!r}, which is not a judge here",
+                suggest_known_word_in_fault(unknown[0], names),
+            )
         )
     return [DialogueDriver(model, how.deadline) for model in models]
 
 
-def collect_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
+def collect_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
     """Who is asked what, for the fingerprint. The seed is in it only where it reaches the models."""
     names = [name for model in models for name in (model.name, read_model_version(model))]
-    return _JUDGE_FINGERPRINTS.get((rubric, how, *names), lambda: _build_judge_fingerprint(rubric, models, how))
+    return _JUDGE_FINGERPRINTS.get((rubric, how, *names), lambda: _build_judge_prompt_fingerprint(rubric, models, how))
 
 
 _JUDGE_FINGERPRINTS: IdentityCache[JudgingSetup] = IdentityCache()
 
 
-def _build_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
-    _refuse_ambiguous_criteria(rubric)
+def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
+    _refuse_criteria_unclear_in_reply(rubric)
     prompts = load_prompts(how.language)
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
@@ -174,11 +179,11 @@ def _build_judge_fingerprint(rubric: Rubric, models: Sequence[Model], how: Judge
     return JudgingSetup(prompts=texts, judges=judges)
 
 
-def _count_pairwise_standing(output: str, preferences: Sequence[Preference]) -> PairwiseStanding:
+def _count_judged_pairs(output: str, preferences: Sequence[Preference]) -> JudgedPairStanding:
     own = [one for one in preferences if output in (one.first, one.second)]
     decided = [one for one in own if not one.why_not]
     won = sum(one.winner == output for one in decided)
     tied = sum(one.winner is None for one in decided)
-    return PairwiseStanding(
+    return JudgedPairStanding(
         output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
     )

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from evenhand.judging.embedded.replies import EmbeddedReplier
 
 
-def open_judge(connections: Connections, name: str) -> ChainedModel:
+def resolve_judge_by_name(connections: Connections, name: str) -> ChainedModel:
     """The judge of that name, the same object each time; a JudgeError where it cannot be asked."""
     return connections.open_local(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
 
 
-async def probe_judge(connections: Connections, name: str) -> ModelProbe:
+async def ask_judge_probe_question(connections: Connections, name: str) -> ModelProbe:
     """What is known of a judge after one small question; the embedded one needs none."""
     if name != EMBEDDED:
         return await probe_model(connections, name)
     return ModelProbe(
         name=name,
         reachable=True,
-        model=open_judge(connections, name).version,
+        model=resolve_judge_by_name(connections, name).version,
         structured=True,
         logprobs=False,
         price=connections.price(name),

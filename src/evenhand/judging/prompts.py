@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping
 from evenhand.model.criterion import Criterion
@@ -73,7 +73,7 @@ def load_prompts(language: str) -> Prompts:
         return _load_prompt_folder(_SHIPPED / language)
     folder = Path(language)
     if not folder.is_dir():
-        hint = suggest_known_word(language, LANGUAGES) + ", or a folder of prompt texts"
+        hint = suggest_known_word_in_fault(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     return _load_prompt_folder(folder)
 
@@ -97,7 +97,7 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
     where = f"{name}.md"
     faults = [Fault(f"the place {{{{{place}}}}} is missing", where=where) for place in sorted(known - own)]
     faults += [
-        Fault(f"unknown place {{{{{place}}}}}", suggest_known_word(place, known), where=where)
+        Fault(f"unknown place {{{{{place}}}}}", suggest_known_word_in_fault(place, known), where=where)
         for place in sorted(own - known)
     ]
     if (_TASK in text) != (_TASK in model):

@@ -68,12 +68,12 @@ def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Di
 
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
-        return ReplyReading(unread=explain_no_reply(reply))
+        return ReplyReading(unread=explain_silent_judge(reply))
     reading = question.read(remove_quoted_material(reply.text, question.material))
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
-            return ReplyReading(unread=Missing("abstained", _shorten_reply_fault(refused)))
+            return ReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
@@ -81,7 +81,7 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     return reading
 
 
-def explain_no_reply(reply: NoReply) -> Missing:
+def explain_silent_judge(reply: NoReply) -> Missing:
     """What stands for the answer of a judge that did not reply."""
     return Missing("failed", f"judge failed: {reply.why}")
 
@@ -93,7 +93,7 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
     """
     faults = list(reading.faults.items())[:MOST_FAULTS]
     listed = "\n".join(
-        f"- {_name_faulty_answer(id)}{_shorten_reply_fault(_QUOTED.sub('…', fault))}" for id, fault in faults
+        f"- {_name_faulty_answer(id)}{_shorten_judge_reply_fault(_QUOTED.sub('…', fault))}" for id, fault in faults
     )
     note, _ = prompts.fill("repair", faults=listed)
     last = request.messages[-1]
@@ -121,6 +121,6 @@ def _merge_repaired_reading(first: ReplyReading[T], second: ReplyReading[T]) -> 
     return ReplyReading(items=items, faults=faults, data=second.data if first.data is None else first.data)
 
 
-def _shorten_reply_fault(text: str) -> str:
+def _shorten_judge_reply_fault(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_FAULT else line[: LONGEST_FAULT - 1] + "…"

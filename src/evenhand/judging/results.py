@@ -41,7 +41,7 @@ class OutputReview:
     suggestions: tuple[Suggestion, ...] = ()
 
 
-def explain_hidden_output(says: str, text: str) -> Missing:
+def explain_output_hidden_from_judge(says: str, text: str) -> Missing:
     """What stands for answers about an output that is hidden from the judges for what a guard says and quotes."""
     return Missing("not_asked", f"refused: it {says} (“{text}”), so no judge was shown it")
 
@@ -133,7 +133,7 @@ class JudgedSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairwiseStanding:
+class JudgedPairStanding:
     """How one output did against the others: pairs won, tied and lost, over all judges."""
 
     output: str
@@ -154,7 +154,7 @@ class Preferences:
     """Every pair as every judge saw it, and how each output stands."""
 
     preferences: tuple[Preference, ...]
-    standings: tuple[PairwiseStanding, ...]
+    standings: tuple[JudgedPairStanding, ...]
     calls: tuple[JudgeCall, ...]
     seed: int
 
@@ -167,7 +167,7 @@ class Preferences:
 JudgingJson = dict[str, object]
 
 
-def _write_score(one: Judgment) -> JudgingJson:
+def _criterion_answer_to_json(one: Judgment) -> JudgingJson:
     """A number, or why there is none."""
     score = one.score
     if isinstance(score, Scored):
@@ -178,7 +178,7 @@ def _write_score(one: Judgment) -> JudgingJson:
 _NULL_IF_EMPTY = JsonField(scalar=written_as(lambda text: text or None))
 
 JUDGMENT_SHAPE = JsonShape(
-    fields={"score": SplitField(("score", "band", "why_not"), _write_score), "feedback": _NULL_IF_EMPTY}
+    fields={"score": SplitField(("score", "band", "why_not"), _criterion_answer_to_json), "feedback": _NULL_IF_EMPTY}
 )
 
 JUDGING_JSON = Codec(
@@ -186,7 +186,7 @@ JUDGING_JSON = Codec(
     shapes={
         Judgment: JUDGMENT_SHAPE,
         Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY}),
-        PairwiseStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
+        JudgedPairStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
             only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
             fields={
@@ -205,7 +205,7 @@ suggestion_to_json = JUDGING_JSON.writer(Suggestion)
 spending_to_json = JUDGING_JSON.writer(Spending)
 
 
-def judged_sample_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
+def judge_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
     """What `evenhand judge --json` prints."""
     return {
         **scores_to_json(judged.scores),
@@ -217,12 +217,12 @@ def judged_sample_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
         "decided_by": dict(judged.decided_by) or None,
         "guards": {output: [guard_finding_to_json(one) for one in found] for output, found in judged.findings.items()},
         "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
-        "calls": _judge_calls_to_json(judged.calls),
+        "calls": _judge_dialogues_to_json(judged.calls),
         "spent": spending_to_json(spent),
     }
 
 
-def preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
+def judge_preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
     """What `evenhand judge --pairwise --json` prints."""
     judges = dict.fromkeys(one.judge for one in preferred.preferences)
     return {
@@ -232,16 +232,16 @@ def preferences_to_json(preferred: Preferences, spent: Spending) -> JudgingJson:
             judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
         },
         "seed": preferred.seed,
-        "calls": _judge_calls_to_json(preferred.calls),
+        "calls": _judge_dialogues_to_json(preferred.calls),
         "spent": spending_to_json(spent),
     }
 
 
-def _judge_calls_to_json(calls: Sequence[JudgeCall]) -> list[JudgingJson]:
-    return [judge_call_to_json(call) for call in calls]
+def _judge_dialogues_to_json(calls: Sequence[JudgeCall]) -> list[JudgingJson]:
+    return [judge_dialogue_to_json(call) for call in calls]
 
 
-def judge_call_to_json(call: JudgeCall) -> JudgingJson:
+def judge_dialogue_to_json(call: JudgeCall) -> JudgingJson:
     """What a judge was asked, and what it replied."""
     reply = call.reply
     shared: JudgingJson = {"judge": call.judge, "dialogue": call.request.dialogue, "attempts": reply.attempts}

@@ -12,10 +12,10 @@ from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
-from evenhand.judging.driver import DialogueDriver, await_in_order
+from evenhand.judging.driver import DialogueDriver, await_judges_in_order
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.questions import Dialogue
-from evenhand.judging.results import OutputReview, explain_hidden_output
+from evenhand.judging.results import OutputReview, explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
@@ -102,7 +102,7 @@ class JudgeOpinion:
         )
 
 
-def make_judge_setup(model: Model, how: JudgeOptions) -> JudgeSetup:
+def make_judge_prompt_setup(model: Model, how: JudgeOptions) -> JudgeSetup:
     """How a model is asked."""
     return JudgeSetup(judge=model.name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
 
@@ -112,7 +112,7 @@ def judges_by_odds(judge: str, how: JudgeOptions) -> bool:
     return judge.startswith("gguf:") and not (how.each or how.logprobs or how.samples > 1)
 
 
-def may_judge_outputs(rubric: Rubric, sample: Sample, judge: str, *outputs: str) -> bool:
+def may_ask_judge_about(rubric: Rubric, sample: Sample, judge: str, *outputs: str) -> bool:
     """Nobody scores its own response unless asked to."""
     return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
 
@@ -121,10 +121,10 @@ async def ask_judge_opinion(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: DialogueDriver, how: JudgeOptions
 ) -> JudgeOpinion:
     """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
-    manner = make_judge_setup(driver.model, how)
-    outputs = [output for output in outputs if may_judge_outputs(rubric, sample, manner.judge, output)]
-    hidden = [output for output in outputs if how.refuse and find_injection(sample, output)]
-    refused = {output: _refuse_injected_output(rubric, sample, output) for output in hidden}
+    manner = make_judge_prompt_setup(driver.model, how)
+    outputs = [output for output in outputs if may_ask_judge_about(rubric, sample, manner.judge, output)]
+    hidden = [output for output in outputs if how.refuse and find_passage_addressing_judge(sample, output)]
+    refused = {output: _withhold_output_from_judge(rubric, sample, output) for output in hidden}
     outputs = [output for output in outputs if output not in refused]
     if not outputs:
         return JudgeOpinion(judge=manner.judge, reviews=refused)
@@ -135,34 +135,34 @@ async def ask_judge_opinion(
             judge=manner.judge,
             reviews={
                 **refused,
-                **{one.answers.id: _mark_unsafe_output(rubric, sample, one) for one in reviewed.reviews},
+                **{one.answers.id: _fail_judged_safety_gate(rubric, sample, one) for one in reviewed.reviews},
             },
             order=reviewed.order,
             ranking=reviewed.ranking,
             abstained=reviewed.abstained,
         )
     dialogues = [_choose_dialogue(rubric, sample, output, manner, how) for output in outputs]
-    told = await await_in_order(list(map(driver.run, dialogues)))
-    marked = [_mark_unsafe_output(rubric, sample, one) for one in told]
+    told = await await_judges_in_order(list(map(driver.run, dialogues)))
+    marked = [_fail_judged_safety_gate(rubric, sample, one) for one in told]
     return JudgeOpinion(judge=manner.judge, reviews={**refused, **dict(zip(outputs, marked, strict=True))})
 
 
-def find_injection(sample: Sample, output: str) -> GuardFinding | None:
+def find_passage_addressing_judge(sample: Sample, output: str) -> GuardFinding | None:
     """The first passage of an output that speaks to its judge, where a guard has found one."""
     return next((one for one in sample.findings.get(output, ()) if one.guard == "injection"), None)
 
 
-def _refuse_injected_output(rubric: Rubric, sample: Sample, output: str) -> OutputReview:
+def _withhold_output_from_judge(rubric: Rubric, sample: Sample, output: str) -> OutputReview:
     """What counts for an output that no judge was shown: nothing is known, and why."""
-    finding = find_injection(sample, output)
+    finding = find_passage_addressing_judge(sample, output)
     assert finding is not None
-    hidden = explain_hidden_output(finding.says, finding.text)
+    hidden = explain_output_hidden_from_judge(finding.says, finding.text)
     scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
     answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
-    return _mark_unsafe_output(rubric, sample, OutputReview(answers=answers, judgments=()))
+    return _fail_judged_safety_gate(rubric, sample, OutputReview(answers=answers, judgments=()))
 
 
-def _mark_unsafe_output(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
+def _fail_judged_safety_gate(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
     """Unsafe, where the rubric has a safety gate and the guard has found something."""
     if not rubric.safety_gate:
         return told

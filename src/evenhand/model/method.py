@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.errors import Fault, RubricError, suggest_known_word
+from evenhand.errors import Fault, RubricError, suggest_known_word_in_fault
 from evenhand.model.criterion import Criterion
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.model.steps import Add, Cap, Ceiling, Clamp, Deduct, Panel, Round, Step
@@ -98,7 +98,7 @@ class Method:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        object.__setattr__(self, "steps", _complete_method_steps(self.steps, self.scale))
+        object.__setattr__(self, "steps", _add_implied_method_steps(self.steps, self.scale))
         at = next(position for position, step in enumerate(self.steps) if isinstance(step, Panel))
         object.__setattr__(self, "panel", self.steps[at])
         object.__setattr__(self, "before_panel", self.steps[:at])
@@ -141,14 +141,14 @@ class Method:
         for position, tie in enumerate(self.ties):
             if tie.by == "criterion" and tie.of not in own:
                 what = f"tie-break by unknown criterion {tie.of!r}"
-                yield Fault(what, suggest_known_word(tie.of, own), ("ties", position))
+                yield Fault(what, suggest_known_word_in_fault(tie.of, own), ("ties", position))
         for variable, setting in self.environment.items():
             if setting.sets == "weight" and setting.of not in own:
                 what = f"{variable} sets the weight of unknown criterion {setting.of!r}"
-                yield Fault(what, suggest_known_word(setting.of, own), ("environment", variable))
+                yield Fault(what, suggest_known_word_in_fault(setting.of, own), ("environment", variable))
 
 
-def _complete_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
+def _add_implied_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
     """Reviewers are joined at the end, but before rounding, which happens once; then the score is on its scale."""
     if not any(isinstance(step, Panel) for step in steps):
         at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from evenhand.errors import Fault, RubricError, describe_ignored_id, suggest_known_word
+from evenhand.errors import Fault, RubricError, ignored_id_fault_text, suggest_known_word_in_fault
 from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Method
 from evenhand.model.scale import CriterionScore
@@ -57,7 +57,7 @@ class Rubric:
             return scores, [
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
             ]
-        return scores, [describe_ignored_id(id, "criterion", self.leaves) for id in unknown]
+        return scores, [ignored_id_fault_text(id, "criterion", self.leaves) for id in unknown]
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
@@ -112,11 +112,11 @@ class Rubric:
         for position, gate in enumerate(self.gates):
             if gate.criterion not in ids:
                 what = f"gate names unknown criterion {gate.criterion!r}"
-                yield Fault(what, suggest_known_word(gate.criterion, ids), ("gates", position))
+                yield Fault(what, suggest_known_word_in_fault(gate.criterion, ids), ("gates", position))
         for position, step in enumerate(self.method.steps):
             if isinstance(step, Ceiling) and self.criteria and step.criterion not in ids:
                 what = f"the ceiling of {self.method.name!r} names unknown criterion {step.criterion!r}"
-                yield Fault(what, suggest_known_word(step.criterion, ids), ("steps", position))
+                yield Fault(what, suggest_known_word_in_fault(step.criterion, ids), ("steps", position))
             if isinstance(step, Shortfall) and self.criteria and not any(c.fixed for c in self.criteria):
                 what = f"{self.method.name!r} penalises fixed criteria, and none is fixed"
                 yield Fault(what, "mark those that every task has with 'fixed: true'", ("criteria",))

@@ -88,7 +88,7 @@ class Missing:
         if self.kind not in MISSING_KINDS:
             raise ValueError(f"{self.kind!r} is no kind of missing; known: {', '.join(MISSING_KINDS)}")
         # Stores keep the text alone, so a why that would be read back as another kind must name its own.
-        if self.kind in _WHOLE_TEXT_PREFIXES and _find_missing_kind(self.why) != self.kind:
+        if self.kind in _WHOLE_TEXT_PREFIXES and _kind_of_missing_value(self.why) != self.kind:
             object.__setattr__(self, "why", _WHOLE_TEXT_PREFIXES[self.kind] + self.why)
 
     @property
@@ -99,11 +99,11 @@ class Missing:
     @classmethod
     def from_text(cls, text: str) -> Missing:
         """The value that has this text; for stored rows, contest logs and answers files, which hold nothing else."""
-        kind = _find_missing_kind(text)
+        kind = _kind_of_missing_value(text)
         return cls(kind, text.removeprefix(_KIND_PREFIXES.get(kind, "")))
 
 
-def _find_missing_kind(text: str) -> MissingKind:
+def _kind_of_missing_value(text: str) -> MissingKind:
     named = next((kind for kind, prefix in _KIND_PREFIXES.items() if text.startswith(prefix)), None)
     return named or ("not_asked" if text.startswith(_NOT_ASKED_OPENINGS) else "failed")
 
@@ -184,7 +184,7 @@ class Scale:
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
-            return _make_unreadable_score(f"{_quote_scale_answer(answer)} has no band")
+            return _unreadable_scale_value(f"{_quote_scale_value(answer)} has no band")
         return self._read_plain(answer)
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
@@ -194,43 +194,43 @@ class Scale:
             return self._read_band(answer)
         why = str(answer.get("why", ""))
         if "passed" in answer and "total" in answer and self.is_share:
-            return _read_pass_rate(answer["passed"], answer["total"], why)
+            return _pass_rate_on_scale(answer["passed"], answer["total"], why)
         if "score" not in answer:
-            return _make_unreadable_score("an object without 'score'")
+            return _unreadable_scale_value("an object without 'score'")
         plain = self._read_plain(answer["score"])
         return Scored(plain.value, why=why) if isinstance(plain, Scored) else plain
 
     def _read_plain(self, answer: object) -> CriterionScore:
         if answer is True or answer is False:
             if not self.is_share:
-                return _make_unreadable_score(f"{_quote_scale_answer(answer)} where a number from {self} is asked")
+                return _unreadable_scale_value(f"{_quote_scale_value(answer)} where a number from {self} is asked")
             return Scored(Fraction(int(answer)))
         if isinstance(answer, Integral) and not isinstance(answer, int):
             answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
             what = "neither true nor false" if self.yes_no else "not a number"
-            return _make_unreadable_score(f"{_quote_scale_answer(answer)} is {what}")
+            return _unreadable_scale_value(f"{_quote_scale_value(answer)} is {what}")
         try:
             value = to_exact_fraction(answer)
         except ValueError as error:
-            return _make_unreadable_score(str(error))
+            return _unreadable_scale_value(str(error))
         if self.yes_no and value not in (0, 1):
-            return _make_unreadable_score(f"{_quote_scale_answer(answer)} is neither true nor false")
+            return _unreadable_scale_value(f"{_quote_scale_value(answer)} is neither true nor false")
         fault = self.find_fault(value)
-        return _make_unreadable_score(fault) if fault else Scored(value)
+        return _unreadable_scale_value(fault) if fault else Scored(value)
 
     def _read_band(self, answer: Mapping[object, object]) -> CriterionScore:
         named = answer.get("band")
         band = next((band for band in self.bands if band.id == named), None)
         if band is None:
             known = ", ".join(band.id for band in self.bands)
-            return _make_unreadable_score(f"{_quote_scale_answer(named)} is not a band, which are {known}")
+            return _unreadable_scale_value(f"{_quote_scale_value(named)} is not a band, which are {known}")
         plain = self._read_plain(answer.get("score"))
         if isinstance(plain, Missing):
             return plain
         if not band.min <= plain.value <= band.max:
             limits = f"{format_fraction(band.min)}–{format_fraction(band.max)}"
-            return _make_unreadable_score(f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
+            return _unreadable_scale_value(f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
 
 
@@ -248,21 +248,21 @@ def _refuse_band_gaps(scale: Scale) -> None:
         raise RubricError(Fault(f"the bands end before {format_fraction(scale.max)}"))
 
 
-def _read_pass_rate(passed: object, total: object, why: str) -> CriterionScore:
+def _pass_rate_on_scale(passed: object, total: object, why: str) -> CriterionScore:
     try:
         part, whole = to_exact_fraction(passed), to_exact_fraction(total)  # type: ignore[arg-type]
         if 0 <= part <= whole and whole > 0:
             return Scored(part / whole, why=why)
     except (TypeError, ValueError, AttributeError):
         pass
-    return _make_unreadable_score(f"{_quote_scale_answer(passed)} passed of {_quote_scale_answer(total)}")
+    return _unreadable_scale_value(f"{_quote_scale_value(passed)} passed of {_quote_scale_value(total)}")
 
 
-def _make_unreadable_score(what: str) -> Missing:
+def _unreadable_scale_value(what: str) -> Missing:
     return Missing("unreadable", what)
 
 
-def _quote_scale_answer(answer: object) -> str:
+def _quote_scale_value(answer: object) -> str:
     if answer is True or answer is False:
         return str(answer).lower()
     if isinstance(answer, (list, tuple, Mapping)):

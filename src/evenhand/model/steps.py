@@ -94,7 +94,7 @@ class Deduct(Step):
     for_: StatementKind = "red_flags"
 
     def _faults(self) -> Iterator[Fault]:
-        yield from _find_amount_faults(self.each, self.most)
+        yield from _find_method_amount_faults(self.each, self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class Add(Step):
     for_: StatementKind = "bonuses"
 
     def _faults(self) -> Iterator[Fault]:
-        yield from _find_amount_faults(self.each, self.most)
+        yield from _find_method_amount_faults(self.each, self.most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ class Panel(Step):
             yield Fault(what, "0.5 asks for more than half of the reviewers", ("quorum",))
 
 
-def _find_amount_faults(each: Fraction, most: Fraction) -> Iterator[Fault]:
+def _find_method_amount_faults(each: Fraction, most: Fraction) -> Iterator[Fault]:
     for name, amount in (("each", each), ("most", most)):
         if not amount > 0:
             yield Fault(f"{name} must be above 0, got {format_fraction(amount)}", path=(name,))

@@ -9,8 +9,8 @@ from evenhand.models.requests import Message, Reply, Request, TokenUsage
 from evenhand.models.server_answers import (
     AcceptedParameters,
     StopReason,
-    read_json_object,
-    read_json_text,
+    read_provider_object,
+    read_provider_text,
     read_token_count,
 )
 
@@ -63,7 +63,7 @@ def parse_reply_body(
     data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0
 ) -> Reply | str:
     """The reply in an answer, or what is wrong with the answer."""
-    answer = read_json_object(data)
+    answer = read_provider_object(data)
     content = answer.get("content")
     if not isinstance(content, list):
         return "it has no list of content"
@@ -71,9 +71,9 @@ def parse_reply_body(
     return Reply(
         text=_join_content_text(content),
         stop=_STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
-        model=read_json_text(answer.get("model")),
-        usage=_parse_anthropic_usage(read_json_object(answer.get("usage"))),
-        request_id=request_id or read_json_text(answer.get("id")) or None,
+        model=read_provider_text(answer.get("model")),
+        usage=_parse_anthropic_usage(read_provider_object(answer.get("usage"))),
+        request_id=request_id or read_provider_text(answer.get("id")) or None,
         attempts=attempts,
         seconds=seconds,
     )
@@ -110,11 +110,13 @@ def _drop_value_bounds(key: str, value: object, *, names: bool) -> object:
 
 
 def _join_content_text(content: list[object]) -> str:
-    for block in map(read_json_object, content):
+    for block in map(read_provider_object, content):
         if block.get("type") == "tool_use" and block.get("name") == TOOL:
-            return read_json_text(json.dumps(block.get("input"), ensure_ascii=False))
+            return read_provider_text(json.dumps(block.get("input"), ensure_ascii=False))
     return "".join(
-        read_json_text(block.get("text")) for block in map(read_json_object, content) if block.get("type") == "text"
+        read_provider_text(block.get("text"))
+        for block in map(read_provider_object, content)
+        if block.get("type") == "text"
     )
 
 

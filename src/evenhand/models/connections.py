@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.models.budget import Budget, BudgetLedger, Spending
-from evenhand.models.function_model import FunctionModel, hash_function_source, load_model_function
+from evenhand.models.function_model import FunctionModel, hash_model_function_source, load_model_function
 from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, ConcurrencyGate, Limits, RateLimiter, ServerState
 from evenhand.models.middleware import (
     ChainedModel,
     Middleware,
     ask_and_count,
-    ask_and_record,
-    ask_in_turn,
     ask_within_budget,
+    limit_concurrent_requests,
+    record_model_request,
 )
 from evenhand.models.model_names import (
     KEY_VARIABLES,
@@ -146,7 +146,7 @@ class Connections:
             return self._chain(ReplayModel(name, self._read_record(meant.path), strict=False))
         self._purse.admit(name)
         if isinstance(meant, FunctionPath):
-            return self._open_function(name, load_model_function(name, meant), hash_function_source(meant))
+            return self._open_function(name, load_model_function(name, meant), hash_model_function_source(meant))
         if isinstance(meant, EmbeddedRules):
             what, hint = "it judges by rules, and no model is behind it", "evenhand.judging.open_judge opens it"
             raise JudgeError(Fault(what, hint, where=name))
@@ -163,7 +163,7 @@ class Connections:
 
     def _open_function(self, name: str, call: Callable[[Request], object], source: str = "") -> ChainedModel:
         model = FunctionModel(name, call, self._limits, self._secrets, source)
-        return self._chain(model, partial(ask_in_turn, self._find_server(name).gate))
+        return self._chain(model, partial(limit_concurrent_requests, self._find_server(name).gate))
 
     def _chain(self, model: Model, *limits: Middleware) -> ChainedModel:
         """All that a request to a model passes. A RemoteModel limits itself: each of its retries waits for its turn."""
@@ -171,7 +171,7 @@ class Connections:
         return ChainedModel(
             model,
             [
-                *([partial(ask_and_record, self._recorder, model.name)] if self._recorder is not None else ()),
+                *([partial(record_model_request, self._recorder, model.name)] if self._recorder is not None else ()),
                 partial(ask_within_budget if bounded else ask_and_count, self._purse, model.name),
                 *limits,
             ],

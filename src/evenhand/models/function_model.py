@@ -40,7 +40,7 @@ class FunctionModel:
         except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
                 raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s") from None
-            if isinstance(problem, asyncio.CancelledError) and _is_task_cancelled():
+            if isinstance(problem, asyncio.CancelledError) and _is_model_request_cancelled():
                 raise
             kind = "" if isinstance(problem, UnraisableError) else f"{type(problem).__name__}: "
             said = self._secrets.hide_keys(f"{kind}{problem}")
@@ -57,17 +57,17 @@ class FunctionModel:
         if inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__):
             answer: object = self._call(request)
         else:
-            answer = await call_in_thread(self._call, request)
+            answer = await call_model_in_thread(self._call, request)
         return await answer if inspect.isawaitable(answer) else answer
 
 
-def _is_task_cancelled() -> bool:
+def _is_model_request_cancelled() -> bool:
     """Whether we are being stopped, and not a function that says so of itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-async def call_in_thread(call: ModelFunction, request: Request) -> object:
+async def call_model_in_thread(call: ModelFunction, request: Request) -> object:
     """What a plain function returns. The thread is a daemon: one that never returns keeps no process alive."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[object, BaseException | None]] = loop.create_future()
@@ -105,19 +105,19 @@ def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:
         thing = import_by_name(f"{meant.module}:{meant.function}", Path())
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
-        raise JudgeError(Fault(why, _hint_function_path(problem, meant), where=name)) from None
+        raise JudgeError(Fault(why, _hint_model_function_path(problem, meant), where=name)) from None
     if not callable(thing):
         raise JudgeError(Fault(f"{meant.function} is not a function", where=name))
     return thing
 
 
-def _hint_function_path(problem: BaseException, meant: FunctionPath) -> str:
+def _hint_model_function_path(problem: BaseException, meant: FunctionPath) -> str:
     if isinstance(problem, ModuleNotFoundError) and problem.name == meant.module.partition(".")[0]:
         return f"it is looked for from the working directory: run this where {problem.name}.py is"
     return "as in python:my_judges:strict, for strict() in my_judges.py"
 
 
-def hash_function_source(meant: FunctionPath) -> str:
+def hash_model_function_source(meant: FunctionPath) -> str:
     """A hash of the file that a function which was found is in; empty where there is no such file."""
     file = getattr(sys.modules.get(meant.module), "__file__", None)
     try:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, JudgeError, ModelError, RefusedError
-from evenhand.models.function_model import call_in_thread
+from evenhand.models.function_model import call_model_in_thread
 from evenhand.models.openai_format import build_request_body, parse_reply_body
 from evenhand.models.requests import Reply, Request
-from evenhand.models.server_answers import AcceptedParameters, read_json_object, read_json_text
+from evenhand.models.server_answers import AcceptedParameters, read_provider_object, read_provider_text
 
 MAGIC = b"GGUF"
 RUNTIME = "xllamacpp"
@@ -94,7 +94,7 @@ class GgufModel:
         body = {"temperature": 0.0, **build_request_body(self._path.name, request, _ACCEPTED), **_ALWAYS}
         call, began = _GgufCall(body), time.monotonic()
         try:
-            await call_in_thread(lambda _: self._run(call), request)
+            await call_model_in_thread(lambda _: self._run(call), request)
         except ModelError:
             raise
         except Exception as problem:
@@ -124,12 +124,12 @@ class GgufModel:
 
     def _reply(self, chunks: list[object], seconds: float) -> Reply:
         whole = join_reply_chunks(chunks)
-        error = read_json_object(whole.get("error"))
+        error = read_provider_object(whole.get("error"))
         if error.get("type") == "exceed_context_size_error":
             long, most = error.get("n_prompt_tokens"), error.get("n_ctx")
             raise RefusedError(f"{self.name}: the prompt has {long} tokens, and this model reads {most} at most")
         if error:
-            raise RefusedError(f"{self.name}: {_shorten_gguf_error(read_json_text(error.get('message')))}")
+            raise RefusedError(f"{self.name}: {_shorten_gguf_error(read_provider_text(error.get('message')))}")
         reply = parse_reply_body(whole, None, 1, seconds)
         if isinstance(reply, str):
             raise RefusedError(f"{self.name}: the answer cannot be read: {reply}")
@@ -192,12 +192,12 @@ def join_reply_chunks(chunks: list[object]) -> dict[str, object]:
     text, reason = "", None
     whole: dict[str, object] = {}
     places: list[object] = []
-    for chunk in map(read_json_object, chunks):
+    for chunk in map(read_provider_object, chunks):
         whole |= {key: chunk[key] for key in ("error", "usage", "model") if key in chunk}
         choices = chunk.get("choices")
-        choice = read_json_object(choices[0]) if isinstance(choices, list) and choices else {}
-        text += read_json_text(read_json_object(choice.get("delta")).get("content"))
-        content = read_json_object(choice.get("logprobs")).get("content")
+        choice = read_provider_object(choices[0]) if isinstance(choices, list) and choices else {}
+        text += read_provider_text(read_provider_object(choice.get("delta")).get("content"))
+        content = read_provider_object(choice.get("logprobs")).get("content")
         places += content if isinstance(content, list) else []
         reason = choice.get("finish_reason") or reason
     answer = {"message": {"content": text}, "finish_reason": reason, "logprobs": {"content": places}}

@@ -72,11 +72,11 @@ class HttpClient:
 def _explain_http_error(problem: Exception, seconds: float) -> HttpFailure:
     """What became of an exchange, in words that hold nothing of the request."""
     if isinstance(problem, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError)):
-        return HttpFailure(f"no secure connection: {_read_connector_reason(problem)}", "final")
+        return HttpFailure(f"no secure connection: {_read_http_connection_reason(problem)}", "final")
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
         return HttpFailure("no server of that name is known", "unreached")
     if isinstance(problem, aiohttp.ClientConnectorError):
-        return HttpFailure(f"no connection: {_read_connector_reason(problem)}", "unreached")
+        return HttpFailure(f"no connection: {_read_http_connection_reason(problem)}", "unreached")
     if isinstance(problem, TimeoutError):
         return HttpFailure(f"no whole answer within {seconds:.4g} s", "late")
     if isinstance(problem, aiohttp.InvalidURL):
@@ -88,7 +88,7 @@ def _explain_http_error(problem: Exception, seconds: float) -> HttpFailure:
     return HttpFailure("the connection was cut off", "cut")
 
 
-def _read_connector_reason(problem: aiohttp.ClientConnectorError) -> str:
+def _read_http_connection_reason(problem: aiohttp.ClientConnectorError) -> str:
     cause = problem.os_error
     found = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause.strerror or str(cause)
     return str(found).lower()

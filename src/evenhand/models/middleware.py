@@ -58,14 +58,14 @@ async def ask_and_count(ledger: BudgetLedger, name: str, request: Request, call_
     return reply
 
 
-async def ask_and_record(recorder: ReplyRecorder, name: str, request: Request, call_next: CallNext) -> Reply:
+async def record_model_request(recorder: ReplyRecorder, name: str, request: Request, call_next: CallNext) -> Reply:
     """Append every reply to a record."""
     reply = await call_next(request)
     recorder.add(name, request, reply)
     return reply
 
 
-async def ask_in_turn(gate: ConcurrencyGate, request: Request, call_next: CallNext) -> Reply:
+async def limit_concurrent_requests(gate: ConcurrencyGate, request: Request, call_next: CallNext) -> Reply:
     """Let only so many requests through at once."""
     await gate.enter()
     try:

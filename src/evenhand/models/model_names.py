@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from evenhand.errors import Fault, JudgeError, suggest_known_word
+from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
 from evenhand.models.requests import EMBEDDED
 
 ANTHROPIC_BASE = "https://api.anthropic.com"
@@ -94,19 +94,21 @@ def parse_model_name(
         raise _make_unknown_model_error(
             name, f"{kind}: needs {'a module and a function' if kind == 'python' else 'a file'}"
         )
-    hint = suggest_known_word(provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS])
+    hint = suggest_known_word_in_fault(
+        provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS]
+    )
     raise _make_unknown_model_error(
         name, f"no model is named so; {hint}" if hint.startswith("did") else "no model is named so"
     )
 
 
-def is_oracle_judge_configured(environ: Mapping[str, str]) -> bool:
+def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
     """Whether the environment names a judge for oracle tasks, or has the key of the default one."""
     variables = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL", "ANTHROPIC_API_KEY")
     return any(environ.get(variable, "").strip() for variable in variables)
 
 
-def choose_oracle_judge(environ: Mapping[str, str]) -> str:
+def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
     provider = environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
     if provider not in ("anthropic", "openai"):
@@ -226,10 +228,12 @@ def _read_api_key(environ: Mapping[str, str], variable: str) -> str | None:
 
 def _make_unknown_model_error(name: str, what: str) -> JudgeError:
     shown = name if len(name) <= 80 else name[:79] + "…"
-    return JudgeError(Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {_hide_url_password(shown)!r}"))
+    return JudgeError(
+        Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {_hide_password_in_model_url(shown)!r}")
+    )
 
 
-def _hide_url_password(name: str) -> str:
+def _hide_password_in_model_url(name: str) -> str:
     return re.sub(r"[?#].*", "?…", re.sub(r"//[^/@]*@", "//…@", name))
 
 

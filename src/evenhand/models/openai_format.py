@@ -6,8 +6,8 @@ from evenhand.models.requests import Reply, Request, TokenLogprobs, TokenUsage
 from evenhand.models.server_answers import (
     AcceptedParameters,
     StopReason,
-    read_json_object,
-    read_json_text,
+    read_provider_object,
+    read_provider_text,
     read_token_count,
 )
 
@@ -46,29 +46,29 @@ def parse_reply_body(
     data: object, request_id: str | None = None, attempts: int = 1, seconds: float = 0.0
 ) -> Reply | str:
     """The reply in an answer, or what is wrong with the answer."""
-    answer = read_json_object(data)
+    answer = read_provider_object(data)
     choices = answer.get("choices")
-    choice = read_json_object(choices[0]) if isinstance(choices, list) and choices else {}
+    choice = read_provider_object(choices[0]) if isinstance(choices, list) and choices else {}
     if "message" not in choice:
         return "it has no choices[0].message"
     reason = choice.get("finish_reason")
     if reason == "error":
         return "the model stopped with an error"
-    message = read_json_object(choice["message"])
-    refusal = read_json_text(message.get("refusal"))
-    usage = read_json_object(answer.get("usage"))
-    details = read_json_object(usage.get("prompt_tokens_details"))
+    message = read_provider_object(choice["message"])
+    refusal = read_provider_text(message.get("refusal"))
+    usage = read_provider_object(answer.get("usage"))
+    details = read_provider_object(usage.get("prompt_tokens_details"))
     return Reply(
-        text=refusal or read_json_text(message.get("content")),
+        text=refusal or read_provider_text(message.get("content")),
         stop="refusal" if refusal else _STOPS.get(reason, "unknown") if isinstance(reason, str) else "unknown",
-        model=read_json_text(answer.get("model")),
+        model=read_provider_text(answer.get("model")),
         usage=TokenUsage(
             input=read_token_count(usage.get("prompt_tokens")),
             output=read_token_count(usage.get("completion_tokens")),
             cached=read_token_count(details.get("cached_tokens")),
         ),
         places=_parse_token_logprobs(choice["logprobs"]) if choice.get("logprobs") else (),
-        request_id=request_id or read_json_text(answer.get("id")) or None,
+        request_id=request_id or read_provider_text(answer.get("id")) or None,
         attempts=attempts,
         seconds=seconds,
     )
@@ -81,20 +81,20 @@ def build_request_headers(key: str | None) -> dict[str, str]:
 
 
 def _parse_token_logprobs(logprobs: object) -> tuple[TokenLogprobs, ...]:
-    content = read_json_object(logprobs).get("content")
+    content = read_provider_object(logprobs).get("content")
     if not isinstance(content, list):
         return ()
     return tuple(
-        TokenLogprobs(read_json_text(place.get("token")), _parse_likely_tokens(place.get("top_logprobs")))
-        for place in map(read_json_object, content)
+        TokenLogprobs(read_provider_text(place.get("token")), _parse_likely_tokens(place.get("top_logprobs")))
+        for place in map(read_provider_object, content)
         if isinstance(place.get("token"), str)
     )
 
 
 def _parse_likely_tokens(entries: object) -> tuple[tuple[str, float], ...]:
     found: list[tuple[str, float]] = []
-    for entry in map(read_json_object, entries if isinstance(entries, list) else ()):
+    for entry in map(read_provider_object, entries if isinstance(entries, list) else ()):
         token, logprob = entry.get("token"), entry.get("logprob")
         if isinstance(token, str) and isinstance(logprob, (int, float)) and _LEAST_LOGPROB <= logprob <= 0.01:
-            found.append((read_json_text(token), float(logprob)))
+            found.append((read_provider_text(token), float(logprob)))
     return tuple(found)

@@ -11,7 +11,7 @@ from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import read_json_string
 from evenhand.files.json_shape import JsonField, JsonShape
 from evenhand.models.requests import EMBEDDED, Reply, Request, TokenLogprobs
-from evenhand.models.server_answers import read_json_object
+from evenhand.models.server_answers import read_provider_object
 
 _BEGINNING = b'{"key": "'
 
@@ -97,7 +97,7 @@ class ReplyRecord:
         if not line:
             return
         try:
-            entry = read_json_object(json.loads(line))
+            entry = read_provider_object(json.loads(line))
             key, model = read_json_string(entry["key"]), read_json_string(entry["model"])
             reply = reply_from_json(entry["reply"])
         except json.JSONDecodeError:

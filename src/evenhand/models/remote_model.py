@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn
 
-from evenhand.errors import BusyError, RefusedError, suggest_known_word
+from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_fault
 from evenhand.models import anthropic_format, openai_format
 from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress, Secrets
@@ -18,12 +18,12 @@ from evenhand.models.server_answers import (
     HttpFailure,
     ServerProblem,
     drop_refused_parameter,
-    explain_error_answer,
+    explain_http_error_status,
     explain_http_failure,
-    find_error_in_answer,
+    find_error_in_http_response,
     merge_accepted_parameters,
-    parse_answer_json,
-    read_json_object,
+    parse_http_response_json,
+    read_provider_object,
 )
 
 if TYPE_CHECKING:
@@ -151,11 +151,11 @@ class RemoteModel:
             return explain_http_failure(answer, line.server.answered)
         line.server.answered = True
         if not 200 <= answer.status < 300:
-            return explain_error_answer(answer, line.secrets, line.clock.wall())
-        data = parse_answer_json(answer.body)
+            return explain_http_error_status(answer, line.secrets, line.clock.wall())
+        data = parse_http_response_json(answer.body)
         if isinstance(data, ServerProblem):
             return data
-        inside = find_error_in_answer(data, line.secrets)
+        inside = find_error_in_http_response(data, line.secrets)
         if inside is not None:
             return inside
         request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
@@ -209,16 +209,16 @@ class RemoteModel:
             return f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
         if model in offered:
             return "the server lists the model, but does not answer for it"
-        hint = suggest_known_word(model, offered)
+        hint = suggest_known_word_in_fault(model, offered)
         others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
         return f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
-    data = parse_answer_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
-    entries = read_json_object(data).get("data")
+    data = parse_http_response_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
+    entries = read_provider_object(data).get("data")
     found = [
-        read_json_object(entry).get("id") for entry in (entries if isinstance(entries, list) else ())[:_MOST_LISTED]
+        read_provider_object(entry).get("id") for entry in (entries if isinstance(entries, list) else ())[:_MOST_LISTED]
     ]
     return tuple(secrets.hide_keys(id) for id in found if isinstance(id, str) and id)
 

@@ -54,7 +54,7 @@ class ServerProblem:
     said: str = field(default="", repr=False)  # The server's own words, for finding such a parameter only.
 
 
-def parse_answer_json(body: bytes) -> object | ServerProblem:
+def parse_http_response_json(body: bytes) -> object | ServerProblem:
     """The JSON of an answer."""
     if not body.strip():
         return ServerProblem("busy", "the answer is empty")
@@ -78,14 +78,14 @@ def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
     return ServerProblem("busy", cut.why, overloaded=cut.kind == "late")
 
 
-def explain_error_answer(answer: HttpAnswer, secrets: Secrets, wall: float) -> ServerProblem:
+def explain_http_error_status(answer: HttpAnswer, secrets: Secrets, wall: float) -> ServerProblem:
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
         host = _read_redirect_host(answer.headers.get("location", ""))
         return ServerProblem(
             "refused", f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed", always=True
         )
-    data = parse_answer_json(answer.body)
+    data = parse_http_response_json(answer.body)
     fault = (
         _parse_server_fault(data)
         if not isinstance(data, ServerProblem)
@@ -94,9 +94,9 @@ def explain_error_answer(answer: HttpAnswer, secrets: Secrets, wall: float) -> S
     return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
 
 
-def find_error_in_answer(data: object, secrets: Secrets) -> ServerProblem | None:
+def find_error_in_http_response(data: object, secrets: Secrets) -> ServerProblem | None:
     """What an error object inside an answer of status 200 means."""
-    if not read_json_object(data).get("error"):
+    if not read_provider_object(data).get("error"):
         return None
     fault = _parse_server_fault(data)
     status = int(fault.code) if fault.code.isdecimal() and len(fault.code) == 3 else _STATUS_OF.get(fault.type, 500)
@@ -131,11 +131,11 @@ def _parse_server_fault(data: object) -> _ServerFault:
     """The error in the shapes that servers are known to send."""
     if isinstance(data, list) and data:
         data = data[0]
-    outer = read_json_object(data)
+    outer = read_provider_object(data)
     inner = outer.get("error", outer)
     if isinstance(inner, str):
         return _ServerFault(inner, code=_read_fault_text(outer.get("code")))
-    found = read_json_object(inner)
+    found = read_provider_object(inner)
     if "detail" in found:
         return _parse_fault_detail(found["detail"])
     return _ServerFault(
@@ -151,8 +151,8 @@ def _parse_server_fault(data: object) -> _ServerFault:
 def _parse_fault_detail(detail: object) -> _ServerFault:
     """Faults as FastAPI lists them: place and message, without the input, which would name every parameter."""
     if not isinstance(detail, list):
-        return _ServerFault(_read_fault_text(detail) or _read_fault_text(read_json_object(detail).get("message")))
-    entries: list[Mapping[str, object]] = [read_json_object(entry) for entry in detail[:5]]
+        return _ServerFault(_read_fault_text(detail) or _read_fault_text(read_provider_object(detail).get("message")))
+    entries: list[Mapping[str, object]] = [read_provider_object(entry) for entry in detail[:5]]
     places = [".".join(map(str, place)) if isinstance(place := entry.get("loc"), list) else "" for entry in entries]
     texts = [f"{where}: {_read_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)]
     return _ServerFault("; ".join(texts), param=places[0] if len(places) == 1 else "")
@@ -275,7 +275,7 @@ StopReason = Literal["end", "length", "refusal", "unknown"]
 _MOST_TOKENS = 10**12  # More than any server ever counted: a slip or an attack.
 
 
-def read_json_object(value: object) -> Mapping[str, object]:
+def read_provider_object(value: object) -> Mapping[str, object]:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
@@ -286,10 +286,10 @@ def read_token_count(value: object) -> int | None:
     return value if whole and isinstance(value, int) else None
 
 
-def read_json_text(value: object) -> str:
+def read_provider_text(value: object) -> str:
     """The text of a string or of a list of text parts; what is no character is replaced, so that it can be stored."""
     if isinstance(value, list):
-        parts = (part if isinstance(part, str) else read_json_object(part).get("text") for part in value)
+        parts = (part if isinstance(part, str) else read_provider_object(part).get("text") for part in value)
         value = "".join(part for part in parts if isinstance(part, str))
     if not isinstance(value, str) or value.isascii():
         return value if isinstance(value, str) else ""

@@ -111,14 +111,14 @@ class Evenhand:
         )
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
-        from evenhand.pytest_plugin.scoring import score_test_output, serialize_scored_output  # all that scoring needs.
+        from evenhand.pytest_plugin.scoring import score_test_output, serialize_pytest_entry  # all that scoring needs.
         from evenhand.pytest_plugin.shortfalls import format_failure_message
 
         try:
             scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)
         except EvenhandError as error:
             raise error.with_traceback(None) from None  # The line of the test is what helps.
-        self._scored.append(serialize_scored_output(scored, rows if self._with_rows else None))
+        self._scored.append(serialize_pytest_entry(scored, rows if self._with_rows else None))
         message = format_failure_message(scored, place)
         if message:
             pytest.fail(message, pytrace=False)
@@ -188,7 +188,7 @@ class ScoringSession:
 def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     """How many outputs were scored, what they come to, and the lowest of them."""
     from evenhand.guards.personal_data import mask_personal_data  # loaded by the first output that is scored.
-    from evenhand.report.untrusted_text import fold_to_one_line
+    from evenhand.report.untrusted_text import fold_to_report_line
     from evenhand.wording import pluralize_count
 
     known = [one["composite"] for one in entries if one["composite"] is not None]
@@ -205,5 +205,5 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     for one in ordered[:WORST_SHOWN]:
         score = "–" if one["composite"] is None else f"{one['composite']:.2f}"
         why = f": {one['problems'][0]}" if one["problems"] else ""
-        lines.append(f"  {score:>4}  {fold_to_one_line(mask_personal_data(one['test'] + why), 200)}")
+        lines.append(f"  {score:>4}  {fold_to_report_line(mask_personal_data(one['test'] + why), 200)}")
     return lines

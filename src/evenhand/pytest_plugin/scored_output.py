@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 
 if TYPE_CHECKING:
     import pytest
@@ -53,12 +53,12 @@ class ScoredOutput:
     @property
     def verdict(self) -> str | None:
         """The verdict of the rubric, where it has verdicts: pass, borderline or fail."""
-        return self._read_scorecard("verdict")
+        return self._read_pytest_scorecard("verdict")
 
     @property
     def grade(self) -> str | None:
         """The grade, where the rubric has grades."""
-        return self._read_scorecard("grade")
+        return self._read_pytest_scorecard("grade")
 
     @property
     def criteria(self) -> Mapping[str, Any]:
@@ -87,7 +87,7 @@ class ScoredOutput:
         steps = [*(card["steps"] if card else ()), *(self.data["composite_steps"] if self.assertions else ())]
         return [step["why"] for step in steps]
 
-    def _read_scorecard(self, name: str) -> str | None:
+    def _read_pytest_scorecard(self, name: str) -> str | None:
         card = self.data["scorecard"]
         return card[name] if card else None
 
@@ -123,7 +123,7 @@ def requirements_from_marks(marks: Iterable[pytest.Mark]) -> OutputRequirements:
             raise InputError(Fault("it takes keywords only", "as in min_score=0.8", where="pytest.mark.evenhand"))
         unknown = [name for name in mark.kwargs if name not in REQUIREMENT_NAMES]
         if unknown:
-            hint = suggest_known_word(unknown[0], REQUIREMENT_NAMES)
+            hint = suggest_known_word_in_fault(unknown[0], REQUIREMENT_NAMES)
             raise InputError(Fault(f"unknown argument {unknown[0]!r}", hint, where="pytest.mark.evenhand"))
         demand = demand.with_defaults(OutputRequirements(**mark.kwargs))
     return demand

@@ -29,13 +29,13 @@ from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED
 from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
-from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_shortcomings
-from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
+from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_test_shortfalls
+from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
 from evenhand.runs.run_record import RunRecorder
-from evenhand.runs.setup import prepare_run_setup
+from evenhand.runs.setup import build_run_setup
 from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.store.rows import Row
-from evenhand.workflows.judge import JudgesLike, RubricLike, price_model_replies
+from evenhand.workflows.judge import JudgesLike, RubricLike, price_requested_replies
 
 OutputJson = dict[str, Any]
 T = TypeVar("T")
@@ -68,18 +68,18 @@ def score_test_output(
     variant = demand.variant or SINGLE_VARIANT
     texts: dict[str, Any] = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
     sample = EvalSample(id=test, outputs={variant: made}, **texts)
-    rows = run_in_own_loop(_score_as_run(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
+    rows = run_beside_test_loop(_score_test_output(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
-    layers = {name: _exact_row_to_float(value) for name, value in content["layers"].items()}
-    shown = {name: _exact_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
+    layers = {name: _pytest_row_to_float(value) for name, value in content["layers"].items()}
+    shown = {name: _pytest_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
     data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
-    problems, scales = tuple(list_shortcomings(data, missed)), _collect_rubric_scales(rubric)
+    problems, scales = tuple(list_test_shortfalls(data, missed)), _collect_pytest_scales(rubric)
     return ScoredOutput(test=test, variant=variant, missed=missed, problems=problems, scales=scales, data=data), rows
 
 
-def run_in_own_loop(work: Coroutine[Any, Any, T]) -> T:
+def run_beside_test_loop(work: Coroutine[Any, Any, T]) -> T:
     """What the work comes to, done in a thread with a loop of its own: a loop of the test's is left as it is."""
     done: Future[T] = Future()
 
@@ -93,7 +93,7 @@ def run_in_own_loop(work: Coroutine[Any, Any, T]) -> T:
     return done.result()
 
 
-async def _score_as_run(
+async def _score_test_output(
     sample: EvalSample, variant: str, rubric: Rubric | None, assertions: tuple[AnyAssertion, ...], judges: JudgesLike
 ) -> OutputRows:
     async with PluginConnections(judges) as connections:
@@ -106,12 +106,12 @@ async def _score_as_run(
             assertions=assertions,
             judges=connections.names,
         )
-        setup = prepare_run_setup(eval, connections)
-        notes = InMemoryRecorder()
+        setup = build_run_setup(eval, connections)
+        notes = PytestRecorder()
         book = cast("RunRecorder", notes)
         async with open_output_makers(eval.variants, connections, os.environ, 1) as makers:
-            turns = BudgetQueue()
-            memory = ReplyCache(book, price_model_replies(connections), turns, fresh=True)
+            turns = RunBudgetQueue()
+            memory = ReplyCache(book, price_requested_replies(connections), turns, fresh=True)
             outputs = RunOutputs(eval.variants, makers, book, turns, ())
             await RunWorker(setup, book, memory, outputs, os.environ).score_sample(sample, 0, 0)
     frame = cast("OutputJson", setup.describe_setup()["frame"])
@@ -143,11 +143,11 @@ def _read_test_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ..
     return read
 
 
-def _exact_row_to_float(exact: str | None) -> float | None:
+def _pytest_row_to_float(exact: str | None) -> float | None:
     return None if exact is None else float(Fraction(exact))
 
 
-def _collect_rubric_scales(rubric: Rubric | None) -> dict[str, tuple[float, float]]:
+def _collect_pytest_scales(rubric: Rubric | None) -> dict[str, tuple[float, float]]:
     if rubric is None:
         return {}
     scales = {leaf.id: leaf.scale for leaf in rubric.leaves.values()}
@@ -155,7 +155,7 @@ def _collect_rubric_scales(rubric: Rubric | None) -> dict[str, tuple[float, floa
     return {"": (float(span.min), float(span.max))} | {id: (float(s.min), float(s.max)) for id, s in scales.items()}
 
 
-def serialize_scored_output(scored: ScoredOutput, rows: OutputRows | None) -> str:
+def serialize_pytest_entry(scored: ScoredOutput, rows: OutputRows | None) -> str:
     """The text; `rows` are for the report, where one is asked for."""
     return json.dumps(
         {
@@ -170,7 +170,7 @@ def serialize_scored_output(scored: ScoredOutput, rows: OutputRows | None) -> st
     )
 
 
-class InMemoryRecorder:
+class PytestRecorder:
     """A book, and the store behind it, as far as scoring one output needs them.
 
     No two outputs share one: a reply is never taken from another test, which may have scripted its judge otherwise.
@@ -183,15 +183,15 @@ class InMemoryRecorder:
 
     def now(self) -> str:
         """This moment, written so that it sorts."""
-        return format_run_moment(datetime.now(UTC))
+        return format_test_moment(datetime.now(UTC))
 
     @property
-    def store(self) -> InMemoryRecorder:
+    def store(self) -> PytestRecorder:
         """Where to look for what is kept."""
         return self
 
     @property
-    def writer(self) -> InMemoryRecorder:
+    def writer(self) -> PytestRecorder:
         """What takes rows."""
         return self
 
@@ -207,6 +207,6 @@ class InMemoryRecorder:
         return {row["key"]: row for row in self.rows["calls"] if row["key"] in keys and row["reply"] is not None}
 
 
-def format_run_moment(at: datetime) -> str:
+def format_test_moment(at: datetime) -> str:
     """A time as a run keeps it."""
     return at.isoformat(timespec="milliseconds")

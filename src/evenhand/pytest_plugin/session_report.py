@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 from evenhand._version import __version__
-from evenhand.pytest_plugin.scoring import PYTEST_RUN_NAME, format_run_moment
+from evenhand.pytest_plugin.scoring import PYTEST_RUN_NAME, format_test_moment
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.report import build_stored_head, load_run_report
+from evenhand.workflows.report import load_run_report, load_stored_head
 
 SessionJson = dict[str, Any]
 SessionSample = tuple[str, SessionJson, list[SessionJson]]
@@ -37,14 +37,14 @@ def write_session_report(entries: Sequence[SessionJson], path: Path, began: date
     with (
         TemporaryDirectory(prefix="evenhand-") as folder,
         Store.open(folder, {}) as store,
-        _open_replacement_file(path) as stream,
+        _replace_session_file(path) as stream,
     ):
         head, samples = load_run_report(store, _store_session_run(store, in_order, began))
         writer(head, samples, stream)
 
 
 @contextmanager
-def _open_replacement_file(path: Path) -> Iterator[TextIO]:
+def _replace_session_file(path: Path) -> Iterator[TextIO]:
     """A file that takes the place of the old one once it is whole."""
     part = path.with_name(f".{path.name}.part")
     try:
@@ -74,8 +74,8 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
                 ],
             )
         )
-    ended = {**row, "state": "finished", "ended": format_run_moment(datetime.now(UTC))}
-    head = {**build_stored_head(store, ended), "decision": decide_session(entries)}
+    ended = {**row, "state": "finished", "ended": format_test_moment(datetime.now(UTC))}
+    head = {**load_stored_head(store, ended), "decision": decide_session(entries)}
     store.release_run(row["id"], ended["state"], ended["ended"], to_stored_json(head))
     return str(row["id"])
 
@@ -83,8 +83,8 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
 def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> Row:
     frames = [entry["rows"]["frame"] for entry in entries]
     # One frame for all: each judge, rubric and assertion once.
-    rubrics = _list_distinct_json(rubric for frame in frames for rubric in frame["rubrics"])
-    marks = _list_distinct_json(
+    rubrics = _list_distinct_session_json(rubric for frame in frames for rubric in frame["rubrics"])
+    marks = _list_distinct_session_json(
         [frame["rubrics"][0]["name"] if frame["rubrics"] else "assertions", mark]
         for frame in frames
         for mark in frame["fingerprints"].values()
@@ -93,9 +93,9 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     frame = {
         **frames[0],
         "variants": {name: about for frame in frames for name, about in frame["variants"].items()},
-        "judges": _list_distinct_json(judge for frame in frames for judge in frame["judges"]),
+        "judges": _list_distinct_session_json(judge for frame in frames for judge in frame["judges"]),
         "rubrics": rubrics,
-        "assertions": _list_distinct_json(one for frame in frames for one in frame["assertions"]),
+        "assertions": _list_distinct_session_json(one for frame in frames for one in frame["assertions"]),
         "fingerprints": {name if names[name] == 1 else f"{name} {mark[:4]}": mark for name, mark in marks},
     }
     return {
@@ -103,7 +103,7 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "name": PYTEST_RUN_NAME,
         "digest": digest_run_parts([entry["rows"]["result"]["key"] for entry in entries]),
         "state": "running",
-        "started": format_run_moment(began),
+        "started": format_test_moment(began),
         "ended": None,
         "seed": frame["seed"],
         "fingerprint": digest_run_parts(sorted(frame["fingerprints"].items()))[:16],
@@ -116,7 +116,7 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
     }
 
 
-def _list_distinct_json(values: Iterable[Any]) -> list[Any]:
+def _list_distinct_session_json(values: Iterable[Any]) -> list[Any]:
     return list({json.dumps(value, sort_keys=True): value for value in values}.values())
 
 

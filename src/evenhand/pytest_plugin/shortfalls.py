@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.guards.personal_data import build_text_mask
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import to_exact_fraction
 from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredData, ScoredOutput
-from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_fraction
 
 SCORED_STATE = "scored"
@@ -33,9 +33,9 @@ class OutputThreshold:
         name = next((name for name, value in asked.items() if value is not None), None)
         if rubric is None and name is not None:
             raise InputError(Fault(f"{name} needs a rubric", "without one every assertion must hold", where=name))
-        score = None if demand.min_score is None or rubric is None else _parse_min_score(demand.min_score, rubric)
+        score = None if demand.min_score is None or rubric is None else _parse_mark_min_score(demand.min_score, rubric)
         if demand.min_grade is not None and rubric is not None:
-            _refuse_unknown_grade(demand.min_grade, rubric)
+            _refuse_unknown_mark_grade(demand.min_grade, rubric)
         return cls(score=score, grade=demand.min_grade)
 
     def missed(self, row: ScoredData, card: ScoredData, rubric: Rubric | None) -> Iterator[str]:
@@ -44,12 +44,12 @@ class OutputThreshold:
             yield f"score {format_fraction(Fraction(row['score']))} is below {format_fraction(self.score)}"
         grade = card.get("grade")
         if self.grade is not None and rubric is not None and grade is not None:
-            grades = _list_rubric_grades(rubric)
+            grades = _list_pytest_grades(rubric)
             if grades.index(grade) > grades.index(self.grade):
                 yield f"grade {grade} is below {self.grade}"
 
 
-def list_shortcomings(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
+def list_test_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
     """Why an output does not pass, in a few words each; an incomplete scorecard never does."""
     card = data["scorecard"] or {}
     if data["state"] != SCORED_STATE:
@@ -62,7 +62,7 @@ def list_shortcomings(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
     yield from (f"{ASSERTION_FAILED}: {one['name']}" for one in data["assertions"] if one["passed"] is False)
 
 
-def _parse_min_score(asked: object, rubric: Rubric) -> Fraction:
+def _parse_mark_min_score(asked: object, rubric: Rubric) -> Fraction:
     try:
         least = to_exact_fraction(asked)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
@@ -75,16 +75,18 @@ def _parse_min_score(asked: object, rubric: Rubric) -> Fraction:
     return least
 
 
-def _refuse_unknown_grade(grade: str, rubric: Rubric) -> None:
-    grades = _list_rubric_grades(rubric)
+def _refuse_unknown_mark_grade(grade: str, rubric: Rubric) -> None:
+    grades = _list_pytest_grades(rubric)
     if not grades:
         hint = "use min_score"
         raise InputError(Fault(f"the rubric {rubric.name!r} gives no grades", hint, where="min_grade"))
     if grade not in grades:
-        raise InputError(Fault(f"{grade!r} is not a grade", suggest_known_word(str(grade), grades), where="min_grade"))
+        raise InputError(
+            Fault(f"{grade!r} is not a grade", suggest_known_word_in_fault(str(grade), grades), where="min_grade")
+        )
 
 
-def _list_rubric_grades(rubric: Rubric) -> list[str]:
+def _list_pytest_grades(rubric: Rubric) -> list[str]:
     """The best first."""
     return [grade.grade for grade in rubric.method.grades]
 
@@ -101,36 +103,36 @@ def format_failure_message(scored: ScoredOutput, place: str) -> str:
     hide = build_text_mask([output])
 
     def shown(text: object) -> str:
-        return fold_to_one_line(hide(str(text)), LONGEST_MESSAGE_TEXT)
+        return fold_to_report_line(hide(str(text)), LONGEST_MESSAGE_TEXT)
 
     first, *others = map(shown, scored.problems)
     lines = [f"{first} ({place})", *(f"also: {one}" for one in others if not one.startswith(ASSERTION_FAILED))]
-    lines += _describe_unpassed_assertions(scored, shown)
-    lines += _describe_lacking_criteria(scored, shown)
+    lines += _describe_pytest_assertions(scored, shown)
+    lines += _describe_pytest_criteria(scored, shown)
     return "\n".join([*lines, f"output: {shown(output) or 'empty'}"])
 
 
-def _describe_unpassed_assertions(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
-    for one in _iterate_unpassed_assertions(scored.assertions):
+def _describe_pytest_assertions(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
+    for one in _iterate_pytest_assertions(scored.assertions):
         failed = one["passed"] is False
         yield f"{ASSERTION_FAILED if failed else 'assertion not answered'}: {shown(one['name'])}"
         yield f"    looked for: {shown(one['looked_for'])}"
         yield f"    found: {shown(one['found'] or 'nothing')}" if failed else f"    why not: {shown(one['why_not'])}"
 
 
-def _iterate_unpassed_assertions(assertions: Any) -> Iterator[ScoredData]:
+def _iterate_pytest_assertions(assertions: Any) -> Iterator[ScoredData]:
     """The assertions that did not pass, and inside sets theirs."""
     for one in assertions:
         if one["passed"] is not True:
             yield one
-            yield from _iterate_unpassed_assertions(one["parts"])
+            yield from _iterate_pytest_assertions(one["parts"])
 
 
-def _describe_lacking_criteria(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
+def _describe_pytest_criteria(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
     """What judges said on criteria that are not fully met, the lowest first."""
     lacking = sorted(
-        (one for one in scored.judgments if _measure_criterion_share(scored, one) < 1),
-        key=lambda one: _measure_criterion_share(scored, one),
+        (one for one in scored.judgments if _measure_pytest_criterion(scored, one) < 1),
+        key=lambda one: _measure_pytest_criterion(scored, one),
     )
     for one in lacking[:MOST_CRITERIA_TOLD]:
         ends = scored.scales.get(one["criterion"])
@@ -145,7 +147,7 @@ def _describe_lacking_criteria(scored: ScoredOutput, shown: Callable[[object], s
         yield f"and {len(lacking) - MOST_CRITERIA_TOLD} more criteria that are not fully met"
 
 
-def _measure_criterion_share(scored: ScoredOutput, one: ScoredData) -> float:
+def _measure_pytest_criterion(scored: ScoredOutput, one: ScoredData) -> float:
     """How much of a criterion is met; what was not answered comes first."""
     if one["score"] is None:
         return -1.0

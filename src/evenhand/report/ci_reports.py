@@ -13,11 +13,11 @@ from typing import IO, TextIO
 from evenhand.report.phrases import (
     ReportData,
     describe_failure_count,
-    explain_unscored_result,
-    is_result_unscored,
-    list_failed_checks,
+    explain_unscored_in_report,
+    is_unscored_in_report,
+    list_reported_failures,
 )
-from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_figure
 
 SUITE_CHARACTERS_IN_MEMORY = 1_000_000  # Characters of a suite; beyond that it waits in a temporary file.
@@ -160,18 +160,18 @@ def _build_gate_case(variant: str, gate: ReportData) -> JUnitCase:
 
 def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitCase:
     output = result["output"] or {}
-    checks = list_failed_checks(result)
+    checks = list_reported_failures(result)
     shown = output.get("text") or ""
     cut = shown if len(shown) <= LONGEST_FAILED_OUTPUT else f"{shown[:LONGEST_FAILED_OUTPUT]}…"
     text = "\n".join([*checks, *(["", "output:", cut] if cut else [])])
-    why = explain_unscored_result(result)
+    why = explain_unscored_in_report(result)
     measured = {"score": result["score"], "composite": result["composite"], "verdict": result["verdict"]}
     return JUnitCase(
         name=f"{sample['id']} (repeat {result['repeat'] + 1})" if repeated else sample["id"],
         group=result["variant"],
         seconds=(output.get("latency_ms") or 0) / 1000,
         failure=(checks[0], text) if checks else None,
-        error=(why, "\n".join([result["state"], why, text])) if is_result_unscored(result) else None,
+        error=(why, "\n".join([result["state"], why, text])) if is_unscored_in_report(result) else None,
         properties={name: value for name, value in measured.items() if value is not None},
     )
 
@@ -193,8 +193,8 @@ def format_github_annotations(head: ReportData, samples: Iterable[ReportData]) -
 def format_workflow_command(level: str, title: str, message: str) -> str:
     """One workflow command; nothing in the texts ends it, adds a property or starts another."""
     # Escaped by the rules of the runner: a property also ends at a comma or a colon.
-    title = _escape_workflow_text(fold_to_one_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
-    return f"::{level} title={title}::{_escape_workflow_text(fold_to_one_line(message, LONGEST_ANNOTATION))}"
+    title = _escape_workflow_text(fold_to_report_line(title, LONGEST_TITLE)).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={title}::{_escape_workflow_text(fold_to_report_line(message, LONGEST_ANNOTATION))}"
 
 
 def _escape_workflow_text(text: str) -> str:
@@ -222,7 +222,7 @@ def _annotate_failed_samples(head: ReportData, samples: Iterable[ReportData]) ->
     found = 0
     for sample in samples:
         for result in sample["results"]:
-            checks = list_failed_checks(result) if result["variant"] in watched else []
+            checks = list_reported_failures(result) if result["variant"] in watched else []
             if checks:
                 found += 1
                 yield "warning", f"{result['variant']}: {sample['id']}", "; ".join(checks)

@@ -15,35 +15,35 @@ from typing import Any, TextIO
 from evenhand.errors import Fault, InputError
 from evenhand.report.phrases import ReportData
 from evenhand.report.tables import list_report_criteria, list_report_layers
-from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_characters, replace_surrogate_halves
+from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
 
 
 def write_json(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
     """Write one object: the keys of the head, then the samples, streamed."""
     stream.write("{\n")
     for key, value in head.items():
-        stream.write(f"{dump_json_line(key)}: {dump_json_line(value)},\n")
+        stream.write(f"{render_report_json_line(key)}: {render_report_json_line(value)},\n")
     stream.write('"samples": [')
     for place, sample in enumerate(samples):
-        stream.write(f"{',' if place else ''}\n{dump_json_line(sample)}")
+        stream.write(f"{',' if place else ''}\n{render_report_json_line(sample)}")
     stream.write("\n]\n}\n")
 
 
-def dump_json_line(value: object) -> str:
+def render_report_json_line(value: object) -> str:
     """A value as JSON on one line; what would act on a terminal is an escape, which means the same."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:  # Metadata may hold NaN, which JSON has not.
-        text = json.dumps(_replace_nonfinite_by_null(value), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(_replace_report_nonfinite(value), ensure_ascii=False, allow_nan=False)
     return ACTING_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _replace_nonfinite_by_null(value: object) -> object:
+def _replace_report_nonfinite(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {str(key): _replace_nonfinite_by_null(one) for key, one in value.items()}
-    return [_replace_nonfinite_by_null(one) for one in value] if isinstance(value, list | tuple) else value
+        return {str(key): _replace_report_nonfinite(one) for key, one in value.items()}
+    return [_replace_report_nonfinite(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 BYTE_ORDER_MARK = "\ufeff"  # Without it Excel takes UTF-8 for the alphabet of the country it was bought in.
@@ -95,7 +95,7 @@ def _escape_csv_cells(row: Iterable[object]) -> list[object]:
 
 def escape_csv_cell(text: str) -> str:
     """A text that a spreadsheet shows and does not calculate."""
-    shown = escape_acting_characters(text[: LONGEST_CELL + 1])
+    shown = escape_acting_report_characters(text[: LONGEST_CELL + 1])
     shown = shown if len(shown) <= LONGEST_CELL else shown[: LONGEST_CELL - 1] + "…"
     return f"'{shown}" if _FORMULA.match(shown) else shown
 
@@ -129,7 +129,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     arrow, parquet = _import_pyarrow()
     layers, criteria = list_report_layers(head), list_report_criteria(head)
     fields = {**PARQUET_COLUMNS, **dict.fromkeys(_parquet_measure_names(layers, criteria), "double")}
-    about = {"evenhand": dump_json_line(dict(head))}
+    about = {"evenhand": render_report_json_line(dict(head))}
     schema = arrow.schema([(name, _to_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
     rows = (_build_parquet_row(sample, result, layers, criteria) for sample in samples for result in sample["results"])
     begun = path.with_name(f"{path.name}.part")
@@ -157,7 +157,7 @@ def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
 
 def _parquet_measure_names(layers: list[str], criteria: list[str]) -> list[str]:
     names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
-    return [replace_surrogate_halves(name) for name in names]
+    return [replace_report_surrogates(name) for name in names]
 
 
 def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
@@ -186,5 +186,5 @@ def _shape_parquet_value(value: Any, kind: object) -> object:
     if isinstance(kind, dict):
         return {name: _shape_parquet_value(value.get(name), one) for name, one in kind.items()}
     if kind == "string":
-        return replace_surrogate_halves(value) if isinstance(value, str) else dump_json_line(value)
-    return dump_json_line(value) if kind == "json" else float(value) if kind == "double" else value
+        return replace_report_surrogates(value) if isinstance(value, str) else render_report_json_line(value)
+    return render_report_json_line(value) if kind == "json" else float(value) if kind == "double" else value

@@ -13,12 +13,12 @@ from typing import TextIO
 from evenhand.report.phrases import (
     ReportData,
     describe_failure_count,
-    describe_sample_count,
-    describe_unfinished_run,
-    does_verdict_stand,
-    explain_unscored_result,
-    is_result_unscored,
-    list_failed_checks,
+    describe_reported_samples,
+    describe_unfinished_in_report,
+    does_reported_verdict_stand,
+    explain_unscored_in_report,
+    is_unscored_in_report,
+    list_reported_failures,
 )
 from evenhand.report.tables import (
     ReportColumn,
@@ -26,7 +26,7 @@ from evenhand.report.tables import (
     build_criterion_columns,
     build_variant_columns,
 )
-from evenhand.report.untrusted_text import fold_to_one_line
+from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
 LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
@@ -80,8 +80,8 @@ def _fit_markdown_sections(sections: Sequence[list[str]], room: int) -> str:
 
 def _render_markdown_verdict(head: ReportData) -> list[str]:
     decision = head["decision"]
-    state = describe_unfinished_run(head["run"])
-    cut = f" ({escape_markdown(state, LONGEST_NAME)}, {describe_sample_count(head['run'])})" if state else ""
+    state = describe_unfinished_in_report(head["run"])
+    cut = f" ({escape_markdown(state, LONGEST_NAME)}, {describe_reported_samples(head['run'])})" if state else ""
     verdict, name = (escape_markdown(one, LONGEST_NAME) for one in (decision["verdict"], head["run"]["name"]))
     headline, sure, next_step = (
         escape_markdown(decision[key], LONGEST_SENTENCE) for key in ("headline", "sure", "next_step")
@@ -101,7 +101,7 @@ def _choose_verdict_mark(head: ReportData) -> str:
     """The sign of the verdict; a good one only where nothing speaks against it."""
     decision = head["decision"]
     mark = VERDICT_MARKS.get(decision["verdict"], "✅" if decision["exit_code"] == 0 else "❌")
-    return "⚠️" if mark == "✅" and not does_verdict_stand(head) else mark
+    return "⚠️" if mark == "✅" and not does_reported_verdict_stand(head) else mark
 
 
 def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str]) -> list[str]:
@@ -152,7 +152,7 @@ def _render_largest_drops(worst: NotableResults) -> list[str]:
         ("variant scored", [format_figure(one.value) for one in worst.drops]),
         ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.drops]),
     ]
-    return _render_markdown_details(f"Largest drops ({_count_shown(worst.drops, worst.n_dropped)})", columns)
+    return _render_markdown_details(f"Largest drops ({_render_markdown_count(worst.drops, worst.n_dropped)})", columns)
 
 
 def _render_lowest_scores(worst: NotableResults) -> list[str]:
@@ -169,14 +169,16 @@ def _render_unscored_results(worst: NotableResults) -> list[str]:
         *_name_notable_results(worst.unscored, "sample", "variant"),
         ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored]),
     ]
-    return _render_markdown_details(f"Without a score ({_count_shown(worst.unscored, worst.n_unscored)})", columns)
+    return _render_markdown_details(
+        f"Without a score ({_render_markdown_count(worst.unscored, worst.n_unscored)})", columns
+    )
 
 
 def _name_notable_results(results: Sequence[NotableResult], *fields: str) -> list[ReportColumn]:
     return [(field, [escape_markdown(getattr(one, field), LONGEST_NAME) for one in results]) for field in fields]
 
 
-def _count_shown(shown: Sequence[NotableResult], total: int) -> str:
+def _render_markdown_count(shown: Sequence[NotableResult], total: int) -> str:
     return f"{len(shown)} of {total:,}" if total > len(shown) else str(total)
 
 
@@ -191,7 +193,7 @@ def _render_markdown_origin(head: ReportData) -> str:
     unpriced = f" and {pluralize_count(cost['unpriced'], 'call')} of unknown price" if cost["unpriced"] else ""
     parts = [
         f"run {escape_markdown(run['id'], LONGEST_NAME)}",
-        describe_sample_count(run),
+        describe_reported_samples(run),
         f"cost {escape_markdown(format_dollar_amount(cost['total']))}{unpriced}",
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",
         f"Evenhand {escape_markdown(run['evenhand'], LONGEST_NAME)}",
@@ -215,7 +217,7 @@ _ZERO_WIDTH_BREAK = "\u200b"
 
 def escape_markdown(text: object, most: int = 120) -> str:
     """A text as one line of Markdown that shows it and does nothing else."""
-    broken = _LINK_MARKER.sub(lambda found: found[0] + _ZERO_WIDTH_BREAK, fold_to_one_line(str(text), most))
+    broken = _LINK_MARKER.sub(lambda found: found[0] + _ZERO_WIDTH_BREAK, fold_to_report_line(str(text), most))
     plain = _LIST_MARKER.sub(lambda found: f"{_ZERO_WIDTH_BREAK}{found[0]}", broken).translate(_MARKDOWN_SPECIAL)
     return plain.replace(_ZERO_WIDTH_BREAK, "&#8203;")
 
@@ -260,7 +262,7 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
     drops, lows = _LargestResults(), _LargestResults()
     for sample in samples:
         _note_unscored_results(found, sample)
-        means = _mean_score_by_variant(sample)
+        means = _mean_markdown_score_by_variant(sample)
         before = None if control is None else means.get(control)
         for variant, value in means.items():
             lows.offer(-value, sample, variant, value, before)
@@ -283,7 +285,9 @@ class _LargestResults:
         self._offered += 1
         if len(self._heap) == MOST_NOTABLE and by <= self._heap[0][0]:
             return
-        checks = [check for one in sample["results"] if one["variant"] == variant for check in list_failed_checks(one)]
+        checks = [
+            check for one in sample["results"] if one["variant"] == variant for check in list_reported_failures(one)
+        ]
         why = "; ".join(dict.fromkeys(checks))
         seen = NotableResult(sample=sample["id"], variant=variant, value=value, before=before, why=why)
         keep = heapq.heappush if len(self._heap) < MOST_NOTABLE else heapq.heapreplace
@@ -295,16 +299,16 @@ class _LargestResults:
 
 
 def _note_unscored_results(found: NotableResults, sample: ReportData) -> None:
-    for result in filter(is_result_unscored, sample["results"]):
+    for result in filter(is_unscored_in_report, sample["results"]):
         found.n_unscored += 1
         if len(found.unscored) < MOST_NOTABLE:
-            why = explain_unscored_result(result)
+            why = explain_unscored_in_report(result)
             found.unscored.append(NotableResult(sample=sample["id"], variant=result["variant"], value=None, why=why))
 
 
-def _mean_score_by_variant(sample: ReportData) -> dict[str, float]:
+def _mean_markdown_score_by_variant(sample: ReportData) -> dict[str, float]:
     """What each variant scored, over its repeats: composites, or scores where nobody has a composite."""
-    results = [one for one in sample["results"] if not is_result_unscored(one)]
+    results = [one for one in sample["results"] if not is_unscored_in_report(one)]
     of = "composite" if any(one["composite"] is not None for one in results) else "score"
     values: dict[str, list[float]] = {}
     for one in results:

@@ -10,14 +10,14 @@ from evenhand.wording import MISSING_DASH, format_figure, pluralize_count
 ReportData = Mapping[str, Any]  # A piece of a report: plain data, as `evenhand report --json` prints it.
 
 
-def format_mean_interval(summary: ReportData | None) -> str:
+def format_reported_mean(summary: ReportData | None) -> str:
     """A mean with its interval, where there is one: 0.83 [0.79, 0.87]."""
     if summary is None:
         return MISSING_DASH
     return _append_interval_bounds(summary, format_figure(summary["mean"], summary["scale"]), summary["scale"])
 
 
-def format_difference_interval(one: ReportData | None, scale: Sequence[float] | None = None) -> str:
+def format_reported_difference(one: ReportData | None, scale: Sequence[float] | None = None) -> str:
     """A difference with its sign and its interval: +0.50 [0.22, 0.79]."""
     if one is None:
         return MISSING_DASH
@@ -48,7 +48,7 @@ def describe_badge_advice(badge: ReportData) -> str:
     return "" if badge["state"] == "green" else str(badge.get("advice") or "")
 
 
-def describe_sample_count(run: ReportData) -> str:
+def describe_reported_samples(run: ReportData) -> str:
     """The samples that were looked at: 24 samples, or 7 of 30 samples where more were planned."""
     planned = run.get("planned")
     if planned is None or run["samples"] >= planned:
@@ -56,20 +56,20 @@ def describe_sample_count(run: ReportData) -> str:
     return f"{run['samples']:,} of {pluralize_count(planned, 'sample')}"
 
 
-def describe_unfinished_run(run: ReportData) -> str:
+def describe_unfinished_in_report(run: ReportData) -> str:
     """What kept a run from its end; empty where it was reached."""
     if run["state"] == "finished":
         return ""
     return "still running" if run["state"] == "running" else f"{run['state']} before its end"
 
 
-def does_verdict_stand(head: ReportData) -> bool:
+def does_reported_verdict_stand(head: ReportData) -> bool:
     """Whether nothing speaks against the verdict: the run came to its end, and no gate or rule failed it."""
     passed: bool = head["decision"]["exit_code"] == 0
-    return passed and not describe_unfinished_run(head["run"])
+    return passed and not describe_unfinished_in_report(head["run"])
 
 
-def list_failed_checks(result: ReportData) -> list[str]:
+def list_reported_failures(result: ReportData) -> list[str]:
     """Why a scored result does not pass: its verdict, its gates, its assertions; empty where it does."""
     card = result["scorecard"] or {}
     verdict = [f"verdict fail (score {format_figure(result['score'])})"] if result["verdict"] == "fail" else []
@@ -77,12 +77,12 @@ def list_failed_checks(result: ReportData) -> list[str]:
     return verdict + gates + [_describe_failed_assertion(one) for one in result["assertions"] if one["passed"] is False]
 
 
-def explain_unscored_result(result: ReportData) -> str:
+def explain_unscored_in_report(result: ReportData) -> str:
     """Why a result has no score."""
     return str(result["why"] or f"{result['state']}, and nothing says why")
 
 
-def is_result_unscored(result: ReportData) -> bool:
+def is_unscored_in_report(result: ReportData) -> bool:
     """Whether the output, a judge or an assertion failed, so that there is no score."""
     return result["state"] in ("failed", "incomplete")
 

@@ -29,7 +29,10 @@ def build_report_data(
 def _iterate_report_samples(
     store: Store, run: str, order: Mapping[str, int], masks: bool
 ) -> Iterator[ReportSampleJson]:
-    take_results, take_calls = _group_by_position(store.results(run)), _group_by_position(store.calls(run))
+    take_results, take_calls = (
+        _group_report_rows_by_position(store.results(run)),
+        _group_report_rows_by_position(store.calls(run)),
+    )
     for row in store.samples(run):
         results = take_results(row["position"])
         own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
@@ -37,7 +40,7 @@ def _iterate_report_samples(
         yield _build_report_sample(row, own, replies, store, masks)
 
 
-def _group_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:
+def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:
     """A function that takes the rows about a position; positions are asked for in order, and each is read once."""
     groups = groupby(rows, key=lambda row: row["position"])
     waiting: tuple[int, list[StoredReportRow]] | None = (-1, [])
@@ -72,7 +75,7 @@ def _build_report_sample(
         "metadata": content.get("metadata", {}),
         "results": [_build_report_result(one, replies, store) for one in results],
     }
-    return MaskedSample(sample).data() if masks else sample
+    return MaskedReportSample(sample).data() if masks else sample
 
 
 def _build_report_result(
@@ -87,9 +90,9 @@ def _build_report_result(
         "repeat": row["repeat"],
         "state": row["state"],
         "why": content["why"],
-        "score": _exact_score_to_float(row["score"]),
-        "composite": _exact_score_to_float(row["composite"]),
-        "layers": {name: _exact_score_to_float(value) for name, value in content["layers"].items()},
+        "score": _report_score_to_float(row["score"]),
+        "composite": _report_score_to_float(row["composite"]),
+        "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
         "verdict": card["verdict"] if card else None,
         "output": content["output"],
         "findings": content["findings"],
@@ -117,14 +120,14 @@ def _build_report_call(row: StoredReportRow) -> ReportSampleJson:
     }
 
 
-def _exact_score_to_float(exact: str | None) -> float | None:
+def _report_score_to_float(exact: str | None) -> float | None:
     if exact is None:
         return None
     above, _, below = exact.partition("/")
     return int(above) / int(below or 1)
 
 
-class MaskedSample:
+class MaskedReportSample:
     """One sample of a report on its way to a reader."""
 
     def __init__(self, sample: ReportSampleJson) -> None:
@@ -142,17 +145,17 @@ class MaskedSample:
         output = result["output"]
         if output is None:
             return shown
-        text, places = mask_with_places(output["text"])
+        text, places = mask_report_text(output["text"])
         rest: ReportSampleJson = mask_data({**output, "text": ""}, self._hide)  # type: ignore[assignment]
         quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
-        for one in (*shown["findings"], *_flatten_assertion_parts(shown["assertions"]), *quotes):
+        for one in (*shown["findings"], *_flatten_reported_assertions(shown["assertions"]), *quotes):
             if places and one.get("start") is not None and one.get("end") is not None:
-                one["start"] = move_masked_place(one["start"], places, end=False)
-                one["end"] = move_masked_place(one["end"], places, end=True)
+                one["start"] = move_masked_report_place(one["start"], places, end=False)
+                one["end"] = move_masked_report_place(one["end"], places, end=True)
         return {**shown, "output": {**rest, "text": text}}
 
 
-def mask_with_places(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
+def mask_report_text(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
     """The masked text, and for each masked passage its old start and end and its new ones."""
     parts, places, last, length = [], [], 0, 0
     for one in find_personal_data(text):
@@ -166,7 +169,7 @@ def mask_with_places(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:
     return again, places if again == shown else [(0, len(text), 0, len(again))]
 
 
-def move_masked_place(at: int, places: list[tuple[int, int, int, int]], *, end: bool) -> int:
+def move_masked_report_place(at: int, places: list[tuple[int, int, int, int]], *, end: bool) -> int:
     """Where a place in the text is after masking; inside a mask it is the edge of the mask."""
     found = bisect_right(places, at, key=lambda place: place[0]) - 1
     if found < 0:
@@ -177,5 +180,5 @@ def move_masked_place(at: int, places: list[tuple[int, int, int, int]], *, end: 
     return new_end if end and at > places[found][0] else start
 
 
-def _flatten_assertion_parts(assertions: list[ReportSampleJson]) -> list[ReportSampleJson]:
-    return [part for one in assertions for part in (one, *_flatten_assertion_parts(one.get("parts") or []))]
+def _flatten_reported_assertions(assertions: list[ReportSampleJson]) -> list[ReportSampleJson]:
+    return [part for one in assertions for part in (one, *_flatten_reported_assertions(one.get("parts") or []))]

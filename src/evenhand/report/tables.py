@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evenhand.report.phrases import ReportData, format_difference_interval, format_mean_interval, format_report_p_value
+from evenhand.report.phrases import ReportData, format_report_p_value, format_reported_difference, format_reported_mean
 from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, format_milliseconds
 
 VERDICT_WORDS = ("pass", "borderline", "fail")
@@ -29,8 +29,8 @@ def _build_score_columns(head: ReportData) -> list[ReportColumn]:
     variants = head["variants"]
     layers = list_report_layers(head)
     return [
-        ("score", [format_mean_interval(one["score"]) for one in variants]),
-        ("composite", [format_mean_interval(one["composite"]) for one in variants]),
+        ("score", [format_reported_mean(one["score"]) for one in variants]),
+        ("composite", [format_reported_mean(one["composite"]) for one in variants]),
         *((name, [_format_layer_mean(one["layers"].get(name)) for one in variants]) for name in layers),
     ]
 
@@ -40,10 +40,10 @@ def _build_count_columns(variants: Sequence[ReportData]) -> list[ReportColumn]:
     return [
         *((word, [f"{one['verdicts'].get(word, 0):,}" for one in variants]) for word in VERDICT_WORDS if decided),
         ("assertions", [_format_passed_assertions(one["assertions"]) for one in variants]),
-        ("unanswered", _format_counts_unless_zero([one["assertions"]["unanswered"] for one in variants])),
+        ("unanswered", _format_report_counts([one["assertions"]["unanswered"] for one in variants])),
         ("scored", [f"{one['scored']:,} of {one['results']:,}" for one in variants]),
-        ("incomplete", _format_counts_unless_zero([one["incomplete"] for one in variants])),
-        ("failed", _format_counts_unless_zero([one["failed"] for one in variants])),
+        ("incomplete", _format_report_counts([one["incomplete"] for one in variants])),
+        ("failed", _format_report_counts([one["failed"] for one in variants])),
     ]
 
 
@@ -70,17 +70,17 @@ def build_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
         [("comparison", [f"{one['treatment']} − {one['control']}" for one in compared])],
         [
             ("verdict", [one["verdict"] for one in compared]),
-            ("composite", [format_difference_interval(one["composite"]) for one in compared]),
+            ("composite", [format_reported_difference(one["composite"]) for one in compared]),
             _build_p_value_column(compared),
         ],
-        [(name, [format_difference_interval(one["layers"].get(name)) for one in compared]) for name in layers],
+        [(name, [format_reported_difference(one["layers"].get(name)) for one in compared]) for name in layers],
         [
             ("pairs", [f"{one['pairs']:,}" for one in compared]),
             ("better", [f"{one['wins']:,}" for one in compared]),
             ("equal", [f"{one['ties']:,}" for one in compared]),
             ("worse", [f"{one['losses']:,}" for one in compared]),
-            ("lost by treatment", _format_counts_unless_zero([one["lost_by_treatment"] for one in compared])),
-            ("lost by control", _format_counts_unless_zero([one["lost_by_control"] for one in compared])),
+            ("lost by treatment", _format_report_counts([one["lost_by_treatment"] for one in compared])),
+            ("lost by control", _format_report_counts([one["lost_by_control"] for one in compared])),
         ],
     ]
     return _drop_unmeasured_columns(groups) if compared else []
@@ -116,7 +116,7 @@ def _format_passed_assertions(counts: ReportData) -> str:
     return f"{counts['passed']:,} of {total:,}" if total else MISSING_DASH
 
 
-def _format_counts_unless_zero(counts: Sequence[int]) -> list[str]:
+def _format_report_counts(counts: Sequence[int]) -> list[str]:
     return [f"{count:,}" for count in counts] if any(counts) else [MISSING_DASH] * len(counts)
 
 

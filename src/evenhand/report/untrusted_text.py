@@ -11,26 +11,26 @@ ACTING_CHARACTERS = re.compile(
 SURROGATE_HALVES = re.compile("[\ud800-\udfff]")
 
 
-def escape_acting_characters(text: str) -> str:
+def escape_acting_report_characters(text: str) -> str:
     """The text with those characters as \\x1b or \\u202e; line breaks and tabs stay."""
-    return ACTING_CHARACTERS.sub(lambda found: escape_character(found[0]), text)
+    return ACTING_CHARACTERS.sub(lambda found: escape_report_character(found[0]), text)
 
 
-def escape_character(character: str) -> str:
+def escape_report_character(character: str) -> str:
     """A character as people write it in source code."""
     number = ord(character)
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
 
-def replace_surrogate_halves(text: str) -> str:
+def replace_report_surrogates(text: str) -> str:
     """The text without halves of characters, which UTF-8 does not have."""
     return SURROGATE_HALVES.sub("\ufffd", text)
 
 
-def fold_to_one_line(text: str, most: int) -> str:
+def fold_to_report_line(text: str, most: int) -> str:
     """The written-out text on one line, cut with … where it is longer than `most`."""
     start = text[: 4 * most]  # Enough for any sensible share of white space, and quick for a text of megabytes.
-    line = escape_acting_characters(" ".join(start.split()))
+    line = escape_acting_report_characters(" ".join(start.split()))
     return line if len(line) <= most and len(start) == len(text) else line[: most - 1].rstrip() + "…"
 
 
@@ -42,6 +42,6 @@ _HIDING_CHARACTERS = re.compile(
 )
 
 
-def escape_hiding_characters(text: str) -> str:
+def escape_hiding_page_characters(text: str) -> str:
     """The text with those characters as escapes; line breaks and tabs stay."""
-    return _HIDING_CHARACTERS.sub(lambda found: escape_character(found[0]), text)
+    return _HIDING_CHARACTERS.sub(lambda found: escape_report_character(found[0]), text)

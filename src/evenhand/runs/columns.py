@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
-from evenhand.runs.run_record import EvalSnapshot, read_eval_snapshot
-from evenhand.runs.tally import parse_stored_fraction
+from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
+from evenhand.runs.tally import parse_result_fraction
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 
@@ -40,7 +40,7 @@ class RunTable:
     """
 
     run: str
-    frame: EvalSnapshot
+    frame: RunEvalRecord
     samples: tuple[str, ...]
     variants: tuple[str, ...]
     sample: Integers
@@ -64,7 +64,7 @@ def load_run_table(store: Store, run: str) -> RunTable:
     Those of a finished run are worked out once and kept: a hundred thousand rows take half a minute, columns a moment.
     """
     row = store.find_run(run)
-    frame = read_eval_snapshot(json.loads(row["setup"])["frame"])
+    frame = read_run_eval_record(json.loads(row["setup"])["frame"])
     finished = row["state"] == "finished"
     kept = unpack_columns(store.load_columns(row["id"])) if finished else None
     if kept is None:
@@ -77,10 +77,10 @@ def load_run_table(store: Store, run: str) -> RunTable:
         if finished:
             with suppress(StoreError):  # Whoever may only read the store reads the rows each time.
                 store.save_columns(row["id"], content)
-    return _build_run_table(row, frame, kept)
+    return _build_result_columns(row, frame, kept)
 
 
-def _build_run_table(row: Row, frame: EvalSnapshot, kept: PackedColumns) -> RunTable:
+def _build_result_columns(row: Row, frame: RunEvalRecord, kept: PackedColumns) -> RunTable:
     values = kept.values
     return RunTable(
         run=row["id"],
@@ -149,7 +149,7 @@ class ColumnsBuilder:
         before = len(self._places["position"])
         for name, place in places.items():
             self._places[name].append(place)
-        for key, value in _result_numbers(row, content).items():
+        for key, value in _result_row_numbers(row, content).items():
             column = self._values.setdefault(key, array("d"))
             if value is not None:
                 column.extend([nan] * (before - len(column)))
@@ -164,7 +164,7 @@ class ColumnsBuilder:
         for sample in samples:
             positions.append(sample["position"])
             ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            texts.append(_hash_sample_parts(json.loads(sample["content"])))
+            texts.append(_hash_run_sample(json.loads(sample["content"])))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)
         written = {"sample": place, "cluster": np.where(own < 0, own, place), "texts": np.array(texts, dtype=np.int64)}
@@ -217,29 +217,29 @@ def _read_run_column(packed: zipfile.ZipFile, name: str) -> Any:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def _result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, float | None]:
+def _result_row_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, float | None]:
     """Every number of a result by its name; None where there is none."""
     found: dict[ColumnName, float | None] = {
         ("length",): len(content["output"]["text"]) if content["output"] else None,
-        ("score",): _parse_column_number(row["score"]),
-        ("composite",): _parse_column_number(row["composite"]),
+        ("score",): _parse_result_number(row["score"]),
+        ("composite",): _parse_result_number(row["composite"]),
     }
     for kind in ("layers", "criteria"):
-        found |= {(kind, name): _parse_column_number(text) for name, text in content[kind].items()}
+        found |= {(kind, name): _parse_result_number(text) for name, text in content[kind].items()}
     for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
         found["reviews", one["judge"]] = one["score"]
     for one in content["judgments"]:
         if one["criterion"] in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
-            found.setdefault(("judgments", one["judge"], one["criterion"]), _parse_column_number(one["exact"]))
+            found.setdefault(("judgments", one["judge"], one["criterion"]), _parse_result_number(one["exact"]))
     return found | {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
 
 
-def _parse_column_number(text: str | None) -> float | None:
-    found = parse_stored_fraction(text)
+def _parse_result_number(text: str | None) -> float | None:
+    found = parse_result_fraction(text)
     return None if found is None else found.numerator / found.denominator
 
 
-def _hash_sample_parts(sample: Mapping[str, Any]) -> int:
+def _hash_run_sample(sample: Mapping[str, Any]) -> int:
     """A number that is the same where outputs are asked for and judged by the same."""
     told = json.dumps([sample.get(name) or "" for name in SAMPLE_PARTS], sort_keys=True)
     return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True)

@@ -194,7 +194,7 @@ class StopOnceDecided:
 
     def plan_stages(self, samples: RecheckedSamples) -> SampleStages:
         """In the order of the run, up to each look."""
-        placed = read_samples_in_order(samples, self._order)
+        placed = read_samples_in_run_order(samples, self._order)
         return (islice(placed, end - start) for start, end in pairwise((0, *self._looks)))
 
     def note_result(self, row: Row) -> None:
@@ -207,12 +207,12 @@ class StopOnceDecided:
         return self._rule(position, repeat, self._scores.pop((position, repeat)), self._clusters[position])
 
 
-def shuffle_samples(samples: int, seed: int) -> list[int]:
+def shuffle_run_order(samples: int, seed: int) -> list[int]:
     """The positions of so many samples, shuffled: by a hash, which is the same in every version on every machine."""
     return sorted(range(samples), key=lambda position: hashlib.sha256(f"{seed} {position}".encode()).digest())
 
 
-def read_samples_in_order(
+def read_samples_in_run_order(
     samples: RecheckedSamples, order: Sequence[int], held: int = SAMPLES_IN_MEMORY
 ) -> Iterator[tuple[int, EvalSample]]:
     """The samples with their positions in the order given; none any more once they are not what they were."""

@@ -18,7 +18,7 @@ ScoreColumn = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VariantRows:
+class RunVariantRows:
     """One variant of one run: its rows, and the ids of the samples that it has a row for with their places."""
 
     table: RunTable
@@ -46,7 +46,7 @@ class SharedSamples:
     changed: tuple[str, ...]
 
 
-def match_run_samples(first: VariantRows, second: VariantRows) -> SharedSamples:
+def match_samples_of_runs(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
     """The samples that both have, those that one has, and those that both have with other texts."""
     ours, theirs = first.samples, second.samples
     both = [id for id in ours if id in theirs]
@@ -61,10 +61,10 @@ def match_run_samples(first: VariantRows, second: VariantRows) -> SharedSamples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedRows:
+class PairedResultRows:
     """The rows of each member for the samples and repeats that all have, in one order; clusters are the first's."""
 
-    members: tuple[VariantRows, ...]
+    members: tuple[RunVariantRows, ...]
     rows: tuple[Integers, ...]
     unpaired: tuple[int, ...]  # Per member: rows of samples that all have, but of repeats that some lack.
 
@@ -80,20 +80,20 @@ class PairedRows:
         values = table.composite[rows]
         if layers is not None:
             values = np.where(np.isnan(values), np.nan, np.mean([table.layers[name][rows] for name in layers], axis=0))
-        return _optional_scores(values)
+        return _result_scores_or_none(values)
 
     def layers(self, place: int) -> dict[str, ScoreColumn]:
         """Its layers."""
-        return self._score_columns(place, "layers")
+        return self._result_columns(place, "layers")
 
     def criteria(self, place: int) -> dict[str, ScoreColumn]:
         """Its criteria; those of other variants of the run are none of it."""
-        found = self._score_columns(place, "criteria")
+        found = self._result_columns(place, "criteria")
         return {id: scores for id, scores in found.items() if any(score is not None for score in scores)}
 
     def judges(self, place: int) -> list[ScoreColumn]:
         """What each of its judges made of it."""
-        return list(self._score_columns(place, "reviews").values())
+        return list(self._result_columns(place, "reviews").values())
 
     def layer_sets(self, place: int) -> dict[tuple[str, ...], int]:
         """The sets of layers that its composites were computed from, and how many of each."""
@@ -109,26 +109,27 @@ class PairedRows:
             for one, count in zip(kinds.tolist(), counts.tolist(), strict=True)
         }
 
-    def _score_columns(self, place: int, kind: str) -> dict[str, ScoreColumn]:
+    def _result_columns(self, place: int, kind: str) -> dict[str, ScoreColumn]:
         rows = self.rows[place]
         return {
-            name: _optional_scores(column[rows]) for name, column in getattr(self.members[place].table, kind).items()
+            name: _result_scores_or_none(column[rows])
+            for name, column in getattr(self.members[place].table, kind).items()
         }
 
 
-def pair_rows(members: Sequence[VariantRows]) -> PairedRows:
+def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
     """The rows that all members have, by sample id and repeat, in the order of the first."""
-    keys = [_pairing_keys(member, members[0].samples) for member in members]
+    keys = [_result_row_keys(member, members[0].samples) for member in members]
     common = keys[0]
     for key in keys[1:]:
         common = np.intersect1d(common, key[key >= 0])
-    rows = [member.rows[_positions_of_pairs(key, common)] for member, key in zip(members, keys, strict=True)]
+    rows = [member.rows[_positions_of_result_rows(key, common)] for member, key in zip(members, keys, strict=True)]
     kept = np.unique(common // MOST_REPEATS)
     unpaired = [int(np.isin(key[key >= 0] // MOST_REPEATS, kept).sum()) - len(common) for key in keys]
-    return PairedRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
+    return PairedResultRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
 
 
-def _pairing_keys(member: VariantRows, places: Mapping[str, int]) -> Integers:
+def _result_row_keys(member: RunVariantRows, places: Mapping[str, int]) -> Integers:
     """For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others."""
     own = np.full(len(member.table.samples), -1, dtype=np.int64)
     own[list(member.samples.values())] = [places.get(id, -1) for id in member.samples]
@@ -136,13 +137,13 @@ def _pairing_keys(member: VariantRows, places: Mapping[str, int]) -> Integers:
     return found
 
 
-def _positions_of_pairs(key: Integers, common: Integers) -> Integers:
+def _positions_of_result_rows(key: Integers, common: Integers) -> Integers:
     order = np.argsort(key, kind="stable")
     found: Integers = order[np.searchsorted(key[order], common)]
     return found
 
 
-def _optional_scores(values: Floats) -> ScoreColumn:
+def _result_scores_or_none(values: Floats) -> ScoreColumn:
     """None for NaN: nobody outside takes a missing score for a number."""
     told = values.astype(object)
     told[np.isnan(values)] = None

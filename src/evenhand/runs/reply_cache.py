@@ -36,7 +36,7 @@ class ReplyCache:
 
     book: RunRecorder
     cost: ReplyCostFunction
-    turns: BudgetQueue
+    turns: RunBudgetQueue
     fresh: bool = False
     spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
     _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class ReplyCache:
         raw = (row for row in self.book.store.calls(self.book.run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
-            masked = [_mask_reply(row["reply"]) if keep == "masked" else None for row in some]
+            masked = [_mask_cached_reply(row["reply"]) if keep == "masked" else None for row in some]
             drops = [
                 {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
                 for row, reply in zip(some, masked, strict=True)
@@ -160,7 +160,7 @@ def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _mask_reply(reply: str) -> str:
+def _mask_cached_reply(reply: str) -> str:
     data = json.loads(reply)
     return to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
 
@@ -170,7 +170,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class BudgetQueue:
+class RunBudgetQueue:
     """A call sets aside the most it may cost, and many are under way at once: the money is spent when none is."""
 
     _under_way: int = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.assertions.check import CheckedAssertion, checked_assertion_to_json, score_assertion_layers
+from evenhand.assertions.check import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
@@ -22,7 +22,7 @@ from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.wording import fraction_text
+from evenhand.wording import format_exact_fraction
 
 Json = dict[str, object]
 ResultState = Literal["scored", "incomplete", "failed"]
@@ -49,9 +49,9 @@ def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> R
     work = result.work
     cards = result.judged.scores.scorecards if result.judged else ()
     card = next((one for one in cards if one.id == work.variant), None)
-    whole = _cached_composite(result, card) if result.made else None
+    whole = _cached_result_composite(result, card) if result.made else None
     total = whole.card if whole else None
-    state, why = _result_state(result, total)
+    state, why = _run_result_state(result, total)
     return {
         "run": book.run,
         "position": work.position,
@@ -60,10 +60,10 @@ def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> R
         "key": result.key,
         "state": state,
         "subject": subject,
-        "score": fraction_text(card.exact if card else None),
-        "composite": fraction_text(total.exact if total else None),
+        "score": format_exact_fraction(card.exact if card else None),
+        "composite": format_exact_fraction(total.exact if total else None),
         "number": None if total is None or total.exact is None else float(total.exact),
-        "content": to_stored_json(_result_content_json(result, card, whole, why)),
+        "content": to_stored_json(_result_row_content(result, card, whole, why)),
         "at": book.now(),
     }
 
@@ -81,22 +81,24 @@ class _CompositeResult:
 _COMPOSITE_RESULTS: IdentityCache[_CompositeResult] = IdentityCache(512)
 
 
-def _cached_composite(result: OutputResult, card: Scorecard | None) -> _CompositeResult:
-    measured = score_assertion_layers(result.checked)
+def _cached_result_composite(result: OutputResult, card: Scorecard | None) -> _CompositeResult:
+    measured = measure_assertion_pass_rates(result.checked)
     judged = None if card is None else (card.exact, card.missing)
     key = (result.rubric or "", result.work.variant, repr((measured, judged)))
-    return _COMPOSITE_RESULTS.get(key, lambda: _compute_composite(result.rubric, result.work.variant, measured, card))
+    return _COMPOSITE_RESULTS.get(
+        key, lambda: _compute_result_composite(result.rubric, result.work.variant, measured, card)
+    )
 
 
-def _compute_composite(
+def _compute_result_composite(
     rubric: Rubric | None, id: str, measured: LayerScores, card: Scorecard | None
 ) -> _CompositeResult:
-    whole = score_composite(rubric, id, measured, card)
-    layers: Json = {name: fraction_text(value) for name, value in scale_layers(rubric, whole).items()}
-    return _CompositeResult(whole, layers, scorecard_to_json(build_composite_rubric(rubric), whole)["steps"])
+    whole = compose_result_score(rubric, id, measured, card)
+    layers: Json = {name: format_exact_fraction(value) for name, value in scale_result_layers(rubric, whole).items()}
+    return _CompositeResult(whole, layers, scorecard_to_json(build_result_composite_rubric(rubric), whole)["steps"])
 
 
-def _result_state(result: OutputResult, whole: Scorecard | None) -> tuple[ResultState, str]:
+def _run_result_state(result: OutputResult, whole: Scorecard | None) -> tuple[ResultState, str]:
     if whole is None:
         return "failed", result.why
     if whole.exact is not None:
@@ -107,9 +109,7 @@ def _result_state(result: OutputResult, whole: Scorecard | None) -> tuple[Result
     return "incomplete", "; ".join(reasons) or "; ".join(whole.notes)
 
 
-def _result_content_json(
-    result: OutputResult, card: Scorecard | None, whole: _CompositeResult | None, why: str
-) -> Json:
+def _result_row_content(result: OutputResult, card: Scorecard | None, whole: _CompositeResult | None, why: str) -> Json:
     judged, variant = result.judged, result.work.variant
     orders = judged.orders if judged else {}
     leaves = result.rubric.leaves if result.rubric else {}
@@ -129,7 +129,9 @@ def _result_content_json(
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
-        "criteria": {id: fraction_text(one.value if isinstance(one, Scored) else None) for id, one in scores.items()},
+        "criteria": {
+            id: format_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()
+        },
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
@@ -137,7 +139,9 @@ def _result_content_json(
 
 
 # With its exact score, from which another rubric can be scored.
-_EXACT_SCORE = DerivedField(lambda one: fraction_text(one.score.value) if isinstance(one.score, Scored) else None)
+_EXACT_SCORE = DerivedField(
+    lambda one: format_exact_fraction(one.score.value) if isinstance(one.score, Scored) else None
+)
 write_exact_judgment = Codec(shapes={Judgment: replace(JUDGMENT_SHAPE, derived={"exact": _EXACT_SCORE})}).writer(
     Judgment
 )
@@ -149,28 +153,28 @@ LOWEST_LAYER_SCORE, HIGHEST_LAYER_SCORE = Fraction(1), Fraction(5)
 _COMPOSITE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 
 
-def build_composite_rubric(rubric: Rubric | None) -> Rubric:
+def build_result_composite_rubric(rubric: Rubric | None) -> Rubric:
     """The layered method; its judge layer is the score of the rubric, on whatever scale that has."""
     layered = load_rubric("layered")
     if rubric is None:
         return layered
-    return _COMPOSITE_RUBRICS.get((rubric,), lambda: _scale_judge_layer(rubric, layered))
+    return _COMPOSITE_RUBRICS.get((rubric,), lambda: _scale_result_judge_layer(rubric, layered))
 
 
-def score_composite(
+def compose_result_score(
     rubric: Rubric | None, id: str, measured: Mapping[str, CriterionScore], card: Scorecard | None
 ) -> Scorecard:
     """The mean of the layers that are configured; one that is configured and failed leaves no composite."""
     scores = dict(measured)
     if rubric is not None:
-        scores[COMPOSITE_JUDGE_LAYER] = _judge_layer_score(card)
-    return score_answers(build_composite_rubric(rubric), Answers(id=id, scores=scores))
+        scores[COMPOSITE_JUDGE_LAYER] = _judge_layer_of_result(card)
+    return score_answers(build_result_composite_rubric(rubric), Answers(id=id, scores=scores))
 
 
-def scale_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction | None]:
+def scale_result_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction | None]:
     """Each configured layer from 1 to 5; None where it failed."""
     layers: dict[str, Fraction | None] = {}
-    for criterion in build_composite_rubric(rubric).criteria:
+    for criterion in build_result_composite_rubric(rubric).criteria:
         score = card.criteria.get(criterion.id)
         if isinstance(score, Scored):
             low, high = criterion.scale.min, criterion.scale.max
@@ -181,7 +185,7 @@ def scale_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction |
     return layers
 
 
-def _scale_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
+def _scale_result_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
     span = rubric.method.scale
     scale = Scale(min=span.min, max=span.max)
     criteria = [
@@ -190,7 +194,7 @@ def _scale_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
     return replace(layered, criteria=tuple(criteria))
 
 
-def _judge_layer_score(card: Scorecard | None) -> CriterionScore:
+def _judge_layer_of_result(card: Scorecard | None) -> CriterionScore:
     if card is None:
         return Missing("not_asked", "not judged")
     if card.exact is not None:

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvalSnapshot:
+class RunEvalRecord:
     """An eval without its samples and without anything that could be asked."""
 
     name: str
@@ -61,9 +61,9 @@ class EvalSnapshot:
         return [name for name in self.variants if name != self.control] or [self.control]
 
 
-def snapshot_eval(eval: Eval, fingerprints: Mapping[str, str]) -> EvalSnapshot:
+def record_eval_of_run(eval: Eval, fingerprints: Mapping[str, str]) -> RunEvalRecord:
     """The frame of an eval."""
-    return EvalSnapshot(
+    return RunEvalRecord(
         name=eval.name,
         control=eval.control,
         variants={name: variant.about for name, variant in eval.variants.items()},
@@ -79,9 +79,9 @@ def snapshot_eval(eval: Eval, fingerprints: Mapping[str, str]) -> EvalSnapshot:
     )
 
 
-def read_eval_snapshot(data: object) -> EvalSnapshot:
+def read_run_eval_record(data: object) -> RunEvalRecord:
     """The frame that a run has kept."""
-    return SNAPSHOT_JSON.from_json(EvalSnapshot, data)
+    return SNAPSHOT_JSON.from_json(RunEvalRecord, data)
 
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version")
@@ -135,14 +135,14 @@ def make_run_id(began: datetime) -> str:
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
 
 
-def find_run_to_resume(store: Store, name: str, digest: str) -> Row | None:
+def find_resumable_run_record(store: Store, name: str, digest: str) -> Row | None:
     """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing."""
     runs = store.list_runs(name)
     same = (row for row in runs if row["digest"] == digest)
     return next(filter(_run_asked_judges, same), None) or next(filter(_run_asked_judges, runs), None)
 
 
-def list_run_lineage(store: Store, row: Row) -> list[str]:
+def list_run_record_lineage(store: Store, row: Row) -> list[str]:
     """A run, the one it took over from, the one before that, …: what they made need not be made again."""
     before = {one["id"]: one["taken_from"] for one in store.list_runs(row["name"])}
     line, earlier = [row["id"]], row["taken_from"]
@@ -170,12 +170,12 @@ class PastEvaluation:
     consistency: Consistency | None = None
 
 
-def evaluate_run_history(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
+def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
     past: list[PastScores] = []
     found = []
     for row in sorted(runs, key=lambda row: (row["ended"] or "", row["id"])):
-        one = _read_past_evaluation(row, variant)
+        one = _read_run_record_evaluation(row, variant)
         if one is None:
             continue
         held = check_score_consistency(one.fingerprint, one.criteria, past)
@@ -185,7 +185,7 @@ def evaluate_run_history(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
     return found
 
 
-def _read_past_evaluation(row: Mapping[str, Any], variant: str) -> PastEvaluation | None:
+def _read_run_record_evaluation(row: Mapping[str, Any], variant: str) -> PastEvaluation | None:
     if row["state"] != "finished" or row["summary"] is None:
         return None
     summary = json.loads(row["summary"])

@@ -11,15 +11,15 @@ from itertools import zip_longest
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
-from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, assertion_rubric
+from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, sample_assertion_rubric
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Variant
 from evenhand.files.python_functions import add_import_folder
-from evenhand.judging.judge import collect_judge_fingerprint
-from evenhand.judging.open_judge import open_judge
+from evenhand.judging.judge import collect_judge_prompt_fingerprint
+from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.models.connections import Connections
 from evenhand.models.middleware import ChainedModel
-from evenhand.runs.results import build_composite_rubric
-from evenhand.runs.run_record import snapshot_eval
+from evenhand.runs.results import build_result_composite_rubric
+from evenhand.runs.run_record import record_eval_of_run
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
 
 Json = dict[str, object]
@@ -54,7 +54,7 @@ class RunSetup:
         eval = self.eval
         judges = next(iter(self.asked.values())).judges if self.asked else []
         return {
-            "frame": snapshot_eval(eval, self.fingerprints).to_json(),
+            "frame": record_eval_of_run(eval, self.fingerprints).to_json(),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
@@ -64,21 +64,21 @@ class RunSetup:
         }
 
 
-def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[str] = ()) -> RunSetup:
+def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[str] = ()) -> RunSetup:
     """Open the judges of an eval and work out what its scores will depend on.
 
     `questions` are the kinds of assertions in its samples that judges have to answer.
     """
     own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*own, *questions))
-    rubrics = {**eval.rubrics, **{f"assertion:{kind}": assertion_rubric(kind) for kind in kinds}}
-    judges = _open_run_judges(eval, connections) if rubrics else ()
-    asked = {tag: collect_judge_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
+    rubrics = {**eval.rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
+    judges = _open_judges_for_run(eval, connections) if rubrics else ()
+    asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.rubrics:
-            marks[tag] += compute_fingerprint(build_composite_rubric(rubric))
+            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
     code = [judge.source for judge in judges]
     shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), code)
@@ -86,7 +86,7 @@ def prepare_run_setup(eval: Eval, connections: Connections, questions: Iterable[
     return RunSetup(eval=eval, judges=judges, asked=asked, fingerprints=marks, digests=digests)
 
 
-def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
+def _open_judges_for_run(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
     """The judges, or an error with all that cannot be asked; functions are looked for from the eval's folder too."""
     if any(name.startswith("python:") for name in eval.judges):
         add_import_folder(eval.folder)
@@ -94,7 +94,7 @@ def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel
     faults: list[Fault] = []
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
         try:
-            judges.append(open_judge(connections, name))
+            judges.append(resolve_judge_by_name(connections, name))
         except JudgeError as error:
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:

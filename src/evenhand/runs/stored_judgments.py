@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.judging.results import explain_hidden_output
+from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, Review, Scorecard
-from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
 from evenhand.wording import format_fraction
 
 Json = dict[str, Any]
@@ -21,7 +21,7 @@ STATEMENT_GROUPS = {"red_flags": "the red flag", "bonuses": "the bonus"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRubric:
+class RunRubric:
     """What the judges of a run were asked by one of its rubrics, and how they were heard."""
 
     tag: str
@@ -38,14 +38,14 @@ class AskedRubric:
         return next((tag for tag in tags if tag in self.tags), "") == self.tag
 
 
-def read_asked_rubric(setup: Json, tag: str) -> AskedRubric:
+def read_run_rubric(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
     if tag not in rubrics:
-        raise InputError(_missing_rubric_fault(rubrics, tag))
+        raise InputError(_run_rubric_fault(rubrics, tag))
     old, how = rubrics[tag], setup["how"]
     holistic = old["method"]["holistic"]
-    return AskedRubric(
+    return RunRubric(
         tag=tag,
         tags=frozenset(rubrics) - {""},
         scales={leaf["id"]: _read_stored_scale(leaf["scale"]) for leaf in _stored_leaf_criteria(old[CRITERIA])},
@@ -57,19 +57,19 @@ def read_asked_rubric(setup: Json, tag: str) -> AskedRubric:
     )
 
 
-def refuse_unasked_criteria(rubric: Rubric, asked: AskedRubric) -> None:
+def refuse_criteria_outside_run(rubric: Rubric, asked: RunRubric) -> None:
     """What nobody was asked has no answer, and a number means something else on another scale."""
     leaves = {id: leaf for id, leaf in rubric.leaves.items() if leaf.judged}
     faults = [
         Fault(
             (
-                f"the criterion {id!r} was answered on {_describe_scale_bands(asked.scales[id])}, not on "
-                f"{_describe_scale_bands(leaf.scale)}"
+                f"the criterion {id!r} was answered on {_describe_run_scale_bands(asked.scales[id])}, not on "
+                f"{_describe_run_scale_bands(leaf.scale)}"
             ),
             "an answer cannot be moved to another scale: run the eval with this rubric",
         )
         for id, leaf in leaves.items()
-        if id in asked.scales and _sort_scale_bands(leaf.scale) != _sort_scale_bands(asked.scales[id])
+        if id in asked.scales and _sort_run_scale_bands(leaf.scale) != _sort_run_scale_bands(asked.scales[id])
     ]
     strangers = [id for id in leaves if id not in asked.scales]
     for group, title in STATEMENT_GROUPS.items():
@@ -85,7 +85,7 @@ def refuse_unasked_criteria(rubric: Rubric, asked: AskedRubric) -> None:
         raise InputError(*faults)
 
 
-def _missing_rubric_fault(rubrics: Json, tag: str) -> Fault:
+def _run_rubric_fault(rubrics: Json, tag: str) -> Fault:
     tags = ", ".join(one for one in rubrics if one)
     if not rubrics:
         return Fault("the run has no judgments to score: it had no rubric")
@@ -109,47 +109,47 @@ def _read_stored_scale(kept: Json) -> Scale:
     return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
 
 
-def _sort_scale_bands(scale: Scale) -> Scale:
+def _sort_run_scale_bands(scale: Scale) -> Scale:
     return replace(scale, bands=tuple(sorted(scale.bands, key=lambda band: band.min)))
 
 
-def _describe_scale_bands(scale: Scale) -> str:
+def _describe_run_scale_bands(scale: Scale) -> str:
     bands = ", ".join(f"{one.id} {format_fraction(one.min)}–{format_fraction(one.max)}" for one in scale.bands)
     return f"{scale} ({bands})" if bands else str(scale)
 
 
-def rescore_stored_outputs(rubric: Rubric, asked: AskedRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
+def rescore_run_results(rubric: Rubric, asked: RunRubric, contents: Mapping[str, Json]) -> tuple[Scorecard, ...]:
     """Scorecards of the outputs of one sample that are judged together."""
     known = [Answers(id=name, author=content["output"]["author"]) for name, content in contents.items()]
     each = list(zip(known, contents.values(), strict=True))
     if asked.cascade:
         decided = [
-            _read_judge_answers(rubric, asked, one, content, content["decided_by"]) or one for one, content in each
+            _read_result_answers(rubric, asked, one, content, content["decided_by"]) or one for one, content in each
         ]
-        return score_outputs(rubric, decided).scorecards
+        return score_outputs_by_rubric(rubric, decided).scorecards
     reviews = []
     for judge, weight in asked.judges.items():
-        given = (_read_judge_answers(rubric, asked, one, content, judge) for one, content in each)
+        given = (_read_result_answers(rubric, asked, one, content, judge) for one, content in each)
         reviews.append(Review(judge=judge, outputs=tuple(filter(None, given)), weight=weight))
     if len(reviews) == 1 and len(reviews[0].outputs) == len(known):
-        return score_outputs(rubric, reviews[0].outputs).scorecards
+        return score_outputs_by_rubric(rubric, reviews[0].outputs).scorecards
     return score_reviews(rubric, reviews, outputs=known).scorecards
 
 
-def _read_judge_answers(
-    rubric: Rubric, asked: AskedRubric, known: Answers, content: Json, judge: str | None
+def _read_result_answers(
+    rubric: Rubric, asked: RunRubric, known: Answers, content: Json, judge: str | None
 ) -> Answers | None:
     """What a judge said of an output; None where it said nothing because it was not to be asked."""
     if judge is None or (known.author == judge and not rubric.method.panel.self_votes):
         return None
-    said = _index_stored_judgments(asked, content, judge)
+    said = _index_result_judgments(asked, content, judge)
     findings = {one["guard"]: one for one in reversed(content["findings"])}  # The first of each guard counts.
     hidden = findings.get("injection") if asked.refuse else None
     if not said and hidden is None:
         return None
     unasked = Missing("not_asked", "not asked in the run")
     if hidden is not None:
-        unasked = explain_hidden_output(hidden["says"], hidden["text"])
+        unasked = explain_output_hidden_from_judge(hidden["says"], hidden["text"])
     unsafe = findings.get("safety") if rubric.safety_gate else None
     return replace(
         known,
@@ -158,9 +158,9 @@ def _read_judge_answers(
             for id, leaf in rubric.leaves.items()
             if leaf.judged
         },
-        red_flags=_true_statements(rubric, said, "red_flags"),
-        bonuses=_true_statements(rubric, said, "bonuses"),
-        unanswered=_unanswered_statements(rubric, said),
+        red_flags=_true_statements_of_result(rubric, said, "red_flags"),
+        bonuses=_true_statements_of_result(rubric, said, "bonuses"),
+        unanswered=_unanswered_statements_of_result(rubric, said),
         unsafe=unsafe["rule"] if unsafe else None,
         passage=unsafe["text"] if unsafe else None,
         holistic=_stored_holistic_score(content["scorecard"], judge)
@@ -169,7 +169,7 @@ def _read_judge_answers(
     )
 
 
-def _index_stored_judgments(asked: AskedRubric, content: Json, judge: str) -> dict[tuple[str, str], Json]:
+def _index_result_judgments(asked: RunRubric, content: Json, judge: str) -> dict[tuple[str, str], Json]:
     """The judgments of a judge by what they answer: they come in the order asked, and a flag may share an id."""
     groups = {CRITERIA: asked.scales, **asked.statements}
     said: dict[tuple[str, str], Json] = {}
@@ -190,7 +190,7 @@ def _stored_criterion_score(said: Json | None, unasked: Missing) -> CriterionSco
     return Scored(Fraction(said["exact"]), said["band"], said["reason"])
 
 
-def _true_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json], group: str) -> dict[str, str]:
+def _true_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Json], group: str) -> dict[str, str]:
     """The statements that are true of the output: of several replies, that most say so of."""
     given = {one.id: said.get((group, one.id)) for one in getattr(rubric, group)}
     return {
@@ -200,7 +200,7 @@ def _true_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json], group
     }
 
 
-def _unanswered_statements(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, Missing]:
+def _unanswered_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, Missing]:
     listed = {(group, one.id) for group in STATEMENT_GROUPS for one in getattr(rubric, group)}
     open_ = {place[1]: one["why_not"] for place, one in said.items() if place in listed and one["exact"] is None}
     return {id: Missing.from_text(why) for id, why in open_.items()}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import InputError
 from evenhand.runs.columns import ColumnsBuilder
-from evenhand.runs.run_record import EvalSnapshot
+from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
@@ -101,33 +101,33 @@ def summarise_results(
     return summary
 
 
-def build_run_head(frame: EvalSnapshot, summary: RunSummary, ids: Mapping[int, str]) -> Json:
+def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[int, str]) -> Json:
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
     from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
 
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
     variants = []
     for name in summary.tallies:
-        one = summarise_variant_json(name, summary, frame.scale)
+        one = summarise_run_variant(name, summary, frame.scale)
         one["criteria"] = {id: {**found, "scale": ends.get(id)} for id, found in one["criteria"].items()}
         role = "control" if name == frame.control else "treatment"
         variants.append({**one, "role": role, "about": frame.variants[name]})
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
-    judges = [summarise_judge_json(name, summary.calls[name], name == EMBEDDED) for name in asked]
+    judges = [summarise_run_judge(name, summary.calls[name], name == EMBEDDED) for name in asked]
     return {
         "eval": {name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
         "unfinished": sum(tally.unfinished for tally in summary.tallies.values()),
         "variants": variants,
         "judges": judges,
-        "agreement": judge_agreement_json(summary.tallies),
-        "lengths": length_bias_json(summary.tallies),
-        "failures": _failures_json(summary, ids),
-        "flags": _guard_flags_json(summary, ids),
-        "cost": _run_cost_json(variants, judges),
+        "agreement": summarise_run_judge_agreement(summary.tallies),
+        "lengths": summarise_run_length_bias(summary.tallies),
+        "failures": _summarise_run_failures(summary, ids),
+        "flags": _summarise_run_guard_flags(summary, ids),
+        "cost": _summarise_run_cost(variants, judges),
     }
 
 
-def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float] | None) -> Json:
+def summarise_run_variant(name: str, summary: RunSummary, scale: Sequence[float] | None) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
     return {
@@ -136,9 +136,9 @@ def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float
         "scored": tally.states["scored"],
         "incomplete": tally.states["incomplete"],
         "failed": tally.states["failed"],
-        "score": _mean_interval_json(tally.score, tally.clusters, scale) if scale else None,
-        "composite": _mean_interval_json(tally.composite, tally.clusters, (1, 5)),
-        "layers": {layer: _mean_interval_json(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
+        "score": _summarise_run_mean(tally.score, tally.clusters, scale) if scale else None,
+        "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
+        "layers": {layer: _summarise_run_mean(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
         "criteria": {
             id: {
                 "mean": None if mean.exact is None else float(format_fraction(mean.exact, 4)),
@@ -158,14 +158,14 @@ def summarise_variant_json(name: str, summary: RunSummary, scale: Sequence[float
             }
             for one, counts in tally.assertions.items()
         ],
-        "distribution": _composite_histogram(tally.composite.values),
+        "distribution": _tally_run_composites(tally.composite.values),
         "cost": {"outputs": float(tally.cost) if tally.costed else None, "judges": _judge_calls_cost(calls)},
         "tokens": {"input": calls.input, "output": calls.output},
         "latency_ms": _latency_quantiles(tally.latency),
     }
 
 
-def summarise_judge_json(name: str, tally: JudgeCallTally, heuristic: bool) -> Json:
+def summarise_run_judge(name: str, tally: JudgeCallTally, heuristic: bool) -> Json:
     """One judge in numbers."""
     return {
         "name": name,
@@ -182,13 +182,13 @@ def summarise_judge_json(name: str, tally: JudgeCallTally, heuristic: bool) -> J
     }
 
 
-def judge_agreement_json(tallies: Mapping[str, VariantTally]) -> list[Json]:
+def summarise_run_judge_agreement(tallies: Mapping[str, VariantTally]) -> list[Json]:
     """How far each two judges agree, over all variants."""
     names = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
-    return [_judge_pair_agreement_json(one, other, tallies) for one, other in combinations(names, 2)]
+    return [_summarise_judge_pair_tallies(one, other, tallies) for one, other in combinations(names, 2)]
 
 
-def _judge_pair_agreement_json(one: str, other: str, tallies: Mapping[str, VariantTally]) -> Json:
+def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, VariantTally]) -> Json:
     pairs = [
         (x, y)
         for tally in tallies.values()
@@ -208,7 +208,7 @@ def _judge_pair_agreement_json(one: str, other: str, tallies: Mapping[str, Varia
     }
 
 
-def _mean_interval_json(mean: ExactMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
+def _summarise_run_mean(mean: ExactMean, clusters: Sequence[int], scale: Sequence[float]) -> Json | None:
     """A mean with its interval; repeats of a sample count as one."""
     if mean.exact is None:
         return None
@@ -235,7 +235,7 @@ def _judge_calls_cost(calls: JudgeCallTally) -> float | None:
     return None if calls.unpriced or not calls.calls else float(calls.cost)
 
 
-def _composite_histogram(values: Iterable[float]) -> Json:
+def _tally_run_composites(values: Iterable[float]) -> Json:
     counts = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
     for value in values:
         if not isnan(value):
@@ -250,7 +250,7 @@ def _latency_quantiles(values: Sequence[float]) -> Json | None:
     return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}
 
 
-def _failures_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
+def _summarise_run_failures(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
     return [
         {"kind": kind, "variant": name, "why": why, "count": count, "first": ids.get(tally.first[(kind, why)], "")}
         for name, tally in summary.tallies.items()
@@ -258,7 +258,7 @@ def _failures_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
     ]
 
 
-def _guard_flags_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
+def _summarise_run_guard_flags(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
     return [
         {
             "guard": guard,
@@ -273,7 +273,7 @@ def _guard_flags_json(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]
     ]
 
 
-def _run_cost_json(variants: list[Json], judges: list[Json]) -> Json:
+def _summarise_run_cost(variants: list[Json], judges: list[Json]) -> Json:
     outputs = [one["cost"]["outputs"] for one in variants if one["cost"]["outputs"] is not None]
     unpriced = sum(one["unpriced"] for one in judges)
     judged = sum(one["cost"] or 0.0 for one in judges)
@@ -285,7 +285,7 @@ def _run_cost_json(variants: list[Json], judges: list[Json]) -> Json:
     }
 
 
-def length_bias_json(tallies: Mapping[str, VariantTally]) -> list[Json]:
+def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]:
     """Per variant the lengths and composites of its scored outputs, thinned, with the line through all of them."""
     found = []
     for name, tally in tallies.items():
@@ -299,12 +299,12 @@ def length_bias_json(tallies: Mapping[str, VariantTally]) -> list[Json]:
         kept = np.linspace(0, len(lengths) - 1, min(len(lengths), MOST_LENGTH_POINTS)).round().astype(np.int64)
         shown = zip(lengths[kept], scores[kept], strict=True)
         points = [[int(length), round(float(score), 3)] for length, score in shown]
-        line = _length_bias_line(lengths, scores, clusters)
+        line = _summarise_length_bias_line(lengths, scores, clusters)
         found.append({"variant": name, "n": len(lengths), "points": points, **line})
     return found
 
 
-def _length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Json:
+def _summarise_length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Json:
     """The line by its two ends, its slope per 100 characters with an interval, the correlation; None where none."""
     try:
         found = length_bias(scores, lengths, clusters=clusters.tolist())
@@ -314,14 +314,14 @@ def _length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int6
     ends = (float(lengths[0]), float(lengths[-1]))
     return {
         "line": [[int(end), round(middle + found.slope * (end - across) / 100, 4)] for end in ends],
-        "slope": _round_length_bias(found.slope),
-        "low": _round_length_bias(found.low),
-        "high": _round_length_bias(found.high),
+        "slope": _round_summary_length_bias(found.slope),
+        "low": _round_summary_length_bias(found.low),
+        "high": _round_summary_length_bias(found.high),
         "level": found.level,
         "correlation": round(found.correlation, 4),
         "why_not": "",
     }
 
 
-def _round_length_bias(value: float) -> float:
+def _round_summary_length_bias(value: float) -> float:
     return float(f"{value:.4g}")

@@ -110,9 +110,9 @@ class VariantTally:
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
         self.unfinished += row["key"] == ""
-        self.score.add(parse_stored_fraction(row["score"]), cluster)
-        self.composite.add(parse_stored_fraction(row["composite"]), cluster)
-        self._add_to_means(self.layers, {name: parse_stored_fraction(text) for name, text in content["layers"].items()})
+        self.score.add(parse_result_fraction(row["score"]), cluster)
+        self.composite.add(parse_result_fraction(row["composite"]), cluster)
+        self._add_to_means(self.layers, {name: parse_result_fraction(text) for name, text in content["layers"].items()})
         reviews = (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ()
         scores = {one["judge"]: None if one["score"] is None else Fraction(str(one["score"])) for one in reviews}
         self._add_to_means(self.judges, scores)
@@ -146,7 +146,7 @@ class VariantTally:
                 self.criteria[id].skip(len(self.clusters) - 1)
         for id, mean in self.criteria.items():
             if id in asked:
-                mean.add(parse_stored_fraction(asked[id]), self.clusters[-1])
+                mean.add(parse_result_fraction(asked[id]), self.clusters[-1])
             else:
                 mean.skip()
 
@@ -161,7 +161,7 @@ class VariantTally:
             self.costed += 1
 
     def _add_failures(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        for kind, why in dict.fromkeys(list_result_failures(row, content)):
+        for kind, why in dict.fromkeys(list_result_row_failures(row, content)):
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
@@ -174,12 +174,12 @@ class VariantTally:
 
 
 @lru_cache(4096)  # Most scores of a run are the same few.
-def parse_stored_fraction(text: str | None) -> Fraction | None:
+def parse_result_fraction(text: str | None) -> Fraction | None:
     """The number that the store keeps as a fraction."""
     return None if text is None else Fraction(text)
 
 
-def list_result_failures(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def list_result_row_failures(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What went wrong with a result, by whom."""
     if row["state"] == "failed":
         yield "output", content["why"]

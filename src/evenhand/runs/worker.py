@@ -19,14 +19,14 @@ from evenhand.errors import BudgetError, OutputError
 from evenhand.evals.sample import EvalSample, read_output_json, write_output_json
 from evenhand.evals.sample_assertions import (
     JUDGE_QUESTIONS,
-    assertion_material,
-    assertion_rubric,
-    measure_judged_assertion,
-    measure_similarity,
+    measure_judged_sample_assertion,
+    measure_sample_similarity,
+    sample_assertion_material,
+    sample_assertion_rubric,
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
-from evenhand.judging.driver import await_in_order
+from evenhand.judging.driver import await_judges_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.model.rubric import Rubric
@@ -34,7 +34,7 @@ from evenhand.model.sample import GuardFinding, Sample, VariantOutput
 from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Model
-from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
+from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup, digest_run_parts, variant_program_folder
@@ -74,7 +74,7 @@ class RunWorker:
         works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         if rubric is not None and rubric.method.dialogue == "listwise" and len(works) > 1:
             return await self._score_side_by_side(rubric, sample, works)
-        return await await_in_order([self._score_variant(rubric, sample, work) for work in works])
+        return await await_judges_in_order([self._score_variant(rubric, sample, work) for work in works])
 
     async def _score_variant(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> ResultOutcome:
         looked = await self._check_output(sample, work)
@@ -120,12 +120,14 @@ class RunWorker:
                 run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
             )
         if leaf.kind not in JUDGE_QUESTIONS:
-            return measure_similarity(leaf, facts)
-        shown = assertion_material(leaf, facts)
+            return measure_sample_similarity(leaf, facts)
+        shown = sample_assertion_material(leaf, facts)
         if isinstance(shown, str):
             return AssertionMeasurement(why=shown)
-        judged = await judge_sample(assertion_rubric(leaf.kind), shown, self._cached_judges(work), self.setup.eval.how)
-        return measure_judged_assertion(judged)
+        judged = await judge_sample(
+            sample_assertion_rubric(leaf.kind), shown, self._cached_judges(work), self.setup.eval.how
+        )
+        return measure_judged_sample_assertion(judged)
 
     async def _judge_outputs(
         self, rubric: Rubric, sample: EvalSample, looked: Mapping[str, CheckedOutput], work: RunWork
@@ -202,7 +204,7 @@ class RunOutputs:
     variants: Mapping[str, Variant]
     makers: Mapping[str, OutputMaker]
     book: RunRecorder
-    turns: BudgetQueue
+    turns: RunBudgetQueue
     runs: Sequence[str]
 
     async def get_output(self, sample: EvalSample, work: RunWork) -> VariantOutput:

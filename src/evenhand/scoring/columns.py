@@ -35,7 +35,7 @@ from evenhand.scoring.exact_column import (
     BooleanArray,
     DoesNotFitError,
     ExactColumn,
-    read_criterion_column,
+    read_exact_score_column,
     sum_weighted_columns,
 )
 
@@ -69,7 +69,7 @@ def score_columns(
 
     A missing score is masked (`numpy.ma`); a layer that was not configured is a column left out.
     """
-    table = CriterionTable(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
+    table = ScoreColumnTable(rubric, scores, red_flags or {}, bonuses or {}, unsafe)
     sheet = _ScoreSheet(rubric, table.rows)
     for start in range(0, table.rows, CHUNK_ROWS):
         sheet.score_chunk(table, slice(start, min(start + CHUNK_ROWS, table.rows)))
@@ -88,7 +88,7 @@ class _ScoreSheet:
         self.gates = {gate.criterion: np.zeros(rows, dtype=bool) for gate in rubric.all_gates()}
         self.rechecked = 0
 
-    def score_chunk(self, table: CriterionTable, rows: slice) -> None:
+    def score_chunk(self, table: ScoreColumnTable, rows: slice) -> None:
         """Score one chunk; what cannot be done in columns is done exactly."""
         try:
             case = ColumnChunk(table, rows)
@@ -192,7 +192,7 @@ def _sum_statement_columns(step: Deduct | Add, case: ColumnChunk) -> ExactColumn
     return sum_weighted_columns(terms).clamped(None, step.most)
 
 
-class CriterionTable:
+class ScoreColumnTable:
     """The given columns, checked once."""
 
     def __init__(
@@ -207,16 +207,16 @@ class CriterionTable:
         unknown = [id for id in scores if id not in rubric.leaves]
         if unknown or not scores:
             raise InputError(f"columns are named after criteria: {', '.join(rubric.leaves)}; got {', '.join(unknown)}")
-        self.scores = {id: _check_number_column(id, column) for id, column in scores.items()}
+        self.scores = {id: _check_score_column(id, column) for id, column in scores.items()}
         masked = {id: column for id, column in scores.items() if isinstance(column, np.ma.MaskedArray)}
         self.missing = {id: np.ma.getmaskarray(column) for id, column in masked.items()}
         self.found = {
-            "red_flags": _read_statement_columns(red_flags, [flag.id for flag in rubric.red_flags]),
-            "bonuses": _read_statement_columns(bonuses, [bonus.id for bonus in rubric.bonuses]),
+            "red_flags": _statement_score_columns(red_flags, [flag.id for flag in rubric.red_flags]),
+            "bonuses": _statement_score_columns(bonuses, [bonus.id for bonus in rubric.bonuses]),
         }
         first = next(iter(self.scores.values()))
         self.rows = first.shape[0] if first.ndim else 0
-        self.unsafe = None if unsafe is None else _check_boolean_column("unsafe", unsafe)
+        self.unsafe = None if unsafe is None else _check_boolean_score_column("unsafe", unsafe)
         given = [*self.scores.values(), *self.found["red_flags"].values(), *self.found["bonuses"].values()]
         given += [] if self.unsafe is None else [self.unsafe]
         if any(column.ndim != 1 or len(column) != self.rows for column in given):
@@ -242,7 +242,7 @@ class CriterionTable:
 class ColumnChunk:
     """One chunk: the value of each criterion, and which rows are incomplete or need the exact path."""
 
-    def __init__(self, table: CriterionTable, rows: slice) -> None:
+    def __init__(self, table: ScoreColumnTable, rows: slice) -> None:
         self.table, self.rows, self.rubric = table, rows, table.rubric
         self.values: dict[str, ExactColumn] = {}
         self.missing: dict[str, BooleanArray] = {}
@@ -275,7 +275,7 @@ class ColumnChunk:
 
     def _read_leaf(self, leaf: Criterion) -> None:
         numbers = self.table.scores[leaf.id][self.rows]
-        column, unreadable, odd = read_criterion_column(numbers, leaf.scale)
+        column, unreadable, odd = read_exact_score_column(numbers, leaf.scale)
         gone = self.table.missing.get(leaf.id)
         if gone is not None:
             unreadable = gone[self.rows] if unreadable is None else unreadable | gone[self.rows]
@@ -295,21 +295,21 @@ class ColumnChunk:
             self.values[criterion.id] = rescale_score_columns(criterion.scale, terms)
 
 
-def _read_statement_columns(given: Mapping[str, ArrayLike], known: list[str]) -> dict[str, BooleanArray]:
+def _statement_score_columns(given: Mapping[str, ArrayLike], known: list[str]) -> dict[str, BooleanArray]:
     unknown = [id for id in given if id not in known]
     if unknown:
         raise InputError(f"the rubric has no statement {', '.join(unknown)}")
-    return {id: _check_boolean_column(id, column) for id, column in given.items()}
+    return {id: _check_boolean_score_column(id, column) for id, column in given.items()}
 
 
-def _check_number_column(id: str, column: ArrayLike) -> NDArray[np.generic]:
+def _check_score_column(id: str, column: ArrayLike) -> NDArray[np.generic]:
     numbers = np.asarray(np.ma.getdata(column))
     if numbers.dtype.kind not in "biuf":
         raise InputError(f"the column {id!r} must hold numbers, got {numbers.dtype} (mask what is missing)")
     return numbers
 
 
-def _check_boolean_column(id: str, column: ArrayLike) -> BooleanArray:
+def _check_boolean_score_column(id: str, column: ArrayLike) -> BooleanArray:
     found = np.asarray(np.ma.getdata(column))
     if found.dtype.kind != "b" or np.ma.is_masked(column):
         raise InputError(f"the column {id!r} must hold true and false without gaps, got {found.dtype}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from evenhand.scoring.pooling import approximate_root, exact_mean, exact_variance
+from evenhand.scoring.pooling import approximate_root, exact_mean_score, exact_score_variance
 from evenhand.wording import format_fraction
 
 HISTORY_WINDOW = 10
@@ -63,7 +63,7 @@ def check_score_consistency(
         own = [one.scores[id] for one in past if id in one.scores]
         if len(own) < LEAST_HISTORY:
             continue
-        middle, spread = exact_mean(own), exact_variance(own)
+        middle, spread = exact_mean_score(own), exact_score_variance(own)
         # Squared, so that no root is taken: |score − mean| > 2·sd.
         if (score - middle) ** 2 > 4 * spread:
             sd = approximate_root(spread)

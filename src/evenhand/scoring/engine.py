@@ -25,7 +25,7 @@ def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
         return finish_scorecard(case, unknown, () if unknown else apply_holistic_score(case, answers.holistic))
     missing = missing or find_unanswered_gates(rubric.method.steps, case)
     if missing:
-        return fail_without_layers(finish_scorecard(case, missing, ()), rubric)
+        return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
     return finish_scorecard(case, (), run_score_steps(rubric.method.before_panel, case))
 
 
@@ -34,7 +34,7 @@ def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, t
     values, missing = fold_criterion_scores(rubric, answers.scores)
     if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
         # A layer nobody configured is absent; one that was configured and failed is missing.
-        present = list_scored_layers(rubric, answers.scores)
+        present = list_scorecard_layers(rubric, answers.scores)
         configured = {leaf.id for layer in rubric.criteria if layer.id in present for leaf in layer.leaves()}
         missing = [entry for entry in missing if entry.criterion in configured]
     missing += [MissingCriterion(id, why) for id, why in answers.unanswered.items()]
@@ -96,22 +96,22 @@ def finish_scorecard(
         author=answers.author,
         steps=trail,
         criteria=answers.scores,
-        notes=tuple(_write_scorecard_notes(case, value)),
+        notes=tuple(_note_scorecard_steps(case, value)),
     )
     if answers.claims:
-        claimed = note_wrong_claims(card, answers.claims, rubric.method.scale.max)
+        claimed = note_wrong_claimed_scores(card, answers.claims, rubric.method.scale.max)
         return replace(card, notes=(*card.notes, *claimed))
     return card
 
 
-def list_scored_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
+def list_scorecard_layers(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> frozenset[str]:
     """The layers that were configured for an output; empty for methods that have none."""
     if not isinstance(rubric.method.steps[0], LayerMean):
         return frozenset()
     return frozenset(c.id for c in rubric.criteria if any(leaf.id in scores for leaf in c.leaves()))
 
 
-def fail_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
+def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     """All layers absent: there is no composite, and every gate has failed."""
     if card.criteria or not isinstance(rubric.method.steps[0], LayerMean):
         return card
@@ -120,7 +120,7 @@ def fail_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
-def _write_scorecard_notes(case: StepInputs, value: Fraction | None) -> Iterator[str]:
+def _note_scorecard_steps(case: StepInputs, value: Fraction | None) -> Iterator[str]:
     method = case.rubric.method
     yield from case.answers.notes
     if isinstance(method.steps[0], LayerMean) and value is not None:
@@ -159,7 +159,7 @@ def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[s
     return "pass" if rubric.all_gates() else None
 
 
-def note_wrong_claims(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
+def note_wrong_claimed_scores(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
     """A note for each claimed score, band or pass that differs from what was computed."""
     if "overall" in claims and card.steps:
         ours = card.steps[0].after
@@ -179,7 +179,7 @@ def note_wrong_claims(card: Scorecard, claims: Mapping[str, object], top: Fracti
             yield f"claimed {'a pass' if claimed else 'no pass'}, computed {card.verdict}"
 
 
-def note_wrong_ranking(judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]) -> str | None:
+def note_ranking_against_scores(judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput]) -> str | None:
     """A note where a reviewer's own ranking contradicts the one derived from its scores."""
     ranks = {place.id: place.rank for place in ours if place.rank is not None}
     claimed = [id for id in claimed if id in ranks]

@@ -118,7 +118,7 @@ def sum_weighted_columns(terms: Sequence[tuple[Fraction, ExactColumn]], shift: F
     return ExactColumn(total + np.int64(start) if start else total, common, bound)
 
 
-def read_criterion_column(
+def read_exact_score_column(
     numbers: NDArray[np.generic], scale: Scale
 ) -> tuple[ExactColumn, BooleanArray | None, BooleanArray | None]:
     """A criterion's column, the rows that are no answer on its scale, and the rows with too many decimals."""

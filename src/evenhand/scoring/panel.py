@@ -24,15 +24,15 @@ from evenhand.model.scorecard import (
 from evenhand.model.steps import Panel
 from evenhand.scoring.engine import (
     apply_holistic_score,
-    fail_without_layers,
+    fail_scorecard_without_layers,
     find_unanswered_gates,
     finish_scorecard,
-    list_scored_layers,
-    note_wrong_claims,
+    list_scorecard_layers,
+    note_wrong_claimed_scores,
     prepare_step_inputs,
     run_score_steps,
 )
-from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean, pool_reviewer_scores
+from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_reviewer_scores
 from evenhand.scoring.steps import StepInputs, fold_criterion_scores
 from evenhand.wording import format_fraction
 
@@ -46,7 +46,7 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
     `outputs` come first and get one in any case: where nobody speaks of an output, that is said, not passed over.
     """
     panel = rubric.method.panel
-    seen = _group_answers_by_output(reviews, outputs)
+    seen = _group_answers_by_scored_output(reviews, outputs)
     reviewed = {id: _score_output_reviews(rubric, panel, reviews, answers) for id, answers in seen.items()}
     pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
     for id, entries in reviewed.items():
@@ -60,7 +60,9 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
     )
 
 
-def _group_answers_by_output(reviews: Sequence[Review], outputs: Sequence[Answers]) -> dict[str, dict[str, Answers]]:
+def _group_answers_by_scored_output(
+    reviews: Sequence[Review], outputs: Sequence[Answers]
+) -> dict[str, dict[str, Answers]]:
     """Who said what of each output; under NOBODY what is known of it before anybody speaks."""
     seen: dict[str, dict[str, Answers]] = {answers.id: {NO_JUDGE: answers} for answers in outputs}
     for review in reviews:
@@ -96,7 +98,9 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
         exact=trail[-1].after,
         steps=trail,
         criteria=answers.scores,
-        notes=tuple(note_wrong_claims(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)),
+        notes=tuple(
+            note_wrong_claimed_scores(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)
+        ),
     )
 
 
@@ -108,9 +112,13 @@ def _join_reviewer_scores(
     weights: Mapping[str, Fraction],
 ) -> Scorecard:
     panel, says = rubric.method.panel, said.says
-    case = StepInputs(rubric, _find_panel_values(rubric, reviewed), _merge_panel_answers(answers, reviewed, weights))
+    case = StepInputs(
+        rubric, _find_panel_gate_scores(rubric, reviewed), _merge_panel_answers(answers, reviewed, weights)
+    )
     layers = {
-        list_scored_layers(rubric, entry.criteria) for entry in reviewed if entry.judge in says and not entry.holistic
+        list_scorecard_layers(rubric, entry.criteria)
+        for entry in reviewed
+        if entry.judge in says and not entry.holistic
     }
     enough = len(says) > panel.quorum * len(reviewed) and len(layers) <= 1
     trail: tuple[AppliedStep, ...] = ()
@@ -125,13 +133,13 @@ def _join_reviewer_scores(
     )
     card = finish_scorecard(case, unknown, () if unknown else trail)
     if not any(given.scores or given.holistic for given in answers.values()):
-        card = fail_without_layers(card, rubric)
-    notes = [*card.notes, *_write_panel_notes(rubric, reviewed, said, weights)]
+        card = fail_scorecard_without_layers(card, rubric)
+    notes = [*card.notes, *_note_panel_scoring(rubric, reviewed, said, weights)]
     notes += ["the reviewers scored different layers: not comparable"] if len(layers) > 1 else []
     return replace(card, reviews=reviewed, notes=tuple(notes))
 
 
-def _find_panel_values(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> dict[str, Fraction]:
+def _find_panel_gate_scores(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -> dict[str, Fraction]:
     """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
     given: dict[str, list[Fraction]] = {}
     for entry in reviewed:
@@ -193,7 +201,7 @@ def _explain_missing_score(entry: ReviewerScore, id: str) -> str:
     return score.text if isinstance(score, Missing) else NOT_ASKED.text if entry.criteria else entry.why_not
 
 
-def _write_panel_notes(
+def _note_panel_scoring(
     rubric: Rubric, reviewed: Sequence[ReviewerScore], said: PooledScores, weights: Mapping[str, Fraction]
 ) -> list[str]:
     panel = rubric.method.panel
@@ -226,21 +234,21 @@ def _describe_panel_step(moved: AppliedStep) -> str:
     return f"{how} {format_fraction(moved.after, moved.decimals)} of {len(says)} reviewers: {each}{without}"
 
 
-def measure_panel_disagreement(scores: Scores) -> PanelDisagreement | None:
+def measure_scorecard_disagreement(scores: Scores) -> PanelDisagreement | None:
     """What the reviewers of these scorecards agree and disagree on; None where there were none."""
     cards = [card for card in scores.scorecards if card.reviews is not None]
     judges = dict.fromkeys(review.judge for card in cards for review in card.reviews or ())
     if not judges:
         return None
     return PanelDisagreement(
-        differing=tuple(filter(None, (_measure_criterion_gap(id, cards) for id in scores.rubric.leaves))),
-        harshness=tuple(filter(None, (_measure_harshness(judge, cards) for judge in judges))),
-        dissent=tuple(_find_dissenting_reviewers(scores, cards, list(judges))),
+        differing=tuple(filter(None, (_measure_criterion_score_gap(id, cards) for id in scores.rubric.leaves))),
+        harshness=tuple(filter(None, (_measure_scorecard_harshness(judge, cards) for judge in judges))),
+        dissent=tuple(_find_dissenting_scorecards(scores, cards, list(judges))),
         silent=tuple(_find_silent_reviewers(cards, list(judges))),
     )
 
 
-def _measure_criterion_gap(criterion: str, cards: Sequence[Scorecard]) -> CriterionDisagreement | None:
+def _measure_criterion_score_gap(criterion: str, cards: Sequence[Scorecard]) -> CriterionDisagreement | None:
     """The mean distance between the highest and the lowest score, and where it is widest."""
     gaps = []
     for card in cards:
@@ -251,22 +259,22 @@ def _measure_criterion_gap(criterion: str, cards: Sequence[Scorecard]) -> Criter
     if not gaps:
         return None
     _, output, low, high = max(gaps, key=lambda gap: gap[0])
-    mean_gap = exact_mean([gap[0] for gap in gaps])
+    mean_gap = exact_mean_score([gap[0] for gap in gaps])
     return CriterionDisagreement(criterion=criterion, mean_gap=mean_gap, output=output, low=low, high=high)
 
 
-def _measure_harshness(judge: str, cards: Sequence[Scorecard]) -> ReviewerHarshness | None:
+def _measure_scorecard_harshness(judge: str, cards: Sequence[Scorecard]) -> ReviewerHarshness | None:
     """How far a reviewer's scores lie from the mean of the others', over the outputs that both scored."""
     distances = []
     for card in cards:
         given = {review.judge: review.exact for review in card.reviews or () if review.exact is not None}
         others = [exact for name, exact in given.items() if name != judge]
         if judge in given and others:
-            distances.append(given[judge] - exact_mean(others))
-    return ReviewerHarshness(judge=judge, by=exact_mean(distances), outputs=len(distances)) if distances else None
+            distances.append(given[judge] - exact_mean_score(others))
+    return ReviewerHarshness(judge=judge, by=exact_mean_score(distances), outputs=len(distances)) if distances else None
 
 
-def _find_dissenting_reviewers(
+def _find_dissenting_scorecards(
     scores: Scores, cards: Sequence[Scorecard], judges: Sequence[str]
 ) -> Iterator[ReviewerDissent]:
     """Reviewers whose own scores put another output first than the panel does."""

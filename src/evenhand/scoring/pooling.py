@@ -35,7 +35,7 @@ def pool_reviewer_scores(pool: ReviewerPool, method: Method) -> dict[str, Pooled
         _score_borda_ranks(one, method.scale) if panel.aggregate == "borda" else one for one in (normal, pool)
     )
     ids = dict.fromkeys(id for scores in pool.values() for id in scores)
-    return {id: PooledScores(_pick_output_scores(id, says), _pick_output_scores(id, plain), left) for id in ids}
+    return {id: PooledScores(_pick_pooled_scores(id, says), _pick_pooled_scores(id, plain), left) for id in ids}
 
 
 def combine_reviewer_scores(panel: Panel, says: Mapping[str, Fraction], weights: Mapping[str, Fraction]) -> Fraction:
@@ -65,13 +65,13 @@ def _normalise_reviewers(pool: ReviewerPool) -> ReviewerPool:
     everything = [score for scores in pool.values() for score in scores.values()]
     if len(everything) < LEAST_TO_NORMALISE:
         return pool
-    middle, spread = exact_mean(everything), exact_variance(everything)
+    middle, spread = exact_mean_score(everything), exact_score_variance(everything)
     roots = CancellingRoots()
     normal = dict(pool)
     for judge, scores in pool.items():
         own = list(scores.values())
-        if len(own) >= LEAST_TO_NORMALISE and (own_spread := exact_variance(own)):
-            own_middle, stretch = exact_mean(own), roots.square_root(spread / own_spread)
+        if len(own) >= LEAST_TO_NORMALISE and (own_spread := exact_score_variance(own)):
+            own_middle, stretch = exact_mean_score(own), roots.square_root(spread / own_spread)
             normal[judge] = {id: middle + (score - own_middle) * stretch for id, score in scores.items()}
     return normal
 
@@ -93,18 +93,18 @@ def _score_borda_ranks(pool: ReviewerPool, scale: ScoreScale) -> ReviewerPool:
     return result
 
 
-def _pick_output_scores(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
+def _pick_pooled_scores(id: str, pool: ReviewerPool) -> dict[str, Fraction]:
     return {judge: scores[id] for judge, scores in pool.items() if id in scores}
 
 
-def exact_mean(values: Sequence[Fraction]) -> Fraction:
+def exact_mean_score(values: Sequence[Fraction]) -> Fraction:
     """The exact mean; an empty list has none and is an error of the caller."""
     return sum(values, Fraction(0)) / len(values)
 
 
-def exact_variance(values: Sequence[Fraction]) -> Fraction:
+def exact_score_variance(values: Sequence[Fraction]) -> Fraction:
     """The sample variance (n − 1); needs two values."""
-    middle = exact_mean(values)
+    middle = exact_mean_score(values)
     return sum(((value - middle) ** 2 for value in values), Fraction(0)) / (len(values) - 1)
 
 

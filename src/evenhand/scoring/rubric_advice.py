@@ -38,7 +38,7 @@ MOST_CRITERIA = 24
 
 
 @dataclass(frozen=True, slots=True)
-class RubricAdvice:
+class ScoringAdvice:
     """Something to look at, with the way to it through the file."""
 
     what: str
@@ -49,33 +49,33 @@ class RubricAdvice:
         return Fault(self.what, path=self.path)
 
 
-def advise_on_rubric(rubric: Rubric) -> list[RubricAdvice]:
+def advise_on_rubric_scoring(rubric: Rubric) -> list[ScoringAdvice]:
     """Everything worth a second look, in the order of the file."""
     return [
-        *_advise_on_criteria(rubric.criteria, ("criteria",)),
-        *_advise_on_gates(rubric),
-        *_advise_on_weights(rubric),
-        *_advise_on_ignored_fields(rubric),
-        *_advise_on_method(rubric),
+        *_advise_on_criterion_scoring(rubric.criteria, ("criteria",)),
+        *_advise_on_gate_scoring(rubric),
+        *_advise_on_weight_scoring(rubric),
+        *_advise_on_unscored_fields(rubric),
+        *_advise_on_scoring_method(rubric),
     ]
 
 
-def _advise_on_criteria(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[RubricAdvice]:
+def _advise_on_criterion_scoring(criteria: tuple[Criterion, ...], path: FaultPath) -> Iterator[ScoringAdvice]:
     for position, criterion in enumerate(criteria):
         here = (*path, position)
         if criterion.children:
-            yield from _advise_on_criteria(criterion.children, (*here, "children"))
+            yield from _advise_on_criterion_scoring(criterion.children, (*here, "children"))
             continue
         if not criterion.anchors and not criterion.scale.yes_no:
             what = f"criterion {criterion.id!r} has no anchors: what earns its lowest, middle and highest score?"
-            yield RubricAdvice(what, here)
+            yield ScoringAdvice(what, here)
         vague = _VAGUE_PATTERN.search(criterion.asks)
         if vague and not criterion.anchors:
             what = f"criterion {criterion.id!r} asks for {vague[0]!r}: what would one see in the output?"
-            yield RubricAdvice(what, (*here, "asks"))
+            yield ScoringAdvice(what, (*here, "asks"))
 
 
-def _advise_on_gates(rubric: Rubric) -> Iterator[RubricAdvice]:
+def _advise_on_gate_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
     listed = {gate: ("gates", position) for position, gate in enumerate(rubric.gates)}
     positions = {leaf.id: at for at, c in enumerate(rubric.criteria) for leaf in (c, *c.leaves())}
     for gate in rubric.all_gates():
@@ -85,25 +85,27 @@ def _advise_on_gates(rubric: Rubric) -> Iterator[RubricAdvice]:
         path = listed.get(gate, ("criteria", positions[gate.criterion]))
         least = f"{criterion.id} of at least {format_fraction(gate.min)}"
         if gate.min <= criterion.scale.min:
-            yield RubricAdvice(f"the gate {least} can never fail: {criterion.scale} starts there", path)
+            yield ScoringAdvice(f"the gate {least} can never fail: {criterion.scale} starts there", path)
         elif gate.min > criterion.scale.max:
-            yield RubricAdvice(f"the gate {least} must always fail: {criterion.scale} ends before it", path)
+            yield ScoringAdvice(f"the gate {least} must always fail: {criterion.scale} ends before it", path)
 
 
-def _advise_on_weights(rubric: Rubric) -> Iterator[RubricAdvice]:
+def _advise_on_weight_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
     gated = {gate.criterion for gate in rubric.all_gates()}
     gated |= {step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)}
     for position, criterion in enumerate(rubric.criteria):
         if criterion.id in gated or criterion.children:
             continue
-        why = _explain_powerless_weight(rubric, criterion)
+        why = _explain_powerless_score_weight(rubric, criterion)
         if why:
-            yield RubricAdvice(f"the weight of {criterion.id!r} {why}", ("criteria", position))
+            yield ScoringAdvice(f"the weight of {criterion.id!r} {why}", ("criteria", position))
 
 
-def _explain_powerless_weight(rubric: Rubric, criterion: Criterion) -> str | None:
+def _explain_powerless_score_weight(rubric: Rubric, criterion: Criterion) -> str | None:
     method = rubric.method
-    if isinstance(method.steps[0], WeightedSum) and not (criterion.fixed and _has_step_kind(method.steps, Shortfall)):
+    if isinstance(method.steps[0], WeightedSum) and not (
+        criterion.fixed and _has_scoring_step(method.steps, Shortfall)
+    ):
         most = criterion.weight * (criterion.scale.max - criterion.scale.min)
         decimals = method.scale.decimals
         if decimals is not None and most * 10**decimals < Fraction(1, 2):
@@ -111,13 +113,13 @@ def _explain_powerless_weight(rubric: Rubric, criterion: Criterion) -> str | Non
             return f"hardly matters: {moves}, less than is shown"
     plain = all(isinstance(step, (Panel, Clamp)) for step in method.steps[1:])
     if plain and method.verdicts and isinstance(method.steps[0], (WeightedMean, PointsShare)):
-        sums = _sum_other_criteria(rubric, criterion)
-        if sums and not any(_criterion_flips_verdict(rubric, criterion, others) for others in sums):
+        sums = _sum_other_criterion_scores(rubric, criterion)
+        if sums and not any(_criterion_score_flips_pass(rubric, criterion, others) for others in sums):
             return "can change no decision: the verdict is the same whatever it is answered"
     return None
 
 
-def _sum_other_criteria(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
+def _sum_other_criterion_scores(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
     """Every total that the others can reach without failing a gate; empty where there are too many to try."""
     least = {gate.criterion: gate.min for gate in rubric.all_gates()}
     sums = {Fraction(0)}
@@ -134,7 +136,7 @@ def _sum_other_criteria(rubric: Rubric, criterion: Criterion) -> set[Fraction]:
     return sums if len(rubric.criteria) <= MOST_CRITERIA else set()
 
 
-def _criterion_flips_verdict(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
+def _criterion_score_flips_pass(rubric: Rubric, criterion: Criterion, others: Fraction) -> bool:
     if isinstance(rubric.method.steps[0], PointsShare):
         whole = sum((c.points for c in rubric.criteria if c.points and c.points > 0), Fraction(0))
     else:
@@ -148,39 +150,39 @@ def _get_criterion_worth(rubric: Rubric, criterion: Criterion) -> Fraction:
     return (criterion.points or Fraction(0)) if by_points else criterion.weight
 
 
-def _advise_on_ignored_fields(rubric: Rubric) -> Iterator[RubricAdvice]:
+def _advise_on_unscored_fields(rubric: Rubric) -> Iterator[ScoringAdvice]:
     by_points = isinstance(rubric.method.steps[0], PointsShare)
     gated = {gate.criterion for gate in rubric.gates}
     for position, criterion in enumerate(rubric.criteria):
         ignored = {
             "the points": criterion.points is not None and not by_points,
-            "'fixed'": criterion.fixed and not _has_step_kind(rubric.method.steps, Shortfall),
+            "'fixed'": criterion.fixed and not _has_scoring_step(rubric.method.steps, Shortfall),
             "the weight": by_points and criterion.weight != 1,
         }
         for name in (name for name, given in ignored.items() if given):
             what = f"{rubric.method.name!r} does nothing with {name} of {criterion.id!r}"
-            yield RubricAdvice(what, ("criteria", position))
+            yield ScoringAdvice(what, ("criteria", position))
         if (criterion.points or 0) < 0 and criterion.id in gated:
             what = f"the gate on {criterion.id!r} demands a fault: it has negative points"
-            yield RubricAdvice(what, ("criteria", position))
+            yield ScoringAdvice(what, ("criteria", position))
 
 
-def _advise_on_method(rubric: Rubric) -> Iterator[RubricAdvice]:
+def _advise_on_scoring_method(rubric: Rubric) -> Iterator[ScoringAdvice]:
     """What the method asks for and the rubric does not have, or the other way round."""
     method = rubric.method
     for tie in () if method.criteria else method.ties:
         if tie.by == "criterion" and tie.of not in rubric.leaves:
-            yield RubricAdvice(f"{method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",))
+            yield ScoringAdvice(f"{method.name!r} breaks ties by {tie.of!r}, which is no criterion here", ("method",))
     used = {step.for_ for step in method.steps if isinstance(step, (Deduct, Add))}
     for name, statements in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
         if statements and name not in used:
-            yield RubricAdvice(f"{name} are listed but {method.name!r} does nothing with them", (name,))
+            yield ScoringAdvice(f"{name} are listed but {method.name!r} does nothing with them", (name,))
     fixed = sum(criterion.fixed for criterion in rubric.criteria)
     # Contests ask for three fixed criteria and one to three for the task.
-    if _has_step_kind(method.steps, Shortfall) and (fixed != 3 or not 4 <= len(rubric.criteria) <= 6):
+    if _has_scoring_step(method.steps, Shortfall) and (fixed != 3 or not 4 <= len(rubric.criteria) <= 6):
         what = f"{fixed} fixed of {len(rubric.criteria)} criteria: a task has 3 fixed ones and 1 to 3 of its own"
-        yield RubricAdvice(what, ("criteria",))
+        yield ScoringAdvice(what, ("criteria",))
 
 
-def _has_step_kind(steps: tuple[Step, ...], kind: type[Step]) -> bool:
+def _has_scoring_step(steps: tuple[Step, ...], kind: type[Step]) -> bool:
     return any(isinstance(step, kind) for step in steps)

@@ -14,7 +14,7 @@ from evenhand.model.method import TieBreak
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
-from evenhand.scoring.engine import list_scored_layers, note_wrong_ranking, score_answers
+from evenhand.scoring.engine import list_scorecard_layers, note_ranking_against_scores, score_answers
 from evenhand.scoring.panel import score_panel
 
 
@@ -29,7 +29,9 @@ class JudgingSetup:
 NO_JUDGING_SETUP = JudgingSetup()
 
 
-def score_outputs(rubric: Rubric, outputs: Sequence[Answers], asked: JudgingSetup = NO_JUDGING_SETUP) -> Scores:
+def score_outputs_by_rubric(
+    rubric: Rubric, outputs: Sequence[Answers], asked: JudgingSetup = NO_JUDGING_SETUP
+) -> Scores:
     """Score each output from its own answers."""
     return _assemble_scores(rubric, [score_answers(rubric, answers) for answers in outputs], asked)
 
@@ -39,11 +41,11 @@ def score_reviews(
 ) -> Scores:
     """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
     scores = _assemble_scores(rubric, score_panel(rubric, reviews, outputs), asked)
-    return replace(scores, notes=(*scores.notes, *_note_claimed_rankings(rubric, reviews)))
+    return replace(scores, notes=(*scores.notes, *_note_rankings_against_scores(rubric, reviews)))
 
 
 def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingSetup) -> Scores:
-    sets = {list_scored_layers(rubric, card.criteria) for card in cards}
+    sets = {list_scorecard_layers(rubric, card.criteria) for card in cards}
     layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
@@ -51,7 +53,7 @@ def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingS
         notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
     elif len(cards) > 1:
         ranking = rank_scorecards(rubric, cards)
-        cards = _note_equivalent_outputs(rubric, cards, ranking)
+        cards = _note_equally_ranked_outputs(rubric, cards, ranking)
     return Scores(
         rubric=rubric,
         fingerprint=_FINGERPRINT_CACHE.get(
@@ -67,22 +69,22 @@ def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingS
 _FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
 
 
-def _note_equivalent_outputs(
+def _note_equally_ranked_outputs(
     rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedOutput]
 ) -> list[Scorecard]:
     """What tie-breaks on every criterion leave tied is equivalent; otherwise a shared rank says all there is."""
     covered = set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}
-    others = list_equivalent_outputs(ranking) if covered else {}
+    others = list_equally_ranked_outputs(ranking) if covered else {}
     notes = {id: f"equivalent to {', '.join(ids)}" for id, ids in others.items()}
     return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
 
 
-def _note_claimed_rankings(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+def _note_rankings_against_scores(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
     notes = []
     for review in reviews:
         if review.ranking:
             own = rank_scorecards(rubric, [score_answers(rubric, answers) for answers in review.outputs])
-            notes.append(note_wrong_ranking(review.judge, review.ranking, own))
+            notes.append(note_ranking_against_scores(review.judge, review.ranking, own))
     return [note for note in notes if note]
 
 
@@ -99,7 +101,7 @@ def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedO
         c.id: (c.exact, *(_measure_tie_break(c, tie) for tie in ties)) for c in cards if c.exact is not None
     }
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
-    broken_by = _name_deciding_tie_breaks([keys[card.id] for card in placed], ties)
+    broken_by = _name_rank_tie_breaks([keys[card.id] for card in placed], ties)
     places: list[RankedOutput] = []
     for position, card in enumerate(placed):
         shares = position > 0 and keys[card.id] == keys[placed[position - 1].id]
@@ -108,7 +110,7 @@ def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedO
     return (*places, *(RankedOutput(None, c.id, None, c.decimals) for c in cards if c.exact is None))
 
 
-def list_equivalent_outputs(ranking: Sequence[RankedOutput]) -> dict[str, list[str]]:
+def list_equally_ranked_outputs(ranking: Sequence[RankedOutput]) -> dict[str, list[str]]:
     """For each output that shares its rank, some of the others that do."""
     sharing: dict[int, list[str]] = {}
     for place in ranking:
@@ -131,7 +133,7 @@ def _measure_tie_break(card: Scorecard, tie: TieBreak) -> tuple[Fraction, ...]:
     return (Fraction(-count if tie.by == "fewer" else count),)
 
 
-def _name_deciding_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBreak]) -> list[str | None]:
+def _name_rank_tie_breaks(keys: Sequence[ScorecardRankKey], ties: Sequence[TieBreak]) -> list[str | None]:
     """For each place, the tie-break that set it apart from those above it, or, for the first, from those below."""
     told: list[str | None] = []
     for _, level in groupby(keys, key=lambda key: key[0]):

@@ -9,7 +9,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.model.steps import Cap
-from evenhand.scoring.panel import measure_panel_disagreement
+from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import number_for_json
 
 ScoresJson = dict[str, object]
@@ -28,8 +28,8 @@ def scores_to_json(scores: Scores) -> ScoresJson:
             {"rank": p.rank, "id": p.id, "score": _score_to_float(p.score), "tie_broken_by": p.tie_broken_by}
             for p in scores.ranking
         ],
-        "panel": _panel_to_json(scores),
-        "safety_gate": _safety_gate_to_json(scores),
+        "panel": _panel_scores_to_json(scores),
+        "safety_gate": _scored_safety_gate_to_json(scores),
         "notes": list(scores.notes),
     }
 
@@ -47,10 +47,10 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
         "steps": [_applied_step_to_json(moved) for moved in card.steps],
-        "criteria": _criteria_to_json(rubric, card.criteria),
+        "criteria": _criterion_scores_to_json(rubric, card.criteria),
         "reviews": None
         if card.reviews is None
-        else [_reviewer_score_to_json(rubric, entry) for entry in card.reviews],
+        else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
         "notes": list(card.notes),
     }  # fmt: skip
 
@@ -70,7 +70,7 @@ def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
     }
 
 
-def _criteria_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> ScoresJson:
+def _criterion_scores_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> ScoresJson:
     """Each criterion as it was answered; null where it was not."""
     criteria: ScoresJson = {}
     for id, leaf in rubric.leaves.items():
@@ -85,7 +85,7 @@ def _criteria_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> S
     return criteria
 
 
-def _reviewer_score_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
+def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
     decimals = rubric.method.scale.decimals
     return {
         "judge": entry.judge,
@@ -93,13 +93,13 @@ def _reviewer_score_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
         "holistic": entry.holistic,
         "why_not": entry.why_not or None,
         "steps": [_applied_step_to_json(moved) for moved in entry.steps],
-        "criteria": _criteria_to_json(rubric, entry.criteria),
+        "criteria": _criterion_scores_to_json(rubric, entry.criteria),
     }
 
 
-def _panel_to_json(scores: Scores) -> ScoresJson | None:
+def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
     """How the reviewers differ; null where there were none."""
-    view = measure_panel_disagreement(scores)
+    view = measure_scorecard_disagreement(scores)
     if view is None:
         return None
     return {
@@ -123,7 +123,7 @@ def _panel_to_json(scores: Scores) -> ScoresJson | None:
     }
 
 
-def _safety_gate_to_json(scores: Scores) -> ScoresJson | None:
+def _scored_safety_gate_to_json(scores: Scores) -> ScoresJson | None:
     if not any(isinstance(step, Cap) for step in scores.rubric.method.steps):
         return None
     failed = [card for card in scores.scorecards if card.unsafe]

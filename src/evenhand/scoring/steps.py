@@ -62,8 +62,8 @@ def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> 
 def _describe_weighted_sum(moved: AppliedStep) -> str:
     (case,) = moved.facts
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    terms = " + ".join(f"{_describe_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
-    return f"weighted sum {_format_step_score(moved, moved.after)}: {terms}"
+    terms = " + ".join(f"{_describe_step_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
+    return f"weighted sum {_word_step_score(moved, moved.after)}: {terms}"
 
 
 def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
@@ -78,7 +78,7 @@ def _describe_weighted_mean(moved: AppliedStep) -> str:
     what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
     parts = ", ".join(_describe_weighted_value(onto, criterion, case.values) for criterion in scored)
-    return f"{what} {_format_step_score(moved, moved.after)}: {parts}"
+    return f"{what} {_word_step_score(moved, moved.after)}: {parts}"
 
 
 def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: CriterionValues) -> str:
@@ -87,10 +87,10 @@ def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: C
     put = _rescale_criterion_value(onto, criterion, value)
     as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
     weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
-    return f"{_describe_value(criterion, values)}{as_put}{weight}"
+    return f"{_describe_step_value(criterion, values)}{as_put}{weight}"
 
 
-def _describe_value(criterion: Criterion, values: CriterionValues) -> str:
+def _describe_step_value(criterion: Criterion, values: CriterionValues) -> str:
     """A criterion with its value, as "accuracy 3" or "examples yes"; an inner node with its children."""
     value = values[criterion.id]
     if not criterion.children:
@@ -148,7 +148,7 @@ def _describe_shortfall(moved: AppliedStep) -> str:
     parts = ", ".join(
         f"{id} {format_fraction(value)} is under {below} ({format_fraction(value)}/{below})" for id, value in short
     )
-    return f"times {format_fraction(factor)}: {parts} (was {_format_step_score(moved, moved.before)})"
+    return f"times {format_fraction(factor)}: {parts} (was {_word_step_score(moved, moved.before)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,20 +194,20 @@ def _describe_statements(moved: AppliedStep) -> str:
     verb = "took off" if isinstance(step, Deduct) else "added"
     limit = f", the most for {step.for_}" if any(entry.counted < entry.amount for entry in entries) else ""
     listed = "; ".join(map(str, entries))
-    return f"{verb} {_format_step_score(moved, total)}{limit}: {listed} (was {_format_step_score(moved, moved.before)})"
+    return f"{verb} {_word_step_score(moved, total)}{limit}: {listed} (was {_word_step_score(moved, moved.before)})"
 
 
 def _apply_cap(step: Cap, before: Fraction, case: StepInputs) -> StepResult:
     return (min(before, step.at) if case.answers.unsafe else before), (None, case.answers.unsafe)
 
 
-def _describe_limit(moved: AppliedStep) -> str:
+def _describe_step_limit(moved: AppliedStep) -> str:
     """Why a ceiling or a cap lowered the score."""
     ceiling, found = moved.facts
     because = f"unsafe, {found}"
     if ceiling:
         because = f"{ceiling.criterion} {format_fraction(found)} is under {format_fraction(ceiling.below)}"
-    after, before = (_format_step_score(moved, value) for value in (moved.after, moved.before))
+    after, before = (_word_step_score(moved, value) for value in (moved.after, moved.before))
     return f"capped at {after}: {because} (was {before})"
 
 
@@ -223,7 +223,7 @@ def _apply_clamp(step: Clamp, before: Fraction, _case: StepInputs) -> StepResult
 def _describe_clamp(moved: AppliedStep) -> str:
     assert moved.before is not None
     limit = "below" if moved.after > moved.before else "above"
-    after, before = (_format_step_score(moved, value) for value in (moved.after, moved.before))
+    after, before = (_word_step_score(moved, value) for value in (moved.after, moved.before))
     return f"kept at {after}: the score cannot go {limit} it (was {before})"
 
 
@@ -243,7 +243,7 @@ def _rescale_criterion_value(scale: Scale | None, criterion: Criterion, value: F
     return scale.min + (scale.max - scale.min) * criterion.scale.share(value)
 
 
-def _format_step_score(moved: AppliedStep, value: Fraction | None) -> str:
+def _word_step_score(moved: AppliedStep, value: Fraction | None) -> str:
     return "–" if value is None else format_fraction(value, moved.decimals)
 
 
@@ -259,11 +259,11 @@ STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[Appl
     WeightedMean: (_apply_weighted_mean, _describe_weighted_mean),
     LayerMean: (_apply_weighted_mean, _describe_weighted_mean),
     PointsShare: (_apply_points_share, _describe_points_share),
-    Ceiling: (_apply_ceiling, _describe_limit),
+    Ceiling: (_apply_ceiling, _describe_step_limit),
     Shortfall: (_apply_shortfall, _describe_shortfall),
     Deduct: (_apply_statements, _describe_statements),
     Add: (_apply_statements, _describe_statements),
-    Cap: (_apply_cap, _describe_limit),
+    Cap: (_apply_cap, _describe_step_limit),
     Clamp: (_apply_clamp, _describe_clamp),
     Round: (_apply_round, _describe_round),
 }

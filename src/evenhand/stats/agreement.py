@@ -51,7 +51,7 @@ def krippendorff(
     several = table[:, (~np.isnan(table)).sum(axis=0) > 1]
     n = several.shape[1]
     if not n:
-        return Undefined(why=_explain_no_overlap(table), method=method, n=0)
+        return Undefined(why=_explain_undefined_alpha(table), method=method, n=0)
     smallest, largest = np.nanmin(several), np.nanmax(several)
     if largest - smallest <= _CONSTANT * max(abs(smallest), abs(largest)):
         return Undefined(why="all ratings are the same", method=method, n=n)
@@ -111,7 +111,7 @@ def fleiss_kappa(
         why = f"units have {min(each)} to {max(each)} ratings and must have equally many: Krippendorff's α need not"
         return Undefined(why=why, method=method, n=n)
     if not each or each == {1}:
-        return Undefined(why=_explain_no_overlap(table), method=method, n=0)
+        return Undefined(why=_explain_undefined_alpha(table), method=method, n=0)
     values, counts = count_ratings(rated)
     if len(values) == 1:
         return Undefined(why="all ratings are the same", method=method, n=n)
@@ -131,7 +131,7 @@ def _check_metric(raters: RatingLabels, metric: Metric) -> Floats:
     return table
 
 
-def _explain_no_overlap(table: Floats) -> str:
+def _explain_undefined_alpha(table: Floats) -> str:
     return "nothing was rated by two raters" if len(table) > 1 else "it takes two raters"
 
 

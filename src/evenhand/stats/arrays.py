@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 
 Floats = NDArray[np.float64]
 Numbers = Sequence[float] | NDArray[np.floating[Any] | np.integer[Any]]
@@ -123,7 +123,7 @@ def require_choice(value: object, known: Iterable[str], what: str) -> str:
     known = list(known)
     if isinstance(value, str) and value in known:
         return value
-    hint = suggest_known_word(value if isinstance(value, str) else "", known)
+    hint = suggest_known_word_in_fault(value if isinstance(value, str) else "", known)
     raise InputError(Fault(f"unknown {what} {describe_value(value)}", hint))
 
 

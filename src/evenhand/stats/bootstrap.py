@@ -79,7 +79,7 @@ def bootstrap_interval(
         return {"no_interval": "not asked for: give rng"}
     if n < _LEAST_UNITS:
         return {"no_interval": f"{n} units are too few to draw from: it takes {_LEAST_UNITS}"}
-    rows = _draw_weights(tallies, resampling.rng, resampling.resamples)
+    rows = _draw_bootstrap_weights(tallies, resampling.rng, resampling.resamples)
     drawn = np.concatenate([statistic(weights) for weights in rows])
     values = np.sort(drawn[~np.isnan(drawn)])
     undefined = 1 - len(values) / len(drawn)
@@ -98,7 +98,7 @@ def bootstrap_interval(
     }
 
 
-def _draw_weights(tallies: Tallies, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
+def _draw_bootstrap_weights(tallies: Tallies, rng: np.random.Generator, resamples: int) -> Iterator[Floats]:
     """Yield rows of how often each distinct unit is taken, as many at a time as memory allows."""
     n, kinds = int(tallies.sum()), len(tallies)
     by_unit = n < _COUNT_COST * kinds

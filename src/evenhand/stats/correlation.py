@@ -74,7 +74,7 @@ def mean_pairwise(
     values, used, skipped = [], [], []
     for one, other in combinations(range(len(table)), 2):
         both = rated[one] & rated[other]
-        sides = _check_comparable(table[one][both], table[other][both], method)
+        sides = _check_correlation_arrays(table[one][both], table[other][both], method)
         if isinstance(sides, Undefined):
             skipped.append(f"raters {one + 1} and {other + 1}: {sides.why}")
         else:
@@ -106,7 +106,7 @@ def _correlate(
     measure: Callable[[Floats, Floats], _Measured],
     textbook: Callable[[float, int], float],
 ) -> Correlation | Undefined:
-    sides = _check_comparable(x, y, method)
+    sides = _check_correlation_arrays(x, y, method)
     alpha = compute_alpha(level)
     if isinstance(sides, Undefined):
         return sides
@@ -124,7 +124,7 @@ def _correlate(
     return Correlation(value=value, method=method, n=n, **include_value(ends, value))
 
 
-def _check_comparable(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | Undefined:
+def _check_correlation_arrays(x: Numbers, y: Numbers, method: str) -> tuple[Floats, Floats] | Undefined:
     first, second = require_finite(x, "x"), require_finite(y, "y")
     if len(first) != len(second):
         raise InputError(Fault(f"{len(first)} ratings beside {len(second)}", "rate the same outputs"))
@@ -164,7 +164,7 @@ def _measure_spearman(x: Floats, y: Floats) -> _Measured:
     pulls = (second - value * first, first - value * second)
     for code, rank, pull in zip(codes, ranks, pulls, strict=True):
         spread = math.sqrt(math.fsum((rank - (n + 1) / 2) ** 2))
-        through = _sum_pulls_above(code, pull) * n / spread
+        through = _sum_rank_pulls_above(code, pull) * n / spread
         influences = influences + through - through.mean()
     return value, influences
 
@@ -188,7 +188,7 @@ def _rank_codes(codes: _Codes) -> Floats:
     return ranks
 
 
-def _sum_pulls_above(codes: _Codes, pulls: Floats) -> Floats:
+def _sum_rank_pulls_above(codes: _Codes, pulls: Floats) -> Floats:
     """Return for each unit the pulls of all above it, and half of those beside it."""
     sums = np.bincount(codes, weights=pulls)
     above: Floats = (sums[::-1].cumsum()[::-1] - sums / 2)[codes]
@@ -264,12 +264,16 @@ def _prepare_mean_pairwise(table: Floats, pairs: list[tuple[int, int]]) -> Stati
 def _compute_pair_moments(table: Floats, pairs: list[tuple[int, int]]) -> list[Floats]:
     """Return, units by pairs, whether both raters rated it, and the five products that make a correlation."""
     both = np.stack([np.isfinite(table[one]) & np.isfinite(table[other]) for one, other in pairs], axis=1)
-    x = np.stack([_scale_shared(table[one], both[:, place]) for place, (one, _) in enumerate(pairs)], axis=1)
-    y = np.stack([_scale_shared(table[other], both[:, place]) for place, (_, other) in enumerate(pairs)], axis=1)
+    x = np.stack(
+        [_center_correlated_values(table[one], both[:, place]) for place, (one, _) in enumerate(pairs)], axis=1
+    )
+    y = np.stack(
+        [_center_correlated_values(table[other], both[:, place]) for place, (_, other) in enumerate(pairs)], axis=1
+    )
     return [both.astype(np.float64), x, y, x * x, y * y, x * y]
 
 
-def _scale_shared(values: Floats, both: NDArray[np.bool_]) -> Floats:
+def _center_correlated_values(values: Floats, both: NDArray[np.bool_]) -> Floats:
     shared = values[both]
     centred = np.where(both, values, shared.mean()) - shared.mean()
     result: Floats = centred / np.abs(centred).max()

@@ -224,7 +224,7 @@ def _flip_signs(values: Floats, counts: Floats, rng: np.random.Generator) -> _Si
     """Enumerate all subsets where there are few enough, draw some where not; `values` are distinct and in order."""
     tallies = [int(count) for count in counts]
     exact = sum(tallies) <= _MOST_ENUMERATED and math.prod(tally + 1 for tally in tallies) <= _MOST_SUBSETS
-    sums, sizes, mass = _enumerate_subsets(values, tallies) if exact else _draw_subsets(values, counts, rng)
+    sums, sizes, mass = _enumerate_subsets(values, tallies) if exact else _draw_permutation_sums(values, counts, rng)
     chosen = sizes > 0  # Flipping nothing leaves the observed sum, which is as large as itself at every δ.
     total, always = mass.sum(), mass[~chosen].sum()
     means = sums[chosen] / sizes[chosen]
@@ -252,20 +252,20 @@ def _enumerate_subsets(values: Floats, tallies: list[int]) -> tuple[Floats, Floa
     return sums, sizes, mass
 
 
-def _draw_subsets(values: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+def _draw_permutation_sums(values: Floats, counts: Floats, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
     single = counts == 1
     bits = rng.integers(0, 256, size=(_DRAWN_FLIPS, -(-int(single.sum()) // 8)), dtype=np.uint8)
     once = np.unpackbits(bits, axis=1, count=int(single.sum())).astype(np.float64)  # Ten times as fast as binomials.
     tied = np.empty((_DRAWN_FLIPS, int((~single).sum())))
     for place, count in enumerate(counts[~single]):
-        tied[:, place] = _draw_heads(int(count), rng)
+        tied[:, place] = _draw_binomial_heads(int(count), rng)
     sums = once @ values[single] + tied @ values[~single]
     sizes = once.sum(axis=1) + tied.sum(axis=1)
     # The observed signs are one of the possible draws: without them a p-value could be 0.
     return np.append(sums, 0.0), np.append(sizes, 0.0), np.ones(_DRAWN_FLIPS + 1)
 
 
-def _draw_heads(tosses: int, rng: np.random.Generator) -> Floats:
+def _draw_binomial_heads(tosses: int, rng: np.random.Generator) -> Floats:
     """Draw how many of so many fair coins fall heads; counting bits is far quicker than binomials, while few."""
     if tosses > _MOST_BITS:
         return rng.binomial(tosses, 0.5, size=_DRAWN_FLIPS).astype(np.float64)

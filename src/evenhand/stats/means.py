@@ -85,9 +85,9 @@ def powered_mean(
 ) -> Powered:
     """People's mean over all samples; `human` has None where nobody labelled, and the labelled ones are random."""
     scores = require_finite(judged, "judged")
-    labels = _read_labels(human, len(scores))
+    labels = _convert_labels_to_floats(human, len(scores))
     if clusters is not None:
-        scores, labels = _average_labels_by_cluster(scores, labels, clusters)
+        scores, labels = _cluster_means_for_regression(scores, labels, clusters)
     alpha = compute_alpha(level)
     known = ~np.isnan(labels)
     n, rows = int(known.sum()), len(scores)
@@ -102,12 +102,12 @@ def powered_mean(
         what = f"all {n} labels are {y[0]:g}: they do not tell how far labels spread"
         raise InputError(Fault(what, "label more samples"))
     alone = mean_interval(y, level=level)
-    useless = _explain_useless_judge(x, y, rows)
+    useless = _explain_undefined_regression(x, y, rows)
     if useless:
         estimate, low, high, tuning, method = alone.estimate, alone.low, alone.high, 0.0, f"labels only: {useless}"
     else:
         scale, judge_scale = find_scale(y), find_scale(scores)
-        estimate, error, tuning = _regress_labels_on_scores(scores / judge_scale, x / judge_scale, y / scale)
+        estimate, error, tuning = _regression_mean_and_error(scores / judge_scale, x / judge_scale, y / scale)
         reach = student_quantile(alpha / 2, n - 2) * error
         estimate, low, high = (scale * one for one in (estimate, estimate - reach, estimate + reach))
         tuning, method = tuning * (scale / judge_scale), "prediction-powered, tuned; t"
@@ -124,7 +124,7 @@ def powered_mean(
     )
 
 
-def _read_labels(human: HumanLabels, rows: int) -> Floats:
+def _convert_labels_to_floats(human: HumanLabels, rows: int) -> Floats:
     """Return the labels, NaN where nobody labelled; the NaN does not leave this module."""
     if len(require_sequence(human, "human", "None where nobody labelled")) != rows:
         raise InputError(Fault(f"human has {len(human)} rows for {rows} judged", "None where nobody labelled"))
@@ -134,7 +134,7 @@ def _read_labels(human: HumanLabels, rows: int) -> Floats:
     return labels
 
 
-def _average_labels_by_cluster(scores: Floats, labels: Floats, clusters: ClusterLabels) -> tuple[Floats, Floats]:
+def _cluster_means_for_regression(scores: Floats, labels: Floats, clusters: ClusterLabels) -> tuple[Floats, Floats]:
     unit = number_clusters(clusters, len(scores), "clusters")
     known = ~np.isnan(labels)
     times, labelled = np.bincount(unit), np.bincount(unit, weights=known)
@@ -143,7 +143,7 @@ def _average_labels_by_cluster(scores: Floats, labels: Floats, clusters: Cluster
     return np.bincount(unit, weights=scores) / times, means
 
 
-def _explain_useless_judge(x: Floats, y: Floats, rows: int) -> str:
+def _explain_undefined_regression(x: Floats, y: Floats, rows: int) -> str:
     """Say why the judge's scores have nothing to add, or return "" where they have."""
     if len(x) == rows:
         return "every sample has one"
@@ -151,7 +151,7 @@ def _explain_useless_judge(x: Floats, y: Floats, rows: int) -> str:
     return "the judge scored all labelled samples the same" if same else ""
 
 
-def _regress_labels_on_scores(scores: Floats, x: Floats, y: Floats) -> tuple[float, float, float]:
+def _regression_mean_and_error(scores: Floats, x: Floats, y: Floats) -> tuple[float, float, float]:
     """Return the estimate, its standard error, and λ."""
     n, judged = len(x), len(scores)
     centred, squares = x - x.mean(), float(((x - x.mean()) ** 2).sum())

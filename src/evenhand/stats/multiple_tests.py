@@ -58,11 +58,11 @@ def hotelling_of(differences: Mapping[str, Numbers]) -> Hotelling | Undefined:
 
     Undefined where a layer is constant or follows from the others.
     """
-    layers, scales, table = _tabulate_layers(differences)
+    layers, scales, table = _tabulate_hotelling_samples(differences)
     n, k = table.shape
     means = np.array([math.fsum(column) / n for column in table.T])
     deviations = table - means
-    why = _explain_constant_layers(layers, table) or _explain_collinear_layer(layers, deviations)
+    why = _explain_zero_variance(layers, table) or _explain_collinear_covariance(layers, deviations)
     if why:
         return Undefined(why=why, method=_HOTELLING, n=n)
     spread = np.sqrt((deviations**2).sum(axis=0) / (n - 1))
@@ -75,7 +75,7 @@ def hotelling_of(differences: Mapping[str, Numbers]) -> Hotelling | Undefined:
     return Hotelling(t2=t2, f=f, df=(k, n - k), p=p, estimates=estimates, method=_HOTELLING, n=n)
 
 
-def _tabulate_layers(differences: Mapping[str, Numbers]) -> tuple[list[str], Floats, Floats]:
+def _tabulate_hotelling_samples(differences: Mapping[str, Numbers]) -> tuple[list[str], Floats, Floats]:
     """Return the layers, their scales, and samples by layers in these scales; sorted, so that order does not matter."""
     if not isinstance(differences, Mapping) or not all(isinstance(name, str) for name in differences):
         hint = "a dict from the names of layers to numbers"
@@ -95,13 +95,13 @@ def _tabulate_layers(differences: Mapping[str, Numbers]) -> tuple[list[str], Flo
     return layers, scales, table[np.lexsort(table.T)] / scales
 
 
-def _explain_constant_layers(layers: Sequence[str], table: Floats) -> str:
+def _explain_zero_variance(layers: Sequence[str], table: Floats) -> str:
     constant = np.ptp(table, axis=0) <= _CONSTANT * np.abs(table).max(axis=0)
     names = [name for name, at in zip(layers, constant, strict=True) if at]
     return f"all differences are equal in {' and in '.join(names)}: test the other layers" if names else ""
 
 
-def _explain_collinear_layer(layers: Sequence[str], deviations: Floats) -> str:
+def _explain_collinear_covariance(layers: Sequence[str], deviations: Floats) -> str:
     """Name the first layer that follows from those before it, and from which of them."""
     unit = deviations / np.sqrt((deviations**2).sum(axis=0))
     for at in range(1, len(layers)):

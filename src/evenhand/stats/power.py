@@ -161,7 +161,10 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
     sizes = [max(2, math.ceil(tenths * len(order) / 10)) for tenths in range(1, 11)]
     curve = tuple(_measure_half_width(order[:size], rng, level) for size in sizes)
     last = curve[-4:]
-    changed, moved = _find_largest_change([point.half_width for point in last]), _measure_shift(last[0], last[-1])
+    changed, moved = (
+        _largest_interval_change([point.half_width for point in last]),
+        _mean_shift_in_half_widths(last[0], last[-1]),
+    )
     saturated = changed is not None and changed < _MOST_CHANGED and moved is not None and moved < _MOST_MOVED
     return Saturation(
         saturated=saturated,
@@ -186,13 +189,13 @@ def _measure_half_width(differences: Floats, rng: np.random.Generator, level: fl
     return SaturationPoint(n=found.n, estimate=found.estimate, half_width=(found.high - found.low) / 2)
 
 
-def _find_largest_change(widths: list[float]) -> float | None:
+def _largest_interval_change(widths: list[float]) -> float | None:
     if math.isinf(widths[0]):
         return None
     return max(abs(1 - after / before) if before else float(after > 0) for before, after in pairwise(widths))
 
 
-def _measure_shift(before: SaturationPoint, after: SaturationPoint) -> float | None:
+def _mean_shift_in_half_widths(before: SaturationPoint, after: SaturationPoint) -> float | None:
     if math.isinf(after.half_width):
         return None
     step = abs(after.estimate - before.estimate)

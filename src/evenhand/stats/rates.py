@@ -163,27 +163,27 @@ def _compute_win_rate(wins: float, losses: float, n: int, level: float) -> WinRa
     return WinRate(
         estimate=(1 + lead) / 2,
         standard_error=math.sqrt(spread / n),
-        low=(1 - _find_largest_lead(lost, won, z * z / n)) / 2,
-        high=(1 + _find_largest_lead(won, lost, z * z / n)) / 2,
+        low=(1 - _score_interval_upper_end(lost, won, z * z / n)) / 2,
+        high=(1 + _score_interval_upper_end(won, lost, z * z / n)) / 2,
         level=level,
         method="Wilson" if wins + losses == n else "Tango's score interval (Wilson's, with ties)",
         n=n,
     )
 
 
-def _find_largest_lead(won: float, lost: float, z2n: float) -> float:
+def _score_interval_upper_end(won: float, lost: float, z2n: float) -> float:
     """Return the largest difference of the two shares that the score test does not reject (Tango 1998).
 
     The standard error is the one that the difference under test implies, so that data without spread are not certain.
     """
     low, high = won - lost, 1.0
     while low < (middle := (low + high) / 2) < high:
-        rejected = (won - lost - middle) ** 2 > z2n * _compute_lead_variance(won, lost, middle)
+        rejected = (won - lost - middle) ** 2 > z2n * _binomial_lead_variance(won, lost, middle)
         low, high = (low, middle) if rejected else (middle, high)
     return high
 
 
-def _compute_lead_variance(won: float, lost: float, lead: float) -> float:
+def _binomial_lead_variance(won: float, lost: float, lead: float) -> float:
     """Return the variance of one comparison, under the likeliest shares that differ by `lead`."""
     linear = (2 - won + lost) * lead - won - lost
     root = math.sqrt(max(0.0, linear**2 + 8 * lost * lead * (1 - lead)))

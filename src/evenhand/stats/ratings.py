@@ -95,7 +95,7 @@ def tabulate_ratings(raters: Ratings) -> Floats:
     _check_rows(raters)
     if len({len(row) for row in raters}) > 1:
         raise InputError(Fault("the raters have rows of different length", "one entry per output, None where missing"))
-    rows = [_read_row(row, number) for number, row in enumerate(raters, 1)]
+    rows = [_convert_rater_row_to_floats(row, number) for number, row in enumerate(raters, 1)]
     return np.array(rows) if rows else np.empty((0, 0))
 
 
@@ -152,7 +152,7 @@ def _check_rows(raters: RatingLabels) -> None:
         require_sequence(row, f"rater {number}", "one row of ratings per rater")
 
 
-def _read_row(given: Sequence[float | None], number: int) -> Floats:
+def _convert_rater_row_to_floats(given: Sequence[float | None], number: int) -> Floats:
     row = convert_to_floats(given, f"the ratings of rater {number}")
     missing = np.isnan(row)
     if np.isinf(row).any() or any(given[place] is not None for place in np.flatnonzero(missing).tolist()):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.stats.arrays import (
     ClusterLabels,
     Floats,
@@ -188,7 +188,7 @@ def length_controlled(
         what = f"output {int(length.argmin())} is empty: there is no longer and shorter to it"
         raise InputError(Fault(what, "leave out empty outputs, and count them"))
     x = np.log(length)
-    names, variant = _number_variants(variants, len(y), control)
+    names, variant = _number_regression_variants(variants, len(y), control)
     design = _design_comparison(len(y), groups, clusters)
     _check_spread(y, x, design)
     rows = [variant == place for place in range(len(names))]
@@ -292,7 +292,7 @@ def _design_comparison(rows: int, groups: ClusterLabels | None, clusters: Cluste
         sample = sample[kept]
     cluster = None if clusters is None else number_clusters(clusters, rows, "clusters")[kept]
     used = int(kept.sum())
-    units = number_clusters(_find_independent_units(sample, cluster, used), used, "units")
+    units = number_clusters(_find_independent_clusters(sample, cluster, used), used, "units")
     n = int(units.max()) + 1 if len(units) else 0
     if n < _LEAST_UNITS:
         which = "" if sample is None else " with two outputs or more"
@@ -302,7 +302,7 @@ def _design_comparison(rows: int, groups: ClusterLabels | None, clusters: Cluste
     return _LengthDesign(kept=kept, groups=sample, units=units)
 
 
-def _find_independent_units(sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int) -> UnitNumbers:
+def _find_independent_clusters(sample: UnitNumbers | None, cluster: UnitNumbers | None, rows: int) -> UnitNumbers:
     """Return the coarser of the two divisions: only whole samples are independent, and only whole clusters."""
     if sample is None or cluster is None:
         known = sample if cluster is None else cluster
@@ -324,14 +324,14 @@ def _check_spread(y: Floats, x: Floats, design: _LengthDesign) -> None:
         raise InputError(Fault(f"all scores are the same{design.scope}", hint))
 
 
-def _number_variants(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
+def _number_regression_variants(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:
     """Return the names, the control first, and for every row its place among them."""
     number_clusters(variants, rows, "variants")
     if not all(isinstance(name, str) for name in variants):
         raise InputError(Fault("variants must be names", "one per score"))
     known = set(variants)
     if not isinstance(control, str) or control not in known:
-        hint = suggest_known_word(control if isinstance(control, str) else "", known)
+        hint = suggest_known_word_in_fault(control if isinstance(control, str) else "", known)
         raise InputError(Fault(f"no output is of the control {describe_value(control)}", hint))
     names = [control, *sorted(known - {control})]
     place = {name: number for number, name in enumerate(names)}

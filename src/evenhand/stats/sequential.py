@@ -125,39 +125,41 @@ def near_rejection(differences: Numbers, *, looks: Looks, level: float = 0.95) -
 
 def _compute_levels(looks: Looks, alpha: float) -> tuple[Floats, Floats]:
     """Return overall levels in order, `alpha` among them, and what each leaves for a single test at the last look."""
-    alphas = _list_alphas(alpha)
+    alphas = _list_alpha_levels(alpha)
     require_type(looks, Looks, "looks", "Looks(taken=..., planned=...), or looks_after(...)")
-    return alphas, _walk_to_look(looks.taken, looks.planned, alpha)[0]
+    return alphas, _sequential_level_at_look(looks.taken, looks.planned, alpha)[0]
 
 
 @lru_cache(maxsize=8)
-def _list_alphas(alpha: float) -> Floats:
+def _list_alpha_levels(alpha: float) -> Floats:
     return np.unique(np.append(np.geomspace(_SMALLEST_ALPHA, 1.0, _ALPHA_STEPS), alpha))
 
 
 @lru_cache(maxsize=128)
-def _walk_to_look(taken: tuple[int, ...], planned: int, alpha: float) -> tuple[Floats, Floats]:
+def _sequential_level_at_look(taken: tuple[int, ...], planned: int, alpha: float) -> tuple[Floats, Floats]:
     """Return, by overall level, the level of a single test at the last look and where the unstopped paths are.
 
     Under "no difference" the sum after n samples is a sum of n independent steps. Its chance to be in each cell, in
     standard errors, is carried from look to look; beyond the bound, on either side, it is cut off.
     """
-    alphas = _list_alphas(alpha)
+    alphas = _list_alpha_levels(alpha)
     share = taken[-1] / planned
     before = taken[-2] / planned if len(taken) > 1 else 0.0
     if before:
-        mass = _walk_to_look(taken[:-1], planned, alpha)[1] @ _compute_transitions(before, share)
+        mass = _sequential_level_at_look(taken[:-1], planned, alpha)[1] @ _normal_transition_probabilities(
+            before, share
+        )
     else:
         mass = np.tile(_spread_normal(_GRID), (len(alphas), 1))
     due = alphas * (share**_SPENDING_POWER - before**_SPENDING_POWER)
-    bounds = [_cut_tails(row, one / 2) for row, one in zip(mass, due, strict=True)]
+    bounds = [_cut_probability_tails(row, one / 2) for row, one in zip(mass, due, strict=True)]
     # One look alone is the plain test, to the last digit.
     exact = [math.erfc(bound / math.sqrt(2)) for bound in bounds] if before else due
     levels: Floats = np.maximum.accumulate(np.round(exact, 9))
     return levels, mass
 
 
-def _compute_transitions(before: float, now: float) -> Floats:
+def _normal_transition_probabilities(before: float, now: float) -> Floats:
     """Return the chance to get from each cell at one share of the samples to each cell at the next."""
     reach = (_GRID[None, :] * math.sqrt(now) - _GRID[:, None] * math.sqrt(before)) / math.sqrt(now - before)
     return _spread_normal(reach)
@@ -171,7 +173,7 @@ def _spread_normal(reach: Floats) -> Floats:
     return shares
 
 
-def _cut_tails(mass: Floats, due: float) -> float:
+def _cut_probability_tails(mass: Floats, due: float) -> float:
     """Cut this much probability off at either end, in place, and return where."""
     beyond = np.cumsum(mass[::-1])[::-1]  # In each cell and all above it.
     first = int(np.searchsorted(-beyond, -due))  # The lowest cell that goes altogether.

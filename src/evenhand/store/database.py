@@ -127,7 +127,7 @@ _MIGRATION_LOCK = 0x6576656E  # Any number, as long as every Evenhand takes the 
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def prepare_schema(engine: Engine, place: StoreLocation, *, create: bool, empty: str = NO_RUNS) -> None:
+def prepare_store_tables(engine: Engine, place: StoreLocation, *, create: bool, empty: str = NO_RUNS) -> None:
     """See that the tables are there and of this version; where `create` is false and nothing is, `empty` is said."""
     with engine.connect() as connection:
         if _read_schema_version(connection, place) == SCHEMA_VERSION:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Select, Table, bindparam, func, liter
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
-from evenhand.errors import Fault, StoreError, suggest_close_word
+from evenhand.errors import Fault, StoreError, suggest_close_word_in_fault
 from evenhand.store.rows import Row, storable_text
 from evenhand.store.tables import BASELINES, CALLS, CONTESTS, MADE, RESULTS, RUNS, SAMPLES
 
@@ -76,7 +76,7 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     found = connection.execute(query).mappings().all()
     if wanted and found and (len(found) == 1 or found[0]["id"] == wanted):
         return dict(found[0])
-    raise StoreError(_not_found_fault(connection, kind, wanted, [row["id"] for row in found], where))
+    raise StoreError(_row_not_found_fault(connection, kind, wanted, [row["id"] for row in found], where))
 
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
@@ -85,17 +85,19 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
     if row is None:
         names = connection.execute(select(kind.table.c.name).distinct()).scalars().all()
         what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
-        raise StoreError(Fault(what, suggest_close_word(name or "", names) or kind.hint, where=where))
+        raise StoreError(Fault(what, suggest_close_word_in_fault(name or "", names) or kind.hint, where=where))
     return row
 
 
-def _not_found_fault(connection: Connection, kind: StoredKind, wanted: str, found: Sequence[str], where: str) -> Fault:
+def _row_not_found_fault(
+    connection: Connection, kind: StoredKind, wanted: str, found: Sequence[str], where: str
+) -> Fault:
     if wanted and found:
         several = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
         return Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where)
     id = kind.table.c.id
     ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
-    hint = suggest_close_word(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
     return Fault(f"no {kind.word} {wanted!r}", hint, where=where)
 
 
@@ -109,7 +111,7 @@ def find_baseline_row(connection: Connection, name: str, where: str) -> Row:
     row = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == name))
     if row is None:
         names = [one["name"] for one in list_baseline_rows(connection)]
-        hint = suggest_close_word(name, names) or "evenhand baseline set RUN --name NAME pins one"
+        hint = suggest_close_word_in_fault(name, names) or "evenhand baseline set RUN --name NAME pins one"
         raise StoreError(Fault(f"no baseline {name!r}", hint, where=where))
     return row
 
@@ -121,7 +123,7 @@ def select_results(run: str, after: ResultPlace | None) -> Select[Any]:
     return query if after is None else query.where(tuple_(*unit) > tuple_(*map(literal, after)))
 
 
-def select_samples(run: str) -> Select[Any]:
+def select_sample_rows(run: str) -> Select[Any]:
     """The samples of a run by position."""
     return select(SAMPLES).where(SAMPLES.c.run == run).order_by(SAMPLES.c.position)
 
@@ -142,7 +144,7 @@ def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | No
     """The newest reply as it came, by key; of all runs or of one."""
     found: dict[str, Row] = {}
     mark = (CALLS.c.at + " " + CALLS.c.run).label("mark")
-    for some in _split_query_keys(keys):
+    for some in _split_select_keys(keys):
         usable = CALLS.c.key.in_(some) & (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
         if run is not None:
             usable &= CALLS.c.run == run
@@ -155,17 +157,17 @@ def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | No
 def find_made_outputs(connection: Connection, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
     """The newest output that a live variant made in one of some runs, by key."""
     found: dict[str, Row] = {}
-    for some in _split_query_keys(keys):
+    for some in _split_select_keys(keys):
         query = select(MADE).where(MADE.c.key.in_(some), MADE.c.run.in_(runs)).order_by(MADE.c.at, MADE.c.run)
         found |= {row["key"]: dict(row) for row in connection.execute(query).mappings()}
     return found
 
 
-def _split_query_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+def _split_select_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
     return (keys[start : start + _ROWS_PER_FETCH] for start in range(0, len(keys), _ROWS_PER_FETCH))
 
 
-class ReplyLookup:
+class ReplyRowLookup:
     """The newest reply to one key, over a connection of its own that stays open between questions."""
 
     def __init__(self, engine: Engine) -> None:
@@ -179,7 +181,7 @@ class ReplyLookup:
         self._in_all_runs = query.compile(dialect=engine.dialect)
         self._in_one_run = query.where(CALLS.c.run == bindparam("of_run")).compile(dialect=engine.dialect)
 
-    def find_newest(self, key: str, run: str | None) -> Row | None:
+    def select_newest_row(self, key: str, run: str | None) -> Row | None:
         """The newest reply as it came; of all runs or of one."""
         statement = self._in_all_runs if run is None else self._in_one_run
         with self._lock:
@@ -206,7 +208,7 @@ class ReplyLookup:
                 self._connection = None
 
 
-class FinishedKeys(Mapping[ResultPlace, str]):
+class FinishedRowKeys(Mapping[ResultPlace, str]):
     """Keys by position, variant and repeat, kept as two arrays and one row of bytes instead of a dictionary."""
 
     def __init__(self, rows: Iterable[Any], variants: Iterable[str], repeats: int) -> None:
@@ -217,7 +219,7 @@ class FinishedKeys(Mapping[ResultPlace, str]):
         self._ends = array("q", [0])
         self._keys = bytearray()
         for position, variant, repeat, key in rows:
-            self._places.append(self._number_of(position, variant, repeat))
+            self._places.append(self._row_number_of(position, variant, repeat))
             self._keys += key.encode()
             self._ends.append(len(self._keys))
 
@@ -225,7 +227,7 @@ class FinishedKeys(Mapping[ResultPlace, str]):
         position, variant, repeat = unit
         if variant not in self._number or not 0 <= repeat < self._repeats:
             raise KeyError(unit)
-        place = self._number_of(position, variant, repeat)
+        place = self._row_number_of(position, variant, repeat)
         found = bisect_left(self._places, place)
         if found == len(self._places) or self._places[found] != place:
             raise KeyError(unit)
@@ -241,5 +243,5 @@ class FinishedKeys(Mapping[ResultPlace, str]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def _number_of(self, position: int, variant: str, repeat: int) -> int:
+    def _row_number_of(self, position: int, variant: str, repeat: int) -> int:
         return (position * len(self._number) + self._number[variant]) * self._repeats + repeat

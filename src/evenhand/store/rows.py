@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Connection, Dialect, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from evenhand.errors import Fault, StoreError, suggest_known_word
+from evenhand.errors import Fault, StoreError, suggest_known_word_in_fault
 
 Row = dict[str, Any]
 StoreRows = Iterable[Mapping[str, object]]
@@ -71,7 +71,7 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
     for row in rows:
         if not row.keys() <= known:
             unknown = min(row.keys() - known)
-            raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word(unknown, known)))
+            raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_fault(unknown, known)))
         one: Row = {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:

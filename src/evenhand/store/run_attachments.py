@@ -92,7 +92,7 @@ def delete_run_row(
     connection.execute(delete(RUNS).where(RUNS.c.id == run["id"]))
 
 
-def delete_abandoned_runs(connection: Connection, keep: timedelta, now: datetime) -> tuple[str, ...]:
+def delete_abandoned_run_rows(connection: Connection, keep: timedelta, now: datetime) -> tuple[str, ...]:
     """Remove the runs that never finished, that nobody holds or pinned and that have not moved for `keep`."""
     pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
     open = (RUNS.c.state != "finished") & RUNS.c.id.not_in(pinned)

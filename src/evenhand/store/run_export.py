@@ -22,7 +22,7 @@ from evenhand.store.queries import (
     select_calls,
     select_made_outputs,
     select_results,
-    select_samples,
+    select_sample_rows,
     stream_rows,
 )
 from evenhand.store.rows import Row, fit_store_rows, to_stored_json
@@ -47,14 +47,14 @@ def export_run_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     yield _export_line({"sha256": seal.hexdigest()})
 
 
-def write_exported_lines(lines: Iterable[bytes], target: BinaryIO) -> None:
+def write_exported_rows(lines: Iterable[bytes], target: BinaryIO) -> None:
     """Write lines packed, the same bytes for the same run."""
     with gzip.GzipFile(fileobj=target, mode="wb", filename="", mtime=0, compresslevel=6) as packed:
         for line in lines:
             packed.write(line)
 
 
-def import_run_file(connection: Connection, source: BinaryIO, where: str) -> str:
+def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str:
     """Take in a run from its file, and say its id."""
     lines = _ImportedLines(source)
     counts = _read_export_header(lines)
@@ -81,7 +81,7 @@ def _unsealed_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     yield _export_line({"evenhand": "run", "format": format, "counts": counts})
     yield _export_line({"runs": {name: value for name, value in run.items() if name != "holder"}})
     queries: dict[Table, Select[Any]] = {
-        SAMPLES: select_samples(run["id"]),
+        SAMPLES: select_sample_rows(run["id"]),
         RESULTS: select_results(run["id"], None),
         CALLS: select_calls(run["id"]),
         MADE: select_made_outputs(run["id"]),

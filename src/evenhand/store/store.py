@@ -19,13 +19,13 @@ from evenhand.store.database import (
     create_store_engine,
     engine_for_writing,
     locate_store,
-    prepare_schema,
+    prepare_store_tables,
 )
 from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row
 from evenhand.store.queries import (
     RUN_KIND,
-    FinishedKeys,
-    ReplyLookup,
+    FinishedRowKeys,
+    ReplyRowLookup,
     ResultPlace,
     find_baseline_row,
     find_cached_calls,
@@ -36,13 +36,13 @@ from evenhand.store.queries import (
     select_calls,
     select_made_outputs,
     select_results,
-    select_samples,
+    select_sample_rows,
     stream_rows,
 )
 from evenhand.store.rows import ALLOWED_VALUES, Row, RowBatch, fit_store_rows, repair_row_texts, upsert_rows
 from evenhand.store.run_attachments import (
     CollectedRuns,
-    delete_abandoned_runs,
+    delete_abandoned_run_rows,
     delete_run_row,
     remove_baseline_row,
     replace_label_rows,
@@ -50,7 +50,7 @@ from evenhand.store.run_attachments import (
     set_baseline_row,
     vacuum_store,
 )
-from evenhand.store.run_export import export_run_lines, import_run_file, write_exported_lines
+from evenhand.store.run_export import export_run_lines, insert_run_rows, write_exported_rows
 from evenhand.store.tables import CALLS, COLUMNS, MADE, RESULTS, RUNS, SAMPLES
 
 # What is counted of a call: all but its reply and where it belongs.
@@ -67,7 +67,7 @@ _DROP_REPLY = (
 )
 
 
-def read_utc_clock() -> datetime:
+def read_store_clock() -> datetime:
     """This moment: what a store goes by unless it is given another clock."""
     return datetime.now(UTC)
 
@@ -81,7 +81,7 @@ class Store:
         self.shown = place.shown  # The store as messages name it: its file, or its address without the password.
         self._engine = engine
         self._writing = engine_for_writing(engine)
-        self._lookup = ReplyLookup(engine)
+        self._lookup = ReplyRowLookup(engine)
 
     @classmethod
     def open(
@@ -91,7 +91,7 @@ class Store:
         *,
         create: bool = True,
         empty: str = NO_RUNS,
-        clock: Callable[[], datetime] = read_utc_clock,
+        clock: Callable[[], datetime] = read_store_clock,
     ) -> Self:
         """The store at a folder or an address, else at EVENHAND_DATABASE_URL, else in the folder .evenhand.
 
@@ -105,7 +105,7 @@ class Store:
                 at.file.parent.mkdir(parents=True, exist_ok=True)
             engine = create_store_engine(at)
             try:
-                prepare_schema(engine, at, create=create, empty=empty)
+                prepare_store_tables(engine, at, create=create, empty=empty)
             except BaseException:
                 engine.dispose()
                 raise
@@ -181,7 +181,7 @@ class Store:
 
     def samples(self, run: str) -> Iterator[Row]:
         """The samples of a run by position."""
-        return self._stream_rows(select_samples(run))
+        return self._stream_rows(select_sample_rows(run))
 
     def results(self, run: str, *, after: ResultPlace | None = None) -> Iterator[Row]:
         """The results of a run by position, variant and repeat, from behind a given one."""
@@ -206,7 +206,9 @@ class Store:
         query = select(SAMPLES.c.position, SAMPLES.c.id).where(SAMPLES.c.run == run, some)
         return {row["position"]: row["id"] for row in self._stream_rows(query)}
 
-    def finished_keys(self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]) -> FinishedKeys:
+    def finished_keys(
+        self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
+    ) -> FinishedRowKeys:
         """The keys of the results that are there, by position, variant and repeat."""
         of_run = RESULTS.c.run == run
         unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
@@ -215,13 +217,13 @@ class Store:
             most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
             query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
             with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-                return FinishedKeys(rows, sorted(variants), (most or 0) + 1)
+                return FinishedRowKeys(rows, sorted(variants), (most or 0) + 1)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""
         if len(keys) == 1:
             with self._place.wrap_errors():
-                row = self._lookup.find_newest(keys[0], run)
+                row = self._lookup.select_newest_row(keys[0], run)
             return {} if row is None else {keys[0]: row}
         with self._read() as connection:
             return find_cached_calls(connection, keys, run)
@@ -277,12 +279,12 @@ class Store:
 
     def export_run(self, run: str, stream: BinaryIO) -> None:
         """Write a run with all that belongs to it as one portable file; a failure of `stream` stays an OSError."""
-        write_exported_lines(self._export_lines(run), stream)
+        write_exported_rows(self._export_lines(run), stream)
 
     def import_run(self, stream: BinaryIO) -> str:
         """Take in an exported run unchanged, and say its id; refused if it is cut off, changed, or here already."""
         with self._write() as connection:
-            return import_run_file(connection, stream, self.shown)
+            return insert_run_rows(connection, stream, self.shown)
 
     def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
@@ -293,7 +295,7 @@ class Store:
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
         with self._write() as connection:
-            runs = delete_abandoned_runs(connection, keep, now or self._clock())
+            runs = delete_abandoned_run_rows(connection, keep, now or self._clock())
         with self._place.wrap_errors():
             return CollectedRuns(runs=runs, freed=vacuum_store(self._engine, self._place.file))
 

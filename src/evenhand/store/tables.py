@@ -11,7 +11,7 @@ METADATA = MetaData()
 TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 
 
-def _run_column() -> Column[str]:
+def _run_table_column() -> Column[str]:
     return Column("run", TEXT, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
 
 
@@ -46,7 +46,7 @@ RUNS = Table(
 SAMPLES = Table(
     "samples",
     METADATA,
-    _run_column(),
+    _run_table_column(),
     Column("position", Integer, primary_key=True, autoincrement=False),
     _text_column("id"),
     _text_column("content"),
@@ -55,7 +55,7 @@ SAMPLES = Table(
 RESULTS = Table(
     "results",
     METADATA,
-    _run_column(),
+    _run_table_column(),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("variant", TEXT, primary_key=True),
     Column("repeat", Integer, primary_key=True, autoincrement=False),
@@ -74,7 +74,7 @@ CALLS = Table(
     "calls",
     METADATA,
     Column("key", TEXT, primary_key=True),  # First, so that one index finds a key in all runs and in one.
-    _run_column(),
+    _run_table_column(),
     _text_column("judge"),
     Column("position", Integer, nullable=False),
     _text_column("variant"),
@@ -96,7 +96,7 @@ CALLS = Table(
 MADE = Table(
     "made",
     METADATA,
-    _run_column(),
+    _run_table_column(),
     Column("key", TEXT, primary_key=True),
     Column("position", Integer, nullable=False),
     _text_column("variant"),
@@ -114,12 +114,12 @@ BASELINES = Table(
     _text_column("at"),
 )
 
-COLUMNS = Table("columns", METADATA, _run_column(), Column("content", LargeBinary, nullable=False))
+COLUMNS = Table("columns", METADATA, _run_table_column(), Column("content", LargeBinary, nullable=False))
 
 LABELS = Table(
     "labels",
     METADATA,
-    _run_column(),
+    _run_table_column(),
     *(Column(name, TEXT, primary_key=True) for name in ("sample", "variant", "criterion", "rater")),
     _text_column("score"),
     _text_column("at"),

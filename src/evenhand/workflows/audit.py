@@ -12,13 +12,13 @@ from evenhand.calibrate.audits.findings import Audit
 from evenhand.runs.columns import RunTable, load_run_table
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import takes_store
+from evenhand.workflows.stores import with_user_store
 
 Json = dict[str, Any]
 RESULTS_PEEKED = 200  # Results that are looked at for who made the outputs of a variant.
 
 
-@takes_store
+@with_user_store
 def audit_run(store: Store, run: str) -> Audit:
     """The audit of a run's judges; `run` is an id as `Store.run` takes it."""
     row = store.find_run(run)
@@ -36,14 +36,14 @@ def audit_run(store: Store, run: str) -> Audit:
     audited = AuditedRun(
         table=table,
         answer_counts=heard,
-        makers=_models_of_variants(store, table, setup),
+        makers=_load_audited_run_models(store, table, setup),
         holistic=holistic,
         comparisons=tuple(head["decision"]["comparisons"]),
     )
     return audit_judges(audited)
 
 
-def _models_of_variants(store: Store, table: RunTable, setup: Json) -> dict[str, str]:
+def _load_audited_run_models(store: Store, table: RunTable, setup: Json) -> dict[str, str]:
     """The model that made each variant: as the eval says, else the author that its outputs name, if it is one."""
     known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
     authors: dict[str, set[str | None]] = {}

@@ -15,7 +15,7 @@ from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_table
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.stores import takes_store
+from evenhand.workflows.stores import with_user_store
 
 LARGEST_LABEL_FILE = 100_000_000
 
@@ -30,7 +30,7 @@ class CalibratedRun:
     panel_refused: InputError | None = None  # Why no panel was written; then no label is kept either.
 
 
-@takes_store
+@with_user_store
 def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = None) -> CalibratedRun:
     """Hold the judges of a run against the labels in a file, and keep these; `panel` is where to write the best."""
     row = store.find_run(run)
@@ -38,7 +38,7 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     variants = json.loads(row["setup"])["variants"]
     models = {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
-    found = calibrate_judges(table, read, models=models, cost=_run_judge_costs(row), seed=table.frame.seed)
+    found = calibrate_judges(table, read, models=models, cost=_load_stored_judge_costs(row), seed=table.frame.seed)
     refused = None if panel is None else _try_writing_panel(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
@@ -53,7 +53,7 @@ def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | No
     """Write the recommended panel; the error, if it cannot be, is for after what was found."""
     part = target.with_name(f".{target.name}.part")  # Whoever reads the file meanwhile sees the old or the new one.
     try:
-        part.write_text(write_panel_yaml(found), "utf-8")
+        part.write_text(export_stored_panel(found), "utf-8")
         part.replace(target)
     except InputError as error:
         return error
@@ -64,7 +64,7 @@ def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | No
     return None
 
 
-def write_panel_yaml(found: JudgeCalibration) -> str:
+def export_stored_panel(found: JudgeCalibration) -> str:
     """The recommended panel as YAML that `judges:` in an eval file can name; refused where there is none."""
     chosen = found.recommended
     if isinstance(chosen, NoRecommendedPanel):
@@ -85,7 +85,7 @@ def write_panel_yaml(found: JudgeCalibration) -> str:
     return "\n".join([*lines, "judges:", *judges, ""])
 
 
-def _run_judge_costs(run: Row) -> dict[str, float]:
+def _load_stored_judge_costs(run: Row) -> dict[str, float]:
     """What a call of each judge cost, where all of them have a price."""
     judges = json.loads(run["summary"])["judges"] if run["summary"] else []
     paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}

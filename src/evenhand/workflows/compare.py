@@ -9,10 +9,10 @@ from typing import Any
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, ForcedComparison, GateState, VariantColumn
-from evenhand.compare.decision_json import decision_json
+from evenhand.compare.decision_json import encode_compare_decision
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
-from evenhand.runs.pairing import PairedRows, SharedSamples, match_run_samples, pair_rows
+from evenhand.runs.pairing import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, unit_differences
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of
@@ -20,19 +20,19 @@ from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import (
-    ComparedSide,
     ComparisonObjection,
-    are_missing_by_lot,
+    StoredRunSide,
+    are_stored_missing_by_lot,
     choose_compared_sides,
-    object_to_changed_samples,
-    object_to_missing_samples,
-    object_to_other_layers,
-    object_to_other_setup,
-    object_to_unfinished_runs,
-    refuse_comparison,
+    object_to_changed_stored_samples,
+    object_to_missing_stored_samples,
+    object_to_stored_layers,
+    object_to_stored_setup,
+    object_to_unfinished_stored_runs,
+    refuse_stored_runs,
 )
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import takes_store
+from evenhand.workflows.stores import with_user_store
 
 Json = dict[str, Any]
 SAMPLE_IDS_NAMED = 5  # Ids that are named of samples that only one run has; all are counted.
@@ -52,8 +52,8 @@ class CompareTerms:
 class CompareResult:
     """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
 
-    control: ComparedSide
-    treatments: tuple[ComparedSide, ...]
+    control: StoredRunSide
+    treatments: tuple[StoredRunSide, ...]
     samples: Json
     notes: tuple[str, ...]
     forced: tuple[str, ...]
@@ -74,13 +74,13 @@ class CompareResult:
             "samples": self.samples,
             "notes": list(self.notes),
             "forced": list(self.forced),
-            "decision": decision_json(self.decision),
+            "decision": encode_compare_decision(self.decision),
             "power": self.power,
             "scales": self.scales,
         }
 
 
-@takes_store
+@with_user_store
 def compare_runs(
     store: Store,
     *runs: str,
@@ -92,35 +92,37 @@ def compare_runs(
     """
     sides = choose_compared_sides(store, runs, terms.control)
     control, *treatments = sides
-    common = [match_run_samples(control.member, side.member) for side in treatments]
+    common = [match_samples_of_runs(control.member, side.member) for side in treatments]
     for side, shared in zip(treatments, common, strict=True):
         if not shared.both:  # There is nothing that could be forced.
             hint = "samples are paired by their ids: are these runs of the same eval?"
             raise InputError(Fault(f"{control.name} and {side.name} have no sample in common", hint))
-    by_lot = [are_missing_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)]
-    pairs = pair_rows([side.member for side in sides])
+    by_lot = [
+        are_stored_missing_by_lot(store, control, side, found) for side, found in zip(treatments, common, strict=True)
+    ]
+    pairs = pair_result_rows([side.member for side in sides])
     objections = [
-        *object_to_unfinished_runs(sides),
-        *_objections_between_runs(store, sides, common, by_lot),
-        *object_to_other_layers(sides, pairs),
+        *object_to_unfinished_stored_runs(sides),
+        *_object_to_stored_runs(store, sides, common, by_lot),
+        *object_to_stored_layers(sides, pairs),
     ]
     if not terms.force:
-        refuse_comparison(objections)
-    found = decide_sides(store, sides, pairs, terms, _describe_force(objections, treatments))
+        refuse_stored_runs(objections)
+    found = decide_stored_runs(store, sides, pairs, terms, _describe_forced_stored_runs(objections, treatments))
     return CompareResult(
         control=control,
         treatments=tuple(treatments),
-        samples=_compared_samples_json(common, len(control.member.samples)),
-        notes=(*_comparison_notes(sides, common, by_lot, pairs), *found.notes),
+        samples=_stored_run_samples_json(common, len(control.member.samples)),
+        notes=(*_note_about_stored_runs(sides, common, by_lot, pairs), *found.notes),
         forced=tuple(part for objection in objections for part in objection.parts),
         decision=found.decision,
-        power=_comparison_power_json(found, sides, pairs) if terms.power else None,
+        power=_stored_run_power_json(found, sides, pairs) if terms.power else None,
         scales={one["id"]: one["ends"] for rubric in control.frame.rubrics for one in rubric["criteria"]},
     )
 
 
-def _objections_between_runs(
-    store: Store, sides: Sequence[ComparedSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
+def _object_to_stored_runs(
+    store: Store, sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
 ) -> list[ComparisonObjection]:
     control, *treatments = sides
     return [
@@ -128,15 +130,15 @@ def _objections_between_runs(
         for side, found, lot in zip(treatments, common, by_lot, strict=True)
         if side.run["id"] != control.run["id"]
         for objection in (
-            *object_to_other_setup(control, side),
-            *(() if lot else object_to_missing_samples(control, side, found)),
-            *object_to_changed_samples(store, control, side, found),
+            *object_to_stored_setup(control, side),
+            *(() if lot else object_to_missing_stored_samples(control, side, found)),
+            *object_to_changed_stored_samples(store, control, side, found),
         )
     ]
 
 
-def _describe_force(
-    objections: Sequence[ComparisonObjection], treatments: Sequence[ComparedSide]
+def _describe_forced_stored_runs(
+    objections: Sequence[ComparisonObjection], treatments: Sequence[StoredRunSide]
 ) -> ForcedComparison | None:
     if not objections:
         return None
@@ -147,7 +149,7 @@ def _describe_force(
     )
 
 
-def _compared_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
+def _stored_run_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
     """Over all treatments: what is in all of them is paired."""
     ids = {
         "only_control": dict.fromkeys(id for found in common for id in found.only_first),
@@ -158,8 +160,8 @@ def _compared_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
     return {"both": own - len(ids["only_control"]), **named}
 
 
-def _comparison_notes(
-    sides: Sequence[ComparedSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: PairedRows
+def _note_about_stored_runs(
+    sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool], pairs: PairedResultRows
 ) -> list[str]:
     """What a reader should know that is no reason to refuse."""
     control, *treatments = sides
@@ -188,10 +190,10 @@ def _comparison_notes(
     return notes
 
 
-def _comparison_power_json(found: DecidedComparison, sides: Sequence[ComparedSide], pairs: PairedRows) -> Json:
+def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Json:
     control, smallest = found.columns[sides[0].name], float(sides[-1].frame.smallest_effect)
     return {
-        one.treatment: comparison_power_json(
+        one.treatment: requested_power_json(
             control, found.columns[one.treatment], pairs.clusters, one.composite, smallest
         )
         for one in found.decision.comparisons
@@ -208,35 +210,35 @@ class DecidedComparison:
     notes: tuple[str, ...]
 
 
-def decide_sides(
+def decide_stored_runs(
     store: Store,
-    sides: Sequence[ComparedSide],
-    pairs: PairedRows,
+    sides: Sequence[StoredRunSide],
+    pairs: PairedResultRows,
     terms: CompareTerms,
     forced: ForcedComparison | None = None,
 ) -> DecidedComparison:
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
-    layers, columns = _build_paired_columns(sides, pairs)
+    layers, columns = _load_paired_run_columns(sides, pairs)
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
-    looked = next((side for side in reversed(sides) if _side_looks(side) is not None), None)
+    looked = next((side for side in reversed(sides) if _load_stored_looks(side) is not None), None)
     stopping = heads[looked.run["id"]].get("stopping") if looked else None
     decision = decide_comparison(
         columns,
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates={side.name: _stored_gate_states(side, heads[side.run["id"]], but=layers) for side in sides},
+        other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
-        aligned=measure_label_agreement(store, sides),
+        aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
         # Settled was the run's own comparison; one with another run has to have samples enough.
         stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
-        looks=_side_looks(looked) if looked else None,
+        looks=_load_stored_looks(looked) if looked else None,
         forced=forced,
     )
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
@@ -244,8 +246,8 @@ def decide_sides(
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
 
 
-def _build_paired_columns(
-    sides: Sequence[ComparedSide], pairs: PairedRows
+def _load_paired_run_columns(
+    sides: Sequence[StoredRunSide], pairs: PairedResultRows
 ) -> tuple[tuple[str, ...], dict[str, VariantColumn]]:
     """The layers that every composite was computed from, and what each side scored.
 
@@ -267,17 +269,17 @@ def _build_paired_columns(
     return every, columns
 
 
-def _side_looks(side: ComparedSide) -> Looks | None:
+def _load_stored_looks(side: StoredRunSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _stored_gate_states(side: ComparedSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
+def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
     """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
     states = head["decision"]["gates"].get(side.member.variant, ())
     return tuple(GateState(**state) for state in states if state["gate"] not in but)
 
 
-def measure_label_agreement(store: Store, sides: Sequence[ComparedSide]) -> Agreement | Undefined | None:
+def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
     """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
     for side in reversed(sides):
         rows = list(store.labels(side.run["id"]))
@@ -292,7 +294,7 @@ def measure_label_agreement(store: Store, sides: Sequence[ComparedSide]) -> Agre
 SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
 
 
-def comparison_power_json(
+def requested_power_json(
     control: VariantColumn, treatment: VariantColumn, clusters: list[int], found: Difference, smallest: float
 ) -> Json:
     """The chance to see a difference with so many samples, and how many give four of five."""

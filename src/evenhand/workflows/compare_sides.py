@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.compare.setup_differences import list_setup_differences
-from evenhand.errors import Fault, InputError, StoreError, suggest_known_word
+from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_fault
 from evenhand.runs.columns import SAMPLE_PARTS, load_run_table
-from evenhand.runs.pairing import PairedRows, SharedSamples, VariantRows
-from evenhand.runs.run_record import EvalSnapshot, read_eval_snapshot
+from evenhand.runs.pairing import PairedResultRows, RunVariantRows, SharedSamples
+from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import samples_in_words
@@ -20,15 +20,15 @@ BASELINE_PREFIX = "baseline:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedSide:
+class StoredRunSide:
     """One variant of one run, under the name that it is told by."""
 
     name: str
     run: Row
-    member: VariantRows
+    member: RunVariantRows
 
     @property
-    def frame(self) -> EvalSnapshot:
+    def frame(self) -> RunEvalRecord:
         """What its run keeps of the eval."""
         return self.member.table.frame
 
@@ -53,11 +53,11 @@ class _NamedRun:
 
     asked: str
     run: Row
-    frame: EvalSnapshot
+    frame: RunEvalRecord
     variant: str | None
 
 
-def choose_compared_sides(store: Store, references: Sequence[str], control: str | None) -> list[ComparedSide]:
+def choose_compared_sides(store: Store, references: Sequence[str], control: str | None) -> list[StoredRunSide]:
     """The control, then what is held against it."""
     if len(references) == 1:
         return _sides_within_run(store, _find_named_run(store, references[0]), control)
@@ -77,27 +77,27 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
         if not colon or before == "baseline":
             raise
         row = store.find_run(before)
-        frame = _run_eval_snapshot(row)
+        frame = _load_stored_eval_snapshot(row)
         if variant not in frame.variants:
             what = f"run {row['id']} has no variant {variant!r}"
             if before == "latest":  # It may have been the name of an eval.
                 what = f"no run of {variant!r} is here, and {what}"
-            raise InputError(Fault(what, suggest_known_word(variant, frame.variants))) from None
+            raise InputError(Fault(what, suggest_known_word_in_fault(variant, frame.variants))) from None
         reference = before
     if row["state"] == "running" and not store.is_run_held(row):  # Nobody works on it: it was killed.
         row = {**row, "state": "killed"}
-    return _NamedRun(asked=reference, run=row, frame=_run_eval_snapshot(row), variant=variant)
+    return _NamedRun(asked=reference, run=row, frame=_load_stored_eval_snapshot(row), variant=variant)
 
 
-def _run_eval_snapshot(row: Row) -> EvalSnapshot:
-    return read_eval_snapshot(json.loads(row["setup"])["frame"])
+def _load_stored_eval_snapshot(row: Row) -> RunEvalRecord:
+    return read_run_eval_record(json.loads(row["setup"])["frame"])
 
 
-def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> list[ComparedSide]:
+def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> list[StoredRunSide]:
     """The variants of one run: all against the control, or one."""
     variants, base = list(named.frame.variants), control or named.frame.control
     if base not in variants:
-        hint = suggest_known_word(base, variants)
+        hint = suggest_known_word_in_fault(base, variants)
         raise InputError(Fault(f"run {named.run['id']} has no variant {base!r} to be the control", hint))
     others = [name for name in variants if name != base] if named.variant is None else [named.variant]
     if base in others:
@@ -105,26 +105,24 @@ def _sides_within_run(store: Store, named: _NamedRun, control: str | None) -> li
         raise InputError(Fault(f"{base!r} is the control: it cannot be compared with itself", hint))
     table = load_run_table(store, named.run["id"])
     return [
-        ComparedSide(name=name, run=named.run, member=VariantRows.select_variant(table, name))
+        StoredRunSide(name=name, run=named.run, member=RunVariantRows.select_variant(table, name))
         for name in (base, *others)
     ]
 
 
-def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> list[ComparedSide]:
+def _sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -> list[StoredRunSide]:
     ours, theirs = _choose_run_variant(first, second), _choose_run_variant(second, first)
     if (first.run["id"], ours) == (second.run["id"], theirs):
         hint = "name two runs, or two variants: RUN:old RUN:new"
         raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
-    names = (
-        (ours, theirs) if ours != theirs else (_name_compared_side(first, ours), _name_compared_side(second, theirs))
-    )
+    names = (ours, theirs) if ours != theirs else (_name_stored_side(first, ours), _name_stored_side(second, theirs))
     if names[0] == names[1]:
         # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
         ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
         names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
     return [
-        ComparedSide(
-            name=name, run=one.run, member=VariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
+        StoredRunSide(
+            name=name, run=one.run, member=RunVariantRows.select_variant(load_run_table(store, one.run["id"]), variant)
         )
         for name, one, variant in zip(names, (first, second), (ours, theirs), strict=True)
     ]
@@ -144,7 +142,7 @@ def _choose_run_variant(one: _NamedRun, other: _NamedRun) -> str:
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
 
 
-def _name_compared_side(one: _NamedRun, variant: str) -> str:
+def _name_stored_side(one: _NamedRun, variant: str) -> str:
     return f"baseline {one.asked.removeprefix(BASELINE_PREFIX)}" if one.asked.startswith(BASELINE_PREFIX) else variant
 
 
@@ -158,7 +156,7 @@ class ComparisonObjection:
     why_fix: str = ""
 
 
-def refuse_comparison(objections: Sequence[ComparisonObjection]) -> None:
+def refuse_stored_runs(objections: Sequence[ComparisonObjection]) -> None:
     """All that speaks against it, at once."""
     faults = []
     for one in objections:
@@ -168,7 +166,7 @@ def refuse_comparison(objections: Sequence[ComparisonObjection]) -> None:
         raise InputError(*faults)
 
 
-def object_to_unfinished_runs(sides: Sequence[ComparedSide]) -> Iterator[ComparisonObjection]:
+def object_to_unfinished_stored_runs(sides: Sequence[StoredRunSide]) -> Iterator[ComparisonObjection]:
     """Runs that may still change, or never came to their end."""
     for run in {side.run["id"]: side.run for side in sides}.values():
         if run["state"] != "finished":
@@ -177,7 +175,7 @@ def object_to_unfinished_runs(sides: Sequence[ComparedSide]) -> Iterator[Compari
             yield ComparisonObjection(what="a run is not finished", parts=(part,), fix=fix)
 
 
-def object_to_other_setup(control: ComparedSide, treatment: ComparedSide) -> Iterator[ComparisonObjection]:
+def object_to_stored_setup(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
     """Fingerprints that differ, with what is behind them."""
     ours, theirs = control.run, treatment.run
     if ours["fingerprint"] != theirs["fingerprint"]:
@@ -187,8 +185,8 @@ def object_to_other_setup(control: ComparedSide, treatment: ComparedSide) -> Ite
         yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), fix=fix)
 
 
-def object_to_missing_samples(
-    control: ComparedSide, treatment: ComparedSide, found: SharedSamples
+def object_to_missing_stored_samples(
+    control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that the treatment never had."""
     if found.only_first and found.both:
@@ -201,8 +199,8 @@ def object_to_missing_samples(
         )
 
 
-def object_to_changed_samples(
-    store: Store, control: ComparedSide, treatment: ComparedSide, found: SharedSamples
+def object_to_changed_stored_samples(
+    store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
 ) -> Iterator[ComparisonObjection]:
     """Samples that are not the same under one id."""
     if found.changed:
@@ -218,7 +216,9 @@ def object_to_changed_samples(
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
 
 
-def are_missing_by_lot(store: Store, control: ComparedSide, treatment: ComparedSide, found: SharedSamples) -> bool:
+def are_stored_missing_by_lot(
+    store: Store, control: StoredRunSide, treatment: StoredRunSide, found: SharedSamples
+) -> bool:
     """Whether the treatment lacks samples only because it was decided before it had asked about all of them.
 
     It asks in a random order of positions, so what is missing must be at positions that it planned and did not come to.
@@ -232,7 +232,7 @@ def are_missing_by_lot(store: Store, control: ComparedSide, treatment: ComparedS
     return all(ours[id] < setup["samples"] and ours[id] not in asked for id in found.only_first)
 
 
-def object_to_other_layers(sides: Sequence[ComparedSide], pairs: PairedRows) -> Iterator[ComparisonObjection]:
+def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Iterator[ComparisonObjection]:
     """Composites that are means of different things."""
     sets = [pairs.layer_sets(place) for place in range(len(sides))]
     if len({layers for found in sets for layers in found}) <= 1:

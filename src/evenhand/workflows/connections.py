@@ -46,12 +46,12 @@ def open_connections(options: ConnectionOptions) -> Connections:
         os.environ,
         limits=limits,
         budget=Budget(money=money, tokens=options.tokens) if limited else None,
-        prices=load_prices(options.prices),
+        prices=load_user_prices(options.prices),
         record=options.record,
         replay=options.replay,
     )
 
 
-def load_prices(file: Path | None) -> Prices:
+def load_user_prices(file: Path | None) -> Prices:
     """The price list in a file, or the one that ships."""
     return Prices.load(file) if file else Prices.shipped()

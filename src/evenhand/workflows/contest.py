@@ -22,18 +22,18 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.feedback import build_gate_feedback, view_submission
 from evenhand.contest.machine import apply_contest_event, list_pending_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestPanels, UnansweredError
-from evenhand.contest.play import Arrivals, ContestLog, ContestProgress, explain_refused_entries, play_contest
-from evenhand.contest.record import contest_json
+from evenhand.contest.panels import ContestJudgePanels, UnansweredError
+from evenhand.contest.play import Arrivals, ContestLog, ContestProgress, advance_contest_phases, explain_refused_entries
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault
 from evenhand.files.methods import load_method
-from evenhand.judging.dialogues.contest_dialogues import ask_task_dimensions
+from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
 from evenhand.judging.driver import DialogueDriver
-from evenhand.judging.open_judge import open_judge
+from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import spending_to_json
-from evenhand.judging.single_judge import JudgeOptions, make_judge_setup
+from evenhand.judging.single_judge import JudgeOptions, make_judge_prompt_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model
@@ -43,11 +43,11 @@ from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contest_log import (
     ContestSession,
-    digest_contest_terms,
+    digest_stored_terms,
     find_contest_to_resume,
-    load_contest_events,
     load_contest_record,
-    merge_refused,
+    merge_stored_refusals,
+    open_stored_contest_log,
 )
 
 Json = dict[str, Any]
@@ -94,13 +94,13 @@ async def run_contest(
     A judge that cannot be asked stops it where it is: nobody is passed over because a server was down.
     """
     row = find_contest_to_resume(store, contest.task, how) if resume else None
-    begun = [] if row is None else load_contest_events(store, row["id"])
-    _refuse_changed_submissions(rebuild_contest_state(begun), contest.submissions)
+    begun = [] if row is None else open_stored_contest_log(store, row["id"])
+    _refuse_changed_stored_submissions(rebuild_contest_state(begun), contest.submissions)
     if row is not None and row["state"] == "finished":
-        return ContestResult(id=row["id"], record=_finished_contest_record(store, row["id"], begun, contest))
+        return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     judges = open_contest_judges(contest.task.judges, connections)
     others = open_contest_judges(contest.task.challenge_judges, connections)
-    locked = None if begun else await ensure_task_dimensions(contest.task, connections, how)
+    locked = None if begun else await load_stored_dimensions(contest.task, connections, how)
     if row is None:
         row = _begin_stored_contest(store, contest, how)
     else:
@@ -110,9 +110,9 @@ async def run_contest(
     why = ""
     try:
         if locked is not None:
-            log.write(ContestCreated(at=_find_contest_start(contest), task=locked))
+            log.write(ContestCreated(at=_find_stored_contest_start(contest), task=locked))
         arrivals = Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
-        await play_contest(log, ContestPanels(judges, others, how), arrivals, tell)
+        await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
         if log.state.phase != "closed":
             moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
             why = f"it waits: what comes after {moment} has not happened" if moment else CONTEST_IS_OPEN
@@ -124,20 +124,22 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why)
-    return ContestResult(id=sitting.id, record={"id": sitting.id, **contest_json(log.events), **more}, why_stopped=why)
+    return ContestResult(
+        id=sitting.id, record={"id": sitting.id, **encode_contest_state(log.events), **more}, why_stopped=why
+    )
 
 
-def _finished_contest_record(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
+def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
     """A contest that is over, as it is kept; what came since is told with the reason, and changes nothing."""
     state, kept = rebuild_contest_state(events), load_contest_record(store, id)
     late: list[SubmissionReceived | RankingChallenged] = [
         receive_submission(one) for one in contest.submissions if one.id not in state.entries
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
-    return {**kept, "refused": merge_refused(kept["refused"], explain_refused_entries(events, late), state)}
+    return {**kept, "refused": merge_stored_refusals(kept["refused"], explain_refused_entries(events, late), state)}
 
 
-def _find_contest_start(contest: Contest) -> datetime:
+def _find_stored_contest_start(contest: Contest) -> datetime:
     """In the time of the contest it begins with the first that comes."""
     deadline = contest.task.deadline
     times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
@@ -149,7 +151,7 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
     row: Row = {
         "id": make_run_id(began),
         "name": contest.task.name,
-        "digest": digest_contest_terms(contest.task, how),
+        "digest": digest_stored_terms(contest.task, how),
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "ended": None,
@@ -161,7 +163,7 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
     return row
 
 
-def _refuse_changed_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:
+def _refuse_changed_stored_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:
     """A submission that was judged cannot become another one."""
     for one in submissions:
         kept = state.entries.get(one.id)
@@ -174,9 +176,9 @@ async def generate_dimensions(
     task: Task, judge: str, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Rubric:
     """The dimensions of a task, as a judge reads them out of its description."""
-    model = open_judge(connections, judge)
+    model = resolve_judge_by_name(connections, judge)
     found = await DialogueDriver(model, how.deadline).run(
-        ask_task_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_setup(model, how))
+        ask_judge_for_dimensions(task.description, load_method(CONTEST_METHOD), make_judge_prompt_setup(model, how))
     )
     if found.rubric is None:
         hint = "write them under dimensions in the task, or ask another judge"
@@ -188,14 +190,14 @@ async def check_submission(
     task: Task, submission: Submission, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Json:
     """What the author of a submission would see, were it handed in now; nothing is kept."""
-    locked = await ensure_task_dimensions(task, connections, how)
+    locked = await load_stored_dimensions(task, connections, how)
     at = locked.deadline or submission.at
     state, _ = apply_contest_event(ContestState(), ContestCreated(at=at, task=locked))
     state, _ = apply_contest_event(state, receive_submission(replace(submission, at=at, revises=None)))
-    panels = ContestPanels(open_contest_judges(task.judges, connections), (), how)
+    panels = ContestJudgePanels(open_contest_judges(task.judges, connections), (), how)
     while asks := [one for one in list_pending_effects(state) if isinstance(one, AskGate | AskIndividual)]:
         try:
-            answered = await panels.answer(state, asks[0], at)
+            answered = await panels.answer_panel_question(state, asks[0], at)
         except UnansweredError as error:
             raise ContestError(Fault(str(error))) from None
         state, _ = apply_contest_event(state, answered.event)
@@ -204,7 +206,7 @@ async def check_submission(
     return {**view_submission(state, submission.id), **told, "spent": spending_to_json(connections.spent)}
 
 
-async def ensure_task_dimensions(task: Task, connections: Connections, how: JudgeOptions) -> Task:
+async def load_stored_dimensions(task: Task, connections: Connections, how: JudgeOptions) -> Task:
     """The task with its dimensions, as the log keeps it."""
     if not task.judges:
         raise ContestError(Fault("a contest needs a judge", "name one under judges, as in openai/NAME"))
@@ -216,4 +218,4 @@ async def ensure_task_dimensions(task: Task, connections: Connections, how: Judg
 
 def open_contest_judges(names: Sequence[str], connections: Connections) -> list[Model]:
     """Judges by their names."""
-    return [open_judge(connections, one) for one in names]
+    return [resolve_judge_by_name(connections, one) for one in names]

@@ -29,7 +29,7 @@ class LockedDimensions:
     written: bool
 
 
-def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
+def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
     """Append the dimensions to a task file, if it then reads as the same task with these dimensions."""
     # The same in flow style, which is at home in JSON and in every YAML.
     entries = []
@@ -45,7 +45,7 @@ def lock_task_dimensions(path: Path, task: Task, rubric: Rubric) -> LockedDimens
         block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
         block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
         part.write_bytes(content + block.encode())
-        if not _file_reads_as_task(part, replace(task, dimensions=rubric)):
+        if not _user_file_reads_as_task(part, replace(task, dimensions=rubric)):
             return LockedDimensions(to_paste=to_paste, written=False)
         shutil.copymode(real, part)
         part.replace(real)
@@ -70,7 +70,7 @@ def dimensions_to_yaml(rubric: Rubric) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _file_reads_as_task(part: Path, wanted: Task) -> bool:
+def _user_file_reads_as_task(part: Path, wanted: Task) -> bool:
     """Whether the file means what is wanted: JSON, flow style, an end mark or a block of text at the end may not."""
     try:
         found, _ = load_task(part, os.environ)

@@ -18,11 +18,11 @@ from evenhand.errors import Fault, InputError
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_judge, is_oracle_judge_configured
+from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
 from evenhand.workflows.connections import ConnectionOptions, open_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
-from evenhand.workflows.contest_dimensions import LockedDimensions, lock_task_dimensions
-from evenhand.workflows.stores import StoreLike, open_store
+from evenhand.workflows.contest_dimensions import LockedDimensions, save_dimensions_to_user_file
+from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
 ContestWatcher = Callable[[], AbstractAsyncContextManager[Callable[[ContestProgress], None]]]
@@ -93,12 +93,12 @@ async def play_contest_files(
         task=task,
         submissions=load_submissions(files.submissions),
         challenges=load_challenges(files.challenges) if files.challenges else (),
-        until=_parse_until(files.until),
+        until=_parse_requested_until(files.until),
         source=source,
     )
     async with open_connections(connect) as connections, watch() as tell:
-        judged = replace(contest, task=_assign_judges(task, files.judges, connections))
-        with open_store(store, create=True) as opened:
+        judged = replace(contest, task=_load_requested_judges(task, files.judges, connections))
+        with open_user_store(store, create=True) as opened:
             result = await run_contest(judged, connections=connections, store=opened, how=how, resume=resume, tell=tell)
     return PlayedContest(result=result, dimensions_generated=task.dimensions is None)
 
@@ -113,9 +113,9 @@ async def choose_task_dimensions(
         hint = "remove them from the file to have others chosen"
         raise InputError(Fault(f"it has its dimensions: {ids}", hint, where=file))
     async with open_connections(connect) as connections:
-        chosen = judge or _assign_judges(task, (), connections).judges[0]
+        chosen = judge or _load_requested_judges(task, (), connections).judges[0]
         rubric = await generate_dimensions(task, chosen, connections=connections, how=how)
-    return ChosenDimensions(task=task, rubric=rubric, locked=lock_task_dimensions(Path(file), task, rubric))
+    return ChosenDimensions(task=task, rubric=rubric, locked=save_dimensions_to_user_file(Path(file), task, rubric))
 
 
 async def check_submission_file(
@@ -125,7 +125,7 @@ async def check_submission_file(
     task, _ = load_task(task_file, os.environ)
     submission = load_submission(file)
     async with open_connections(connect) as connections:
-        judged = _assign_judges(task, judges, connections)
+        judged = _load_requested_judges(task, judges, connections)
         feedback = await check_submission(judged, submission, connections=connections, how=how)
     late = ""
     # Time is that of the files; who hands it in now goes by the clock.
@@ -135,7 +135,7 @@ async def check_submission_file(
     return CheckedSubmission(task=task, submission=submission, feedback=feedback, late=late)
 
 
-def _parse_until(given: str | None) -> datetime | None:
+def _parse_requested_until(given: str | None) -> datetime | None:
     if given is None or given == "now":
         return None if given is None else datetime.now(UTC)
     faults: list[Fault] = []
@@ -145,12 +145,12 @@ def _parse_until(given: str | None) -> datetime | None:
     return moment
 
 
-def _assign_judges(task: Task, named: tuple[str, ...], connections: Connections) -> Task:
+def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Connections) -> Task:
     """The task with its judges: those named, its own, those of the record, or the one set up for submissions."""
     recorded = tuple(name for name in connections.recorded() if name not in task.challenge_judges)
     names = named or task.judges or recorded
-    if not names and is_oracle_judge_configured(os.environ):
-        names = (choose_oracle_judge(os.environ),)
+    if not names and is_oracle_model_configured(os.environ):
+        names = (choose_oracle_model_name(os.environ),)
     if not names:
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; evenhand models lists them"
         raise InputError(Fault("nobody is named to judge", hint))

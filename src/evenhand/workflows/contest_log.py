@@ -13,11 +13,11 @@ from evenhand.contest.event_log import contest_event_from_json, contest_event_js
 from evenhand.contest.events import ContestCreated, ContestEvent
 from evenhand.contest.machine import apply_contest_event
 from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_entries
-from evenhand.contest.record import contest_json
+from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task
 from evenhand.errors import ContestError, Fault, StoreError
-from evenhand.judging.results import JudgeCall, judge_call_to_json, spending_to_json
+from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.store.process_locks import process_holder_name
@@ -39,9 +39,9 @@ class ContestSession:
 
     def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
-        said: object = [judge_call_to_json(one) for one in calls]
+        said: object = [judge_dialogue_to_json(one) for one in calls]
         if isinstance(event, ContestCreated):
-            said = {"how": contest_judge_options_json(self._how)}
+            said = {"how": stored_judge_options_json(self._how)}
         content = to_stored_json(contest_event_json(event))
         self._store.contests.append_event(self.id, number, event.at.isoformat(), content, to_stored_json(said))
 
@@ -55,7 +55,7 @@ class ContestSession:
         more = {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
-            "refused": merge_refused(
+            "refused": merge_stored_refusals(
                 self._before.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
             ),
             "spent": spent,
@@ -66,7 +66,7 @@ class ContestSession:
         return more
 
 
-def merge_refused(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
+def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
     """What was refused in any sitting and not taken since; of the same one the first reason."""
     new = [{"id": one.id, "author": one.author, "at": one.at.isoformat(), "why": one.why} for one in now]
     found: dict[tuple[Any, ...], Json] = {}
@@ -79,7 +79,7 @@ def merge_refused(before: Sequence[Json], now: Sequence[RefusedEntry], state: Co
 def load_contest_record(store: Store, id: str) -> Json:
     """The stable JSON of a kept contest."""
     row = store.contests.find_contest(id)
-    events = load_contest_events(store, row["id"])
+    events = open_stored_contest_log(store, row["id"])
     if not events:
         raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
     if row["state"] == "running":
@@ -87,10 +87,10 @@ def load_contest_record(store: Store, id: str) -> Json:
         more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
     else:
         more = json.loads(row["summary"])
-    return {"id": row["id"], **contest_json(events), **more}
+    return {"id": row["id"], **encode_contest_state(events), **more}
 
 
-def load_contest_events(store: Store, id: str) -> list[ContestEvent]:
+def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
     """The log of a contest, read back and tried: where it was damaged, that is told, with the event."""
     events: list[ContestEvent] = []
     state = ContestState()
@@ -110,38 +110,40 @@ LONGEST_TERM = 80
 
 def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
     """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
-    rows, digest = store.contests.list_contests(task.name), digest_contest_terms(task, how)
+    rows, digest = store.contests.list_contests(task.name), digest_stored_terms(task, how)
     found = next((row for row in rows if row["digest"] == digest), None)
     if rows and found is None:
         first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
-        differing = _list_differing_terms(first, task, how)
+        differing = _list_differing_stored_terms(first, task, how)
         what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
         raise ContestError(Fault(what, "leave --resume out to begin a new one"))
     return found
 
 
-def digest_contest_terms(task: Task, how: JudgeOptions) -> str:
+def digest_stored_terms(task: Task, how: JudgeOptions) -> str:
     """A name for all that decides what judges are asked: answers to other questions are not ranked together."""
-    return sha256(to_stored_json([contest_task_json(task), contest_judge_options_json(how)]).encode()).hexdigest()
+    return sha256(to_stored_json([contest_task_json(task), stored_judge_options_json(how)]).encode()).hexdigest()
 
 
-def contest_judge_options_json(how: JudgeOptions) -> Json:
+def stored_judge_options_json(how: JudgeOptions) -> Json:
     """How judges are asked, as far as their answers depend on it; kept beside the first event."""
     settings = asdict(how.settings)
     return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
 
 
-def _list_differing_terms(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
+def _list_differing_stored_terms(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
     """In what the terms of a contest differ from those given; a task that names no dimensions leaves them open."""
     if first is None:
         return ["it never began"]
     before = {**json.loads(first["content"])["task"], **json.loads(first["calls"])["how"]}
-    now = {**contest_task_json(task), **contest_judge_options_json(how)}
+    now = {**contest_task_json(task), **stored_judge_options_json(how)}
     names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
-    differing = [f"{name} {_shorten_term(before.get(name))}, not {_shorten_term(now[name])}" for name in names]
+    differing = [
+        f"{name} {_shorten_stored_term(before.get(name))}, not {_shorten_stored_term(now[name])}" for name in names
+    ]
     return differing or ["dimensions"]
 
 
-def _shorten_term(value: object) -> str:
+def _shorten_stored_term(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.store.database import NO_CONTESTS
 from evenhand.workflows.contest_log import load_contest_record
-from evenhand.workflows.stores import StoreLike, open_store
+from evenhand.workflows.stores import StoreLike, open_user_store
 
 __all__ = ["NO_CONTESTS", "ContestListing", "delete_contests", "list_contests", "load_contest"]
 
@@ -28,7 +28,7 @@ class ContestListing:
 
 def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
     """All contests, or those of one task, newest first."""
-    with open_store(store, empty=NO_CONTESTS) as opened:
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
         listed = []
         for row in opened.contests.list_contests(name):
             running = row["state"] == "running"
@@ -42,13 +42,13 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
 
 def load_contest(store: StoreLike, contest: str) -> dict[str, Any]:
     """The stable JSON of a contest: by its id, the beginning of one, "latest" or "latest:NAME"."""
-    with open_store(store, empty=NO_CONTESTS) as opened:
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
         return load_contest_record(opened, contest)
 
 
 def delete_contests(store: StoreLike, contests: Sequence[str]) -> Iterator[str]:
     """Remove contests with all that belongs to them; the id of each as soon as it is gone."""
-    with open_store(store, empty=NO_CONTESTS) as opened:
+    with open_user_store(store, empty=NO_CONTESTS) as opened:
         for id in [opened.contests.find_contest(contest)["id"] for contest in contests]:
             opened.contests.delete_contest(id)
             yield id

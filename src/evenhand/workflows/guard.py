@@ -9,7 +9,7 @@ from typing import BinaryIO
 from evenhand.guards.output_guards import GUARD_ACTIONS, GUARDS, guard_text
 from evenhand.guards.personal_data import build_text_mask, mask_data
 from evenhand.model.sample import GuardFinding
-from evenhand.workflows.inputs import read_named_texts
+from evenhand.workflows.inputs import read_user_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ def guard_files(
     names: Sequence[str], guards: Sequence[str] = (), stdin: BinaryIO | None = None
 ) -> tuple[GuardedFile, ...]:
     """What some guards, or all, find in files; "-" is standard input."""
-    texts = read_named_texts(names, stdin)
+    texts = read_user_files(names, stdin)
     chosen = tuple(guards) or tuple(GUARDS)
     return tuple(GuardedFile(name=name, text=text, findings=guard_text(text, chosen)) for name, text in texts.items())
 

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.errors import Fault, InputError, suggest_close_word
-from evenhand.runs.run_record import PastEvaluation, evaluate_run_history
+from evenhand.errors import Fault, InputError, suggest_close_word_in_fault
+from evenhand.runs.run_record import PastEvaluation, evaluate_run_records
 from evenhand.store.store import Store
-from evenhand.workflows.stores import takes_store
+from evenhand.workflows.stores import with_user_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class HistoryEntry:
         }
 
 
-@takes_store
+@with_user_store
 def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
     """The finished runs of an eval, oldest first, by variant; a subject may also be NAME/VARIANT."""
     runs = store.list_runs(subject)
@@ -51,14 +51,14 @@ def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
         found = _variant_history(store.list_runs(name), variant) if slash else []
     if not found:
         names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
-        hint = suggest_close_word(subject, names) or f"known: {', '.join(names[:10])}"
+        hint = suggest_close_word_in_fault(subject, names) or f"known: {', '.join(names[:10])}"
         raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
     return found
 
 
 def _variant_history(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
     lines: list[HistoryEntry] = []
-    for one in evaluate_run_history(runs, variant):
+    for one in evaluate_run_records(runs, variant):
         before = lines[-1].evaluation.fingerprint if lines else one.fingerprint
         lines.append(HistoryEntry(variant=variant, evaluation=one, changed=one.fingerprint != before))
     return lines

@@ -14,15 +14,15 @@ from evenhand.files.parsing import decode_text_file, read_text_file
 LARGEST_INPUT = 5_000_000
 
 
-def read_named_texts(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:
+def read_user_files(names: Sequence[str], stdin: BinaryIO | None) -> dict[str, str]:
     """The texts by name, each named once."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         raise InputError(Fault(f"{twice!r} is named twice", "each output once"))
-    return {name: read_named_text(name, stdin) for name in names}
+    return {name: read_user_file(name, stdin) for name in names}
 
 
-def read_named_text(name: str, stdin: BinaryIO | None) -> str:
+def read_user_file(name: str, stdin: BinaryIO | None) -> str:
     """The text of a file; "-" is standard input."""
     if name == "-":
         content = stdin.read(LARGEST_INPUT + 1) if stdin else b""
@@ -32,7 +32,7 @@ def read_named_text(name: str, stdin: BinaryIO | None) -> str:
     return read_text_file(Path(name), LARGEST_INPUT, InputError)
 
 
-def parse_given_number(text: str, where: str) -> Fraction:
+def parse_user_number(text: str, where: str) -> Fraction:
     """The number that an option or an entry of a file gives."""
     value = parse_number_text(text)
     if isinstance(value, str):

@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from evenhand.errors import Fault, InputError, suggest_known_word
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import guard_sample
-from evenhand.judging.judge import judge_sample, prefer_sample
-from evenhand.judging.open_judge import open_judge
+from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -42,9 +42,9 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = _load_judge_rubric(rubric), guard_sample(read_sample_data(sample))
+    chosen, read = _load_judge_rubric(rubric), guard_sample(read_user_sample(sample))
     async with _open_judge_connections(connections) as open_:
-        return await judge_sample(chosen, read, _open_judge_models(judges, open_), how, price_model_replies(open_))
+        return await judge_sample(chosen, read, _open_judge_models(judges, open_), how, price_requested_replies(open_))
 
 
 async def prefer(
@@ -56,12 +56,12 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = _load_judge_rubric(rubric), read_sample_data(sample)
+    chosen, read = _load_judge_rubric(rubric), read_user_sample(sample)
     async with _open_judge_connections(connections) as open_:
-        return await prefer_sample(chosen, read, _open_judge_models(judges, open_), how)
+        return await ask_judges_for_preferences(chosen, read, _open_judge_models(judges, open_), how)
 
 
-def read_sample_data(sample: SampleLike) -> Sample:
+def read_user_sample(sample: SampleLike) -> Sample:
     """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output."""
     if isinstance(sample, Sample):
         return sample
@@ -75,7 +75,11 @@ def read_sample_data(sample: SampleLike) -> Sample:
     if "output" in parts:
         parts["outputs"] = {"output": parts.pop("output")}
     faults = [
-        Fault(f"unknown field {name!r}", suggest_known_word(name, ("output", *SAMPLE_TEXTS, *SAMPLE_MAPS)), (name,))
+        Fault(
+            f"unknown field {name!r}",
+            suggest_known_word_in_fault(name, ("output", *SAMPLE_TEXTS, *SAMPLE_MAPS)),
+            (name,),
+        )
         for name in parts
         if name not in (*SAMPLE_TEXTS, *SAMPLE_MAPS)
     ]
@@ -96,7 +100,7 @@ def _load_judge_rubric(rubric: RubricLike) -> Rubric:
     return rubric if isinstance(rubric, Rubric) else load_rubric(rubric)
 
 
-def price_model_replies(connections: Connections) -> Callable[[str, TokenUsage], Decimal | None]:
+def price_requested_replies(connections: Connections) -> Callable[[str, TokenUsage], Decimal | None]:
     """What a reply of a model costs, as far as its price is known."""
 
     def cost(name: str, usage: TokenUsage) -> Decimal | None:
@@ -119,4 +123,6 @@ async def _open_judge_connections(connections: Connections | None) -> AsyncItera
 
 def _open_judge_models(judges: JudgesLike, connections: Connections) -> list[Model]:
     several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
-    return [open_judge(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several]
+    return [
+        resolve_judge_by_name(connections, one) if isinstance(one, str) else connections.adopt(one) for one in several
+    ]

@@ -10,25 +10,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.errors import Fault, InputError, suggest_close_word
-from evenhand.files.methods import apply_rubric_environment
+from evenhand.errors import Fault, InputError, suggest_close_word_in_fault
+from evenhand.files.methods import apply_rubric_file_environment
 from evenhand.files.parsing import read_text_mapping
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import guard_sample
 from evenhand.guards.personal_data import TextMask, build_sample_mask, mask_data
-from evenhand.judging.judge import judge_sample, prefer_sample
-from evenhand.judging.open_judge import open_judge
-from evenhand.judging.results import JudgedSample, Preferences, judged_sample_to_json, preferences_to_json
+from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
+from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.results import JudgedSample, Preferences, judge_preferences_to_json, judge_reviews_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import choose_oracle_judge, is_oracle_judge_configured
+from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
 from evenhand.models.requests import EMBEDDED, Model
 from evenhand.workflows.connections import ConnectionOptions, open_connections
-from evenhand.workflows.inputs import parse_given_number, read_named_text, read_named_texts
-from evenhand.workflows.judge import price_model_replies
+from evenhand.workflows.inputs import parse_user_number, read_user_file, read_user_files
+from evenhand.workflows.judge import price_requested_replies
 from evenhand.workflows.score import ScoreLimits
 
 ModelWatcher = Callable[[Sequence[Model]], AbstractAsyncContextManager[list[Model]]]
@@ -64,12 +64,12 @@ class JudgedFiles:
     def to_json(self) -> object:
         """The stable JSON, personal data masked."""
         if isinstance(self.result, Preferences):
-            return mask_data(preferences_to_json(self.result, self.spent), self.hide)
-        return mask_data(judged_sample_to_json(self.result, self.spent), self.hide)
+            return mask_data(judge_preferences_to_json(self.result, self.spent), self.hide)
+        return mask_data(judge_reviews_to_json(self.result, self.spent), self.hide)
 
 
 @asynccontextmanager
-async def ignore_model_progress(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
+async def ignore_watched_models(models: Sequence[Model]) -> AsyncIterator[list[Model]]:
     """Nobody looks on."""
     yield list(models)
 
@@ -80,16 +80,16 @@ def judge_files(
     how: JudgeOptions,
     connect: ConnectionOptions,
     stdin: BinaryIO | None = None,
-    watch: ModelWatcher = ignore_model_progress,
+    watch: ModelWatcher = ignore_watched_models,
 ) -> JudgedFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
-    rubric = apply_rubric_environment(load_rubric(files.rubric), os.environ)
+    rubric = apply_rubric_file_environment(load_rubric(files.rubric), os.environ)
     files.limits.refuse_unknown_grade(rubric)
     sample = _read_judged_sample(files, stdin)
     given = read_text_mapping(Path(files.weights)) if files.weights else {}
-    weights = {name: parse_given_number(text, f"{files.weights}: {name}") for name, text in given.items()}
+    weights = {name: parse_user_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
-    result, spent = asyncio.run(_ask_judges(files, rubric, sample, how, connect, watch))
+    result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch))
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
     return JudgedFiles(
@@ -102,7 +102,7 @@ def judge_files(
     )
 
 
-async def _ask_judges(
+async def _judge_user_files(
     files: JudgeFiles,
     rubric: Rubric,
     sample: Sample,
@@ -111,35 +111,39 @@ async def _ask_judges(
     watch: ModelWatcher,
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_connections(connect) as connections:
-        models = [open_judge(connections, name) for name in _choose_judge_names(files.judges, rubric, connections)]
+        models = [
+            resolve_judge_by_name(connections, name) for name in _choose_judge_names(files.judges, rubric, connections)
+        ]
         async with watch(models) as watched:
             if files.pairwise:
-                return await prefer_sample(rubric, sample, watched, how), connections.spent
-            judged = await judge_sample(rubric, sample, watched, how, price_model_replies(connections))
+                return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
+            judged = await judge_sample(rubric, sample, watched, how, price_requested_replies(connections))
     return judged, connections.spent
 
 
 def _choose_judge_names(named: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
     """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
-    oracle = rubric.method.dialogue == "individual" and is_oracle_judge_configured(os.environ)
-    return named or connections.recorded() or (choose_oracle_judge(os.environ) if oracle else EMBEDDED,)
+    oracle = rubric.method.dialogue == "individual" and is_oracle_model_configured(os.environ)
+    return named or connections.recorded() or (choose_oracle_model_name(os.environ) if oracle else EMBEDDED,)
 
 
 def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
     if (*files.outputs, *parts).count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))
-    texts = read_named_texts(files.outputs, stdin)
+    texts = read_user_files(files.outputs, stdin)
     empty = next((name for name, text in texts.items() if not text.strip()), None)
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
-    question, reference, context = (read_named_text(name, stdin) if name else "" for name in parts)
+    question, reference, context = (read_user_file(name, stdin) if name else "" for name in parts)
     authors = {}
     for entry in files.authors:
         output, _, author = entry.partition("=")
         if output not in files.outputs or not author:
             what = f"{entry!r} does not name an output and its author"
-            hint = suggest_close_word(output, files.outputs) or f"as in --author {files.outputs[0]}=openai/NAME"
+            hint = (
+                suggest_close_word_in_fault(output, files.outputs) or f"as in --author {files.outputs[0]}=openai/NAME"
+            )
             raise InputError(Fault(what, hint, where="--author"))
         authors[output] = author
     sample = Sample(outputs=texts, input=question, reference=reference, context=context, authors=authors)

@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from evenhand.judging.open_judge import probe_judge
+from evenhand.judging.open_judge import ask_judge_probe_question
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED
-from evenhand.workflows.connections import load_prices
+from evenhand.workflows.connections import load_user_prices
 
 Json = dict[str, Any]
 
@@ -37,11 +37,11 @@ class ProbedModels:
 
 async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices: Path | None = None) -> ProbedModels:
     """Ask models a small test question; without a name, providers that are set up what they offer."""
-    price_list = load_prices(prices)
+    price_list = load_user_prices(prices)
     asked = names or tuple(dict.fromkeys((EMBEDDED, *list_configured_providers(os.environ), "ollama")))
     limits = Limits(attempt_seconds=seconds, total_seconds=seconds, retries=0)
     async with Connections(os.environ, limits=limits, prices=price_list) as connections:
-        probes = await asyncio.gather(*(probe_judge(connections, name) for name in asked))
+        probes = await asyncio.gather(*(ask_judge_probe_question(connections, name) for name in asked))
     return ProbedModels(asked=asked, probes=tuple(probes), prices=price_list)
 
 

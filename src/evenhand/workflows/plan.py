@@ -25,8 +25,8 @@ from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
-from evenhand.runs.run_record import find_run_to_resume, list_run_lineage
-from evenhand.runs.setup import RunSetup, prepare_run_setup
+from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
+from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.runs.worker import made_output_key
 from evenhand.store.store import Store
 
@@ -39,7 +39,7 @@ TYPICAL_REPLY_TOKENS = 300  # Tokens.
 
 
 @dataclass(slots=True)
-class QuestionMeter:
+class PlannedQuestionMeter:
     """Middleware that counts what a model would be asked, and asks nothing."""
 
     model: ChainedModel
@@ -71,17 +71,17 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:
-        setup = prepare_run_setup(eval, connections, counted.questions)
+        setup = build_run_setup(eval, connections, counted.questions)
         taken: Counter[str] = Counter()
         with _open_existing_store() as store:
-            meters = [QuestionMeter(model, store) for model in setup.judges]
+            meters = [PlannedQuestionMeter(model, store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
-            row = find_run_to_resume(store, eval.name, digest) if store is not None and resume else None
-            runs = list_run_lineage(store, row) if store is not None and row is not None else []
+            row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
+            runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = _find_made_outputs(store, eval, runs, sample)
+                made = _load_stored_outputs(store, eval, runs, sample)
                 taken.update(name for name, _ in made)
-                await _plan_sample_questions(setup, sample, meters, made)
+                await _plan_requested_questions(setup, sample, meters, made)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         budget = eval.budget
         money = float(budget.money) if budget is not None and budget.money is not None else None
@@ -100,8 +100,8 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         }
 
 
-async def _plan_sample_questions(
-    setup: RunSetup, sample: EvalSample, meters: list[QuestionMeter], made: OutputTexts
+async def _plan_requested_questions(
+    setup: RunSetup, sample: EvalSample, meters: list[PlannedQuestionMeter], made: OutputTexts
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
     eval, repeats = setup.eval, range(setup.eval.repeats)
@@ -130,7 +130,7 @@ def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> J
     return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
 
 
-def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: float) -> Json:
+def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
     name = meter.model.name
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
     free = name == EMBEDDED or name.startswith(("gguf:", "python:", "replay:"))
@@ -146,7 +146,7 @@ def _planned_judge_json(meter: QuestionMeter, connections: Connections, share: f
     }
 
 
-def _find_made_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
+def _load_stored_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
     """The outputs of a sample that were made in earlier runs of the same line."""
     if store is None or not runs:
         return {}

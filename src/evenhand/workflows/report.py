@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from evenhand.compare.decision_json import decision_json, value_json
+from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_run, read_run_looks
 from evenhand.runs.columns import ColumnsBuilder
-from evenhand.runs.run_record import EvalSnapshot, evaluate_run_history, read_eval_snapshot
-from evenhand.runs.summary import build_run_head, summarise_results
+from evenhand.runs.run_record import RunEvalRecord, evaluate_run_records, read_run_eval_record
+from evenhand.runs.summary import summarise_results, summarise_run_head
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
-from evenhand.workflows.stores import StoreLike, open_store, takes_store
+from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
 
 Json = dict[str, Any]
 
@@ -26,45 +26,48 @@ Json = dict[str, Any]
 @contextmanager
 def open_report(store: StoreLike, run: str) -> Iterator[tuple[Json, Iterator[Json]]]:
     """The whole report of a run: its head, and its samples as long as the store is open."""
-    with open_store(store) as opened:
+    with open_user_store(store) as opened:
         head, samples = load_run_report(opened, run)
         row = opened.find_run(run)
-        yield {**add_label_agreement(opened, row, head), "sensitivity": report_run_sensitivity(opened, row)}, samples
+        yield (
+            {**add_stored_label_agreement(opened, row, head), "sensitivity": report_run_sensitivity(opened, row)},
+            samples,
+        )
 
 
-@takes_store
-def annotate_run(store: Store, run: str) -> list[str]:
+@with_user_store
+def annotate_stored_run(store: Store, run: str) -> list[str]:
     """The failures of a run as GitHub Actions show them beside the change that made them."""
     from evenhand.report.ci_reports import format_github_annotations
 
     return list(format_github_annotations(*load_run_report(store, run)))
 
 
-def add_label_agreement(store: Store, run: Row, head: Json) -> Json:
+def add_stored_label_agreement(store: Store, run: Row, head: Json) -> Json:
     """The head as the labels that were taken in since put it: judges against people, and the fourth badge."""
     rows = list(store.labels(run["id"]))
     if not rows:
         return head
-    from evenhand.calibrate.calibration import label_scatter_json
+    from evenhand.calibrate.calibration import encode_human_label_points
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
     from evenhand.calibrate.labels import label_from_row
-    from evenhand.compare.badges import build_human_aligned_badge
+    from evenhand.compare.badges import human_aligned_verdict_badge
     from evenhand.runs.columns import load_run_table
 
     table, labels = load_run_table(store, run["id"]), [label_from_row(row) for row in rows]
-    badge = value_json(build_human_aligned_badge(measure_panel_human_agreement(table, labels)))
+    badge = encode_decision_value(human_aligned_verdict_badge(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
         for one in head["decision"]["comparisons"]
     ]
     decision = {**head["decision"], "comparisons": comparisons}
-    return {**head, "decision": decision, "labels": label_scatter_json(table, labels)}
+    return {**head, "decision": decision, "labels": encode_human_label_points(table, labels)}
 
 
-def build_stored_head(store: Store, run: Row) -> Json:
+def load_stored_head(store: Store, run: Row) -> Json:
     """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
     setup = json.loads(run["setup"])
-    frame = read_eval_snapshot(setup["frame"])
+    frame = read_run_eval_record(setup["frame"])
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     summary = summarise_results(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
     if columns is not None:
@@ -103,10 +106,10 @@ def build_stored_head(store: Store, run: Row) -> Json:
             "planned": setup.get("samples"),
         },
         "stopping": stopping,
-        "decision": decision_json(decide_run(frame, summary, looks, stopped_early=early)),
-        **build_run_head(frame, summary, ids),
+        "decision": encode_compare_decision(decide_run(frame, summary, looks, stopped_early=early)),
+        **summarise_run_head(frame, summary, ids),
     }
-    return {**head, "consistency": _run_consistency_json(store, run, frame, head)}
+    return {**head, "consistency": _stored_consistency_json(store, run, frame, head)}
 
 
 def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
@@ -117,16 +120,16 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
     if run["summary"] is not None and run["state"] != "running":
         return build_report_data(store, run, json.loads(run["summary"]))
     state = "running" if store.is_run_held(run) else "killed"
-    return build_report_data(store, run, build_stored_head(store, {**run, "state": state}))
+    return build_report_data(store, run, load_stored_head(store, {**run, "state": state}))
 
 
-def _run_consistency_json(store: Store, run: Row, frame: EvalSnapshot, head: Json) -> list[Json]:
+def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
     """How each variant stands against its own history; it never changes a score. A part of a run is no evaluation."""
     if run["state"] != "finished":
         return []
     this = {**run, "state": "finished", "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
     others = [one for one in store.list_runs(frame.name) if one["id"] < run["id"]]
     return [
-        {"variant": name, "says": str(evaluate_run_history([*others, this], name)[-1].consistency)}
+        {"variant": name, "says": str(evaluate_run_records([*others, this], name)[-1].consistency)}
         for name in frame.variants
     ]

@@ -12,48 +12,48 @@ from itertools import groupby
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.files.methods import apply_rubric_environment
+from evenhand.files.methods import apply_rubric_file_environment
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import scale_layers, score_composite
-from evenhand.runs.run_record import make_run_id, read_eval_snapshot, rubric_snapshot_json
+from evenhand.runs.results import compose_result_score, scale_result_layers
+from evenhand.runs.run_record import make_run_id, read_run_eval_record, rubric_snapshot_json
 from evenhand.runs.stored_judgments import (
-    AskedRubric,
-    read_asked_rubric,
-    refuse_unasked_criteria,
-    rescore_stored_outputs,
+    RunRubric,
+    read_run_rubric,
+    refuse_criteria_outside_run,
+    rescore_run_results,
 )
 from evenhand.scoring.scores import compute_fingerprint
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import fraction_text
-from evenhand.workflows.report import build_stored_head
-from evenhand.workflows.stores import takes_store
+from evenhand.wording import format_exact_fraction
+from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.stores import with_user_store
 
 Json = dict[str, Any]
 RESCORED_ROWS_PER_BATCH = 500  # Rows per transaction.
 
 
-@takes_store
+@with_user_store
 def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
     """The head of a new run: the judgments of an old one under another rubric, for the samples that `tag`'s was for."""
-    new = apply_rubric_environment(load_rubric(rubric), os.environ)
+    new = apply_rubric_file_environment(load_rubric(rubric), os.environ)
     old = store.find_run(run)
     if old["state"] != "finished":
         hint = "go on with it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
-    asked = read_asked_rubric(json.loads(old["setup"]), tag)
-    refuse_unasked_criteria(new, asked)
+    asked = read_run_rubric(json.loads(old["setup"]), tag)
+    refuse_criteria_outside_run(new, asked)
     row = _rescored_run_row(old, new, tag)
     store.begin_run(row)
     for batch in _rescore_row_batches(store, old, row, new, asked):
         store.write_rows(batch)
     ended = datetime.now(UTC).isoformat(timespec="milliseconds")
-    head = build_stored_head(store, {**row, "state": "finished", "ended": ended})
+    head = load_stored_head(store, {**row, "state": "finished", "ended": ended})
     store.release_run(row["id"], "finished", ended, to_stored_json(head))
     return head
 
@@ -61,7 +61,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
 def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     """The new run. `rubrics` of its setup stay those by which the judges were asked."""
     setup = json.loads(old["setup"])
-    frame = read_eval_snapshot(setup["frame"])
+    frame = read_run_eval_record(setup["frame"])
     mark = compute_fingerprint(rubric, judges=[{"rescored": old["fingerprint"], "tag": tag}])
     tags = [tag] if tag else []
     renewed = replace(
@@ -86,14 +86,14 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     }
 
 
-def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: AskedRubric) -> Iterator[RowBatch]:
+def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: RunRubric) -> Iterator[RowBatch]:
     """All that belongs to the old run, its results scored anew."""
     run = {"run": new["id"]}
     covered = set()
-    for rows in _split_stored_rows(store.samples(old["id"])):
+    for rows in _batch_rows_to_rescore(store.samples(old["id"])):
         covered |= {row["position"] for row in rows if asked.covers(json.loads(row["content"]).get("tags", ()))}
         yield RowBatch(samples=[{**row, **run} for row in rows])
-    for rows in _split_stored_rows(store.calls(old["id"])):
+    for rows in _batch_rows_to_rescore(store.calls(old["id"])):
         yield RowBatch(calls=[{**row, **run, "cost": None, "cached_from": old["id"]} for row in rows])
     for position, rows_of_sample in groupby(store.results(old["id"]), key=lambda row: row["position"]):
         rows = list(rows_of_sample)
@@ -105,7 +105,7 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
         yield RowBatch(results=[{**row, **run} for row in rows])
 
 
-def _split_stored_rows(rows: Iterator[Row]) -> Iterator[list[Row]]:
+def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
     part: list[Row] = []
     for row in rows:
         part.append(row)
@@ -116,12 +116,12 @@ def _split_stored_rows(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def _rescore_sample_rows(rubric: Rubric, asked: AskedRubric, rows: Sequence[Row]) -> Iterator[Row]:
+def _rescore_sample_rows(rubric: Rubric, asked: RunRubric, rows: Sequence[Row]) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
     contents = {row["variant"]: json.loads(row["content"]) for row in rows}
     shown = {name: one for name, one in contents.items() if one["output"] and one["output"]["text"].strip()}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
-    cards = {card.id: card for part in parts for card in rescore_stored_outputs(rubric, asked, part)}
+    cards = {card.id: card for part in parts for card in rescore_run_results(rubric, asked, part)}
     for row in rows:
         yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]))
 
@@ -129,10 +129,11 @@ def _rescore_sample_rows(rubric: Rubric, asked: AskedRubric, rows: Sequence[Row]
 def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecard | None) -> Row:
     if content["output"] is None:
         return row
-    measured = {layer: _stored_layer_score(content, layer) for layer in content["layers"] if layer != "judge"}
-    whole = score_composite(rubric, row["variant"], measured, card)
+    measured = {layer: _load_layer_score_to_rescore(content, layer) for layer in content["layers"] if layer != "judge"}
+    whole = compose_result_score(rubric, row["variant"], measured, card)
     layers = {
-        name: None if value is None else fraction_text(value) for name, value in scale_layers(rubric, whole).items()
+        name: None if value is None else format_exact_fraction(value)
+        for name, value in scale_result_layers(rubric, whole).items()
     }
     missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
     renewed = {
@@ -147,14 +148,14 @@ def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecar
     return {
         **row,
         "state": "incomplete" if whole.exact is None else "scored",
-        "score": fraction_text(card.exact) if card and card.exact is not None else None,
-        "composite": fraction_text(whole.exact) if whole.exact is not None else None,
+        "score": format_exact_fraction(card.exact) if card and card.exact is not None else None,
+        "composite": format_exact_fraction(whole.exact) if whole.exact is not None else None,
         "number": float(whole.exact) if whole.exact is not None else None,
         "content": to_stored_json(renewed),
     }
 
 
-def _stored_layer_score(content: Json, layer: str) -> CriterionScore:
+def _load_layer_score_to_rescore(content: Json, layer: str) -> CriterionScore:
     """What rules measured: the share that passed, as it was before it was put onto 1 to 5."""
     value = content["layers"][layer]
     if value is not None:

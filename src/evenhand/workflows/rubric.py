@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evenhand.errors import Fault, InputError, build_unwritable_error
 from evenhand.files.methods import (
-    apply_rubric_environment,
+    apply_rubric_file_environment,
     list_method_names,
     list_rubric_names,
     load_method,
@@ -19,7 +19,7 @@ from evenhand.files.rubric_schema import build_rubric_schema
 from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
-from evenhand.scoring.rubric_advice import advise_on_rubric
+from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
 
 __all__ = [
     "CheckedRubric",
@@ -64,7 +64,7 @@ def find_rubric(name: str) -> Rubric | Method:
         method = load_method(name)
         if not method.criteria:
             return method
-    return apply_rubric_environment(load_rubric(name), os.environ)
+    return apply_rubric_file_environment(load_rubric(name), os.environ)
 
 
 def check_rubric_file(file: str) -> CheckedRubric:
@@ -73,7 +73,9 @@ def check_rubric_file(file: str) -> CheckedRubric:
         load_method_file(Path(file))
         return CheckedRubric(method="")
     opened = open_rubric(file)
-    advice = InputError(*(entry.as_fault() for entry in advise_on_rubric(opened.rubric))).with_locations(opened.locate)
+    advice = InputError(*(entry.as_fault() for entry in advise_on_rubric_scoring(opened.rubric))).with_locations(
+        opened.locate
+    )
     return CheckedRubric(method=opened.rubric.method.name, warnings=tuple(advice.faults))
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision
-from evenhand.compare.decision_json import read_decision
-from evenhand.compare.stopping import StoppingRule
+from evenhand.compare.decision_json import read_compare_decision
+from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
@@ -32,11 +32,11 @@ from evenhand.runs.execute import (
     StopOnceDecided,
     drop_unneeded_replies,
     execute_run,
-    shuffle_samples,
+    shuffle_run_order,
 )
-from evenhand.runs.reply_cache import BudgetQueue, ReplyCache
-from evenhand.runs.run_record import RunRecorder, find_run_to_resume, list_run_lineage, make_run_id
-from evenhand.runs.setup import RunSetup, prepare_run_setup
+from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
+from evenhand.runs.run_record import RunRecorder, find_resumable_run_record, list_run_record_lineage, make_run_id
+from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
@@ -44,8 +44,8 @@ from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.store.writer import StoreWriter
-from evenhand.workflows.judge import price_model_replies
-from evenhand.workflows.report import build_stored_head
+from evenhand.workflows.judge import price_requested_replies
+from evenhand.workflows.report import load_stored_head
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
@@ -66,7 +66,7 @@ class RunResult:
     @property
     def decision(self) -> CompareDecision:
         """What was decided, as the head tells it."""
-        return read_decision(self.head["decision"])
+        return read_compare_decision(self.head["decision"])
 
     @property
     def exit_code(self) -> int:
@@ -88,13 +88,13 @@ DEFAULT_OPTIONS = RunOptions()
 
 
 @asynccontextmanager
-async def ignore_run_progress(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def ignore_watched_run(_course: RunProgress, _spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """Nobody looks on."""
     yield
 
 
 async def run(
-    eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_run_progress
+    eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
 ) -> RunResult:
     """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
@@ -111,7 +111,7 @@ async def run(
             raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     with Store.open(options.place, os.environ) as store:
         async with _open_run_connections(chosen, None) as unpaid:
-            setup = prepare_run_setup(chosen, unpaid, counted.questions)
+            setup = build_run_setup(chosen, unpaid, counted.questions)
         row, goes_on = _new_or_resumed_run(store, setup, counted, options)
         if goes_on and row["state"] == "finished" and row["summary"] is not None:
             head = json.loads(row["summary"])
@@ -135,7 +135,7 @@ async def _execute_stored_run(
         note=counted.mixed,
         until=ending.until if ending else "",
     )
-    line = list_run_lineage(store, row)
+    line = list_run_record_lineage(store, row)
     async with (
         _open_run_connections(eval, _remaining_run_budget(eval, store, line)) as connections,
         open_output_makers(
@@ -143,16 +143,16 @@ async def _execute_stored_run(
         ) as makers,
     ):
         course.on_stop = connections.shut
-        setup = prepare_run_setup(eval, connections, counted.questions)
+        setup = build_run_setup(eval, connections, counted.questions)
         samples = RecheckedSamples(eval.samples, counted)
         if not goes_on:
             store.begin_run(row)
         store.hold_run(row["id"], process_holder_name())
         with closing(StoreWriter(store)) as writer:
-            book = RunRecorder(store, writer, row["id"], run_timestamp)
+            book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             fresh = bool(json.loads(row["setup"]).get("fresh"))
-            turns = BudgetQueue()
-            memory = ReplyCache(book, price_model_replies(connections), turns, fresh=fresh)
+            turns = RunBudgetQueue()
+            memory = ReplyCache(book, price_requested_replies(connections), turns, fresh=fresh)
             async with watch(course, lambda: connections.spent):
                 outputs = RunOutputs(eval.variants, makers, book, turns, line)
                 worker = RunWorker(
@@ -165,8 +165,8 @@ async def _execute_stored_run(
                         raise
                 await drop_unneeded_replies(worker)
     why, needs_budget = _explain_unfinished_run(course, samples, memory)
-    state, ended = ("stopped" if why else "finished"), run_timestamp()
-    head = build_stored_head(store, {**row, "state": state, "ended": ended})
+    state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
+    head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
 
@@ -176,8 +176,8 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | 
     until = json.loads(row["setup"]).get("until_decided")
     if until is None:
         return None
-    order, looks = shuffle_samples(until["looks"][-1], until["seed"]), tuple(until["looks"])
-    rule = StoppingRule(
+    order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
+    rule = VerdictStoppingRule(
         order=order,
         looks=looks,
         variants=tuple(eval.variants),
@@ -185,7 +185,7 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | 
         repeats=eval.repeats,
         seed=eval.how.seed,
     )
-    return StopOnceDecided(order, looks, rule.take, store.results(row["id"]))
+    return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
 
 
 def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memory: ReplyCache) -> tuple[str, bool]:
@@ -202,7 +202,7 @@ def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memo
 def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
-    last = find_run_to_resume(store, eval.name, digest) if options.resume else None
+    last = find_resumable_run_record(store, eval.name, digest) if options.resume else None
     shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
     # One whose samples were not shuffled cannot be stopped early any more.
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
@@ -258,6 +258,6 @@ def _open_run_connections(eval: Eval, budget: Budget | None) -> Connections:
     return Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
 
 
-def run_timestamp() -> str:
+def read_clock_timestamp() -> str:
     """This moment in UTC, written so that it sorts."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

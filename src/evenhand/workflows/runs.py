@@ -16,7 +16,7 @@ from evenhand.store.rows import Row
 from evenhand.store.run_attachments import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import StoreLike, open_store, takes_store
+from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ class RunListing:
     fingerprint: str
 
 
-@takes_store
+@with_user_store
 def list_runs(store: Store, name: str | None = None) -> list[RunListing]:
     """All runs, or those of one eval, newest first."""
     return [_list_run(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
@@ -57,20 +57,20 @@ def _list_run(row: Row, *, held: bool) -> RunListing:
     )
 
 
-@takes_store
+@with_user_store
 def load_run_head(store: Store, run: str) -> Json:
     """The head of a run's report, as it was when the run ended."""
     return load_run_report(store, run)[0]
 
 
-@takes_store
+@with_user_store
 def load_run_setup(store: Store, run: str) -> Json:
     """What a run was told: its eval file, rubrics, prompts, judges, variants."""
     row = store.find_run(run)
     return {"source": row["source"], **json.loads(row["setup"])}
 
 
-@takes_store
+@with_user_store
 def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> str:
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
@@ -87,7 +87,7 @@ def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> st
     try:
         with (
             nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb") as stream,
-            open_store(store, create=True) as opened,
+            open_user_store(store, create=True) as opened,
         ):
             return opened.import_run(stream)
     except OSError as problem:
@@ -100,13 +100,13 @@ def import_run(store: StoreLike, file: str, stdin: BinaryIO | None = None) -> st
 
 def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) -> Iterator[str]:
     """Remove runs with all that belongs to them; the id of each as soon as it is gone. `pinned` takes baselines too."""
-    with open_store(store) as opened:
+    with open_user_store(store) as opened:
         for id in [opened.find_run(run)["id"] for run in runs]:
             opened.delete_run(id, pinned=pinned)
             yield id
 
 
-@takes_store
+@with_user_store
 def collect_unfinished_runs(store: Store, days: int) -> CollectedRuns:
     """Remove runs that were never finished and have not moved for so many days, and give back their room."""
     return store.collect_garbage(timedelta(days=days))

@@ -9,13 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
-from evenhand.errors import Fault, InputError, suggest_known_word
-from evenhand.files.answers import load_answers, read_answers, read_stdin_answers
-from evenhand.files.methods import apply_rubric_environment
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.files.answers import load_answers, read_answers, read_answers_file_stream
+from evenhand.files.methods import apply_rubric_file_environment
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
-from evenhand.scoring.scores import score_outputs, score_reviews
+from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews
 from evenhand.wording import format_fraction
 
 __all__ = ["ScoreLimits", "ScoredFile", "load_rubric", "score", "score_file"]
@@ -36,7 +36,7 @@ def score(
         read = answers
     else:
         read = read_answers(list(answers) if isinstance(answers, Sequence) else answers, known)
-    return _score_entries(known, read)
+    return _score_user_entries(known, read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +50,17 @@ class ScoredFile:
 
 def score_file(rubric: str, answers: str, *, limits: ScoreLimits, stdin: BinaryIO | None = None) -> ScoredFile:
     """Score the answers in a file, or on standard input ("-"). Settings in the environment override the rubric."""
-    known = apply_rubric_environment(load_rubric(rubric), os.environ)
+    known = apply_rubric_file_environment(load_rubric(rubric), os.environ)
     limits.refuse_unknown_grade(known)
-    read = read_stdin_answers(stdin, known) if answers == "-" else load_answers(Path(answers), known)
-    scores = _score_entries(known, read)
+    read = read_answers_file_stream(stdin, known) if answers == "-" else load_answers(Path(answers), known)
+    scores = _score_user_entries(known, read)
     return ScoredFile(scores=scores, shortfalls=limits.list_shortfalls(scores), exit_code=limits.exit_code(scores))
 
 
-def _score_entries(rubric: Rubric, entries: Sequence[object]) -> Scores:
+def _score_user_entries(rubric: Rubric, entries: Sequence[object]) -> Scores:
     reviews = [entry for entry in entries if isinstance(entry, Review)]
     outputs = [entry for entry in entries if isinstance(entry, Answers)]
-    return score_reviews(rubric, reviews) if reviews else score_outputs(rubric, outputs)
+    return score_reviews(rubric, reviews) if reviews else score_outputs_by_rubric(rubric, outputs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,14 +73,17 @@ class ScoreLimits:
 
     def refuse_unknown_grade(self, rubric: Rubric) -> None:
         """A grade that the rubric never gives cannot be reached."""
-        grades = _list_grades(rubric)
+        grades = _list_requested_grades(rubric)
         if self.grade is not None and self.grade not in grades:
-            hint = suggest_known_word(self.grade, grades) or f"{rubric.method.name} gives no grades; use --min-score"
+            hint = (
+                suggest_known_word_in_fault(self.grade, grades)
+                or f"{rubric.method.name} gives no grades; use --min-score"
+            )
             raise InputError(Fault(f"{self.grade!r} is not a grade", hint, where="--min-grade"))
 
     def list_shortfalls(self, scores: Scores) -> tuple[str, ...]:
         """A sentence for each scorecard below a limit that was asked for."""
-        grades = _list_grades(scores.rubric)
+        grades = _list_requested_grades(scores.rubric)
         return tuple(why for card in scores.scorecards if (why := self._describe_shortfall(card, grades)))
 
     def exit_code(self, scores: Scores) -> int:
@@ -101,5 +104,5 @@ class ScoreLimits:
         return None
 
 
-def _list_grades(rubric: Rubric) -> list[str]:
+def _list_requested_grades(rubric: Rubric) -> list[str]:
     return [grade.grade for grade in rubric.method.grades]

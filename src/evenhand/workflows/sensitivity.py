@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evenhand.compare.sensitivity import measure_sensitivity, sensitivity_json
+from evenhand.compare.sensitivity import encode_weight_sensitivity, measure_sensitivity
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_table
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.stores import takes_store
+from evenhand.workflows.stores import with_user_store
 
 Json = dict[str, Any]
 
 
-@takes_store
+@with_user_store
 def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, spread: float) -> Sensitivity:
     """What becomes of the ranking of a run's variants under other weights."""
     row = store.find_run(run)
@@ -36,4 +36,4 @@ def report_run_sensitivity(store: Store, run: Row) -> Json | None:
         found = measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
     except InputError:
         return None
-    return sensitivity_json(found)
+    return encode_weight_sensitivity(found)

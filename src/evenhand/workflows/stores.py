@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def open_store(store: StoreLike, *, create: bool = False, empty: str = NO_RUNS) -> Iterator[Store]:
+def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_RUNS) -> Iterator[Store]:
     """The store, closed afterwards unless it was given open; where there is none to read, the error says `empty`."""
     if isinstance(store, Store):
         yield store
@@ -27,14 +27,14 @@ def open_store(store: StoreLike, *, create: bool = False, empty: str = NO_RUNS) 
         yield opened
 
 
-def takes_store(
+def with_user_store(
     function: Callable[Concatenate[Store, Parameters], Result],
 ) -> Callable[Concatenate[StoreLike, Parameters], Result]:
     """The same function for callers that may have no store open."""
 
     @wraps(function)
     def call_with_store(store: StoreLike, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        with open_store(store) as opened:
+        with open_user_store(store) as opened:
             return function(opened, *args, **kwargs)
 
     return call_with_store

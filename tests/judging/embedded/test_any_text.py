@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judging.embedded.decisions import decide_criterion
-from evenhand.judging.embedded.forms import count_form, has_feature, parse_fenced_json
-from evenhand.judging.embedded.lexicon import load_lexicon
+from evenhand.judging.embedded.forms import count_claimed_form, has_feature, parse_fenced_json
+from evenhand.judging.embedded.lexicon import load_judge_lexicon
 from evenhand.judging.embedded.texts import PreparedText, detect_language, load_vectors
 
 # Words that the rules know, between characters of all kinds.
@@ -74,9 +74,9 @@ def _seconds(text: str) -> float:
     began = time.process_time()
     ready = PreparedText(text)
     decide_criterion("Does it say that bread costs 3 euros and opens at nine?", ready)
-    for countable in load_lexicon("forms")["countables"]:
-        count_form(countable, ready)
-    for feature in load_lexicon("forms")["features"]:
+    for countable in load_judge_lexicon("forms")["countables"]:
+        count_claimed_form(countable, ready)
+    for feature in load_judge_lexicon("forms")["features"]:
         has_feature(feature, ready)
     parse_fenced_json(text)
     detect_language(text)

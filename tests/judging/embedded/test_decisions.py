@@ -9,9 +9,9 @@ from evenhand.judging.embedded.decisions import (
     FeatureWeights,
     decide_criterion,
     decide_statement,
-    load_weights,
+    load_embedded_judge_weights,
 )
-from evenhand.judging.embedded.features import ClaimFeatures, measure_features
+from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
 from evenhand.judging.embedded.texts import PreparedText, load_vectors
 
 REPLY = (
@@ -172,7 +172,7 @@ def test_the_band_is_how_sure_it_must_be() -> None:
 
 def test_word_vectors_have_weights_of_their_own() -> None:
     """Without them, likeness weighs nothing."""
-    with_vectors, without = load_weights(True), load_weights(False)
+    with_vectors, without = load_embedded_judge_weights(True), load_embedded_judge_weights(False)
 
     assert with_vectors.features["likeness"] != 0
     assert without.features["likeness"] == without.features["likeness_of_two"] == 0
@@ -188,7 +188,7 @@ def test_a_statement_that_is_contradicted_is_marked() -> None:
 
 
 def seen(asks: str, text: str) -> ClaimFeatures:
-    found = measure_features(extract_claim(asks), PreparedText(text))
+    found = measure_claim_features(extract_claim(asks), PreparedText(text))
     assert found is not None
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
 from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
-from evenhand.judging.open_judge import EmbeddedModel, open_judge
+from evenhand.judging.open_judge import EmbeddedModel, resolve_judge_by_name
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply, read_model_version
 
@@ -41,7 +41,7 @@ def fresh_vectors() -> Iterator[None]:
 def judge(**given: Any) -> JudgedSample:
     async def run() -> JudgedSample:
         async with Connections({}, **given) as connections:
-            return await judge_sample(RUBRIC, SAMPLE, [open_judge(connections, "embedded")], JudgeOptions())
+            return await judge_sample(RUBRIC, SAMPLE, [resolve_judge_by_name(connections, "embedded")], JudgeOptions())
 
     return asyncio.run(run())
 

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging import embedded
-from evenhand.judging.embedded.lexicon import Entry, _compile_entry, load_lexicon
+from evenhand.judging.embedded.lexicon import Entry, _compile_judge_lexicon_entry, load_judge_lexicon
 from evenhand.judging.embedded.words import stem_word
 
 FILES = sorted(path.stem for path in (LIBRARY / "embedded").glob("*.yaml"))
@@ -54,9 +54,9 @@ KINDS: dict[str, Callable[[Any, str], bool]] = {
 def test_every_entry_takes_its_own_examples_only(file: str) -> None:
     """A pattern that is widened or narrowed by accident meets the wrong ones."""
     wrong = []
-    for path, entry in entries(load_lexicon(file)):
+    for path, entry in entries(load_judge_lexicon(file)):
         (kind,) = KINDS.keys() & entry.keys()
-        held = _compile_entry(file, entry) if kind in ("pattern", "names") else entry[kind]
+        held = _compile_judge_lexicon_entry(file, entry) if kind in ("pattern", "names") else entry[kind]
         wrong += [f"{path} has no {key}" for key in ("matches", "passes") if not entry.get(key)]
         wrong += [f"{path} misses {one!r}" for one in entry.get("matches", ()) if not KINDS[kind](held, one)]
         wrong += [f"{path} takes {one!r}" for one in entry.get("passes", ()) if KINDS[kind](held, one)]
@@ -68,11 +68,11 @@ def test_every_entry_takes_its_own_examples_only(file: str) -> None:
 def test_every_entry_is_read(file: str) -> None:
     """By its name in the code, by that of its group, or by another entry of its file."""
     text = (LIBRARY / "embedded" / f"{file}.yaml").read_text("utf-8")
-    marks = {mark for _, entry in entries(load_lexicon(file)) for mark in entry.get("marks", "").split()}
+    marks = {mark for _, entry in entries(load_judge_lexicon(file)) for mark in entry.get("marks", "").split()}
 
     unread = [
         name
-        for name in load_lexicon(file)
+        for name in load_judge_lexicon(file)
         if f'"{name}"' not in CODE and f"{{{{{name}}}}}" not in text and name not in marks
     ]
 

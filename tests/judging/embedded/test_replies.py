@@ -9,10 +9,10 @@ import pytest
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
 from evenhand.errors import JudgeError, RefusedError
 from evenhand.files.methods import list_method_names
-from evenhand.judging.dialogues.contest_dialogues import ask_gate_check
+from evenhand.judging.dialogues.contest_dialogues import ask_judge_gate_check
 from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.embedded.replies import EmbeddedReplier
-from evenhand.judging.judge import judge_sample, prefer_sample
+from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
 from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.models.requests import Message, Request
 from tests.judging.scripted import MANNER
@@ -141,7 +141,7 @@ def test_a_contest_gets_its_suggestions() -> None:
 
 def test_the_gate_is_answered_with_hints() -> None:
     """Met, not met, and open: one that is not met fails it."""
-    dialogue = ask_gate_check("Say what bread costs.", list(ASKS.values()), ("a", OUTPUT), MANNER)
+    dialogue = ask_judge_gate_check("Say what bread costs.", list(ASKS.values()), ("a", OUTPUT), MANNER)
 
     result = asyncio.run(DialogueDriver(EmbeddedModel()).run(dialogue))
 
@@ -161,7 +161,7 @@ def test_what_only_a_model_can_do_is_refused(how: JudgeOptions) -> None:
 def test_pairs_are_refused() -> None:
     """It reads one output at a time."""
     with pytest.raises(JudgeError, match="embedded cannot compare outputs"):
-        asyncio.run(prefer_sample(rubric_of("checklist"), TWO, [EmbeddedModel()]))
+        asyncio.run(ask_judges_for_preferences(rubric_of("checklist"), TWO, [EmbeddedModel()]))
 
 
 @pytest.mark.parametrize("dialogue", ["dimensions", "sampled", "likely"])

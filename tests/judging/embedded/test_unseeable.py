@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import decide_criterion, explain_unseeable
+from evenhand.judging.embedded.decisions import decide_criterion, explain_unjudgeable_claim
 from evenhand.judging.embedded.texts import PreparedText
 
 
@@ -25,7 +25,7 @@ def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
     """Tone, truth, what lies outside the output, and all of something."""
     decision = decide_criterion(asks, PreparedText("Thank you for asking. The shop opens at nine."))
 
-    assert explain_unseeable(asks, extract_claim(asks)) == why
+    assert explain_unjudgeable_claim(asks, extract_claim(asks)) == why
     assert decision.holds is None
     assert decision.reason == why
 
@@ -40,4 +40,4 @@ def test_an_abstention_has_its_reason(asks: str, why: str) -> None:
 )
 def test_what_is_in_the_words_may_be_tried(asks: str) -> None:
     """A word of quality alone, inside something that is to be said, is no reason to give up."""
-    assert explain_unseeable(asks, extract_claim(asks)) == ""
+    assert explain_unjudgeable_claim(asks, extract_claim(asks)) == ""

@@ -9,7 +9,7 @@ from evenhand.judging.embedded.words import (
     load_opposites,
     load_stop_stems,
     load_synonyms,
-    lower_letters,
+    lower_claim_letters,
     stem_word,
 )
 
@@ -79,7 +79,7 @@ def test_kin_and_opposites_go_both_ways_and_never_to_oneself() -> None:
 
 def test_letters_that_ignore_case_are_those_of_the_table() -> None:
     """A pattern that ignores case takes these four for i, k and s; a lookup must do the same."""
-    assert lower_letters("Mınute İn ſix \N{KELVIN SIGN}") == "minute in six k"
+    assert lower_claim_letters("Mınute İn ſix \N{KELVIN SIGN}") == "minute in six k"
 
 
 @given(st.text())

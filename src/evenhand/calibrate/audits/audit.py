@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_independent_samples
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_samples
 from evenhand.calibrate.audits.findings import (
     AUDIT_COLOURS,
     AUDIT_LEVEL,
@@ -19,14 +19,20 @@ from evenhand.calibrate.audits.findings import (
     AuditColour,
     AuditFinding,
     JudgesFit,
-    describe_estimate_bounds,
+    describe_audit_estimate_bounds,
     measured_finding,
     unknown_finding,
 )
 from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS, find_judge_agreements, measure_pairwise_correlation
 from evenhand.calibrate.audits.judge_bias import find_judge_biases
-from evenhand.calibrate.audits.scale_use import find_scale_use
-from evenhand.calibrate.jackknife import LOG_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
+from evenhand.calibrate.audits.scale_use import audit_scale_use
+from evenhand.calibrate.jackknife import (
+    LOG_TRANSFORM,
+    Floats,
+    IntervalEstimate,
+    jackknife_calibration_interval,
+    sum_calibration_clusters,
+)
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
@@ -64,7 +70,7 @@ def audit_judges(seen: AuditedRun) -> Audit:
         what = "no judge answered in this run: there is nothing to audit"
         raise InputError(Fault(what, "run an eval with a rubric and a judge"))
     found = [
-        *find_scale_use(seen),
+        *audit_scale_use(seen),
         *find_judge_agreements(seen),
         *find_judge_biases(seen),
         *find_council_metrics(seen),
@@ -86,7 +92,7 @@ def audit_judges(seen: AuditedRun) -> Audit:
     return Audit(
         run=seen.table.run,
         fit=fit,
-        headline=_write_audit_headline(fit, worst, seen.judges),
+        headline=_word_audit_headline(fit, worst, seen.judges),
         worst=worst,
         next_step=worst.advice if worst else "Nothing: let them decide.",
         judges=seen.judges,
@@ -105,7 +111,7 @@ def _decide_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, Aud
     return ("not known", known) if known.colour == "grey" else ("yes", None)
 
 
-def _write_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
+def _word_audit_headline(fit: JudgesFit, worst: AuditFinding | None, judges: Sequence[str]) -> str:
     if worst is None:
         return f"Fit to decide: yes. Nothing speaks against {'this judge' if len(judges) == 1 else 'these judges'}."
     if fit == "not known":
@@ -137,13 +143,13 @@ Json = dict[str, Any]
 MOST_FINDINGS_LISTED = 90  # Findings that are listed, worst first; the others are counted.
 
 
-def audit_json(audit: Audit) -> Json:
+def encode_judge_audit(audit: Audit) -> Json:
     """Plain data for files, programs and plots."""
     written: Json = AUDIT_JSON.to_json(audit)
     return written
 
 
-def _write_audit_findings(audit: Audit) -> Json:
+def _encode_audit_findings(audit: Audit) -> Json:
     colours = [one.colour for one in audit.findings]
     return {
         "colours": {colour: colours.count(colour) for colour in ("red", "amber", "green", "grey")},
@@ -155,7 +161,7 @@ def _write_audit_findings(audit: Audit) -> Json:
 AUDIT_JSON = Codec(
     scalars={float: written_as(round_for_json)},
     shapes={
-        Audit: JsonShape(fields={"findings": SplitField(("colours", "findings", "not_listed"), _write_audit_findings)})
+        Audit: JsonShape(fields={"findings": SplitField(("colours", "findings", "not_listed"), _encode_audit_findings)})
     },
 )
 
@@ -172,7 +178,7 @@ def find_council_metrics(seen: AuditedRun) -> Iterator[AuditFinding]:
     if len(seen.judges) > 1:
         yield _find_variance_against_holistic(seen)
     if len(seen.judges) > 1 and len(seen.table.variants) > 1:
-        yield _find_ranking_stability(seen)
+        yield _audit_ranking_stability(seen)
     if CONCISENESS_CRITERION in seen.table.criteria:
         yield _find_conciseness_length_bias(seen)
 
@@ -185,7 +191,7 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     for place, judge in enumerate(seen.judges):
         whole[place] = seen.holistic.get(judge, whole[place])
     worked_out = np.where(np.isnan(whole), scores, np.nan)
-    ours, theirs = _squares_around_judge_mean(worked_out), _squares_around_judge_mean(whole)
+    ours, theirs = _audited_squares_around_mean(worked_out), _audited_squares_around_mean(whole)
     if not ours[:, 1].sum():
         why = "not known: no output was scored by two judges."
         return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
@@ -195,8 +201,8 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     if not theirs[:, 1].sum():
         why = f"not known: {told}; no two reviewers gave a score for the whole."
         return unknown_finding(name, PANEL_SUBJECT, why, advice="Nothing to do where every rubric is read.")
-    parts = sum_by_cluster(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
-    found = jackknife_interval(
+    parts = sum_calibration_clusters(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
+    found = jackknife_calibration_interval(
         parts,
         lambda sums: (sums[..., 0] / sums[..., 1]) / (sums[..., 2] / sums[..., 3]),
         level=AUDIT_LEVEL,
@@ -207,13 +213,13 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
         return unknown_finding(name, PANEL_SUBJECT, f"not known: {told}; {found.why}.")
     high = found.value if found.high is None else found.high
     colour: AuditColour = "green" if high <= 1 else "amber" if found.value <= 1 else "red"
-    ratio = f"{format_number(found.value)} times {describe_estimate_bounds(found)}"
+    ratio = f"{format_number(found.value)} times {describe_audit_estimate_bounds(found)}"
     says = f"{told}: {ratio} the variance of scores for the whole."
     advice = "Sharpen the anchors: criteria should make reviewers differ less than a score for the whole does."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 
 
-def _squares_around_judge_mean(scores: Floats) -> Floats:
+def _audited_squares_around_mean(scores: Floats) -> Floats:
     """Per output: squares around the reviewers' mean, and what to divide them by."""
     given = ~np.isnan(scores)
     often = given.sum(axis=0)
@@ -223,7 +229,7 @@ def _squares_around_judge_mean(scores: Floats) -> Floats:
     return np.stack([squares, np.maximum(often - 1, 0)], axis=1)
 
 
-def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
+def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
     """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
     name = "ranking stability"
     scores = np.stack([seen.scores(judge) for judge in seen.judges])
@@ -247,7 +253,7 @@ def _find_ranking_stability(seen: AuditedRun) -> AuditFinding:
         f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
         f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
     )
-    samples = count_independent_samples(seen.table.cluster)
+    samples = count_audited_samples(seen.table.cluster)
     found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
     advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
@@ -291,7 +297,7 @@ def _find_conciseness_length_bias(seen: AuditedRun) -> AuditFinding:
     colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
     rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())
     says = (
-        f"conciseness and length correlate by {format_number(found.value)} {describe_estimate_bounds(found)} "
+        f"conciseness and length correlate by {format_number(found.value)} {describe_audit_estimate_bounds(found)} "
         f"over {format_plural(rows, 'output')}."
     )
     advice = "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."

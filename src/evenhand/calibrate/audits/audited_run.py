@@ -99,7 +99,7 @@ class AuditedRun:
         return self.table.sample * repeats + self.table.repeat
 
 
-def count_independent_samples(clusters: Integers) -> int:
+def count_audited_samples(clusters: Integers) -> int:
     """How many independent samples these are."""
     return len(np.unique(clusters))
 

@@ -101,7 +101,7 @@ def bonferroni_audit_level(tests: int) -> float:
     return 1 - (1 - AUDIT_LEVEL) / max(1, tests)
 
 
-def colour_audit_effect(low: float | None, high: float | None, value: float, matters: float) -> AuditColour:
+def grade_audit_effect(low: float | None, high: float | None, value: float, matters: float) -> AuditColour:
     """Of an effect that should be 0.
 
     Green: shown to be below half of what matters. Red: there, and as large as what matters. Amber: there, and smaller.
@@ -116,7 +116,7 @@ def colour_audit_effect(low: float | None, high: float | None, value: float, mat
     return "red" if abs(value) >= matters else "amber"
 
 
-def describe_estimate_bounds(found: IntervalEstimate, digits: int = 2) -> str:
+def describe_audit_estimate_bounds(found: IntervalEstimate, digits: int = 2) -> str:
     """The interval in square brackets, or that there is none."""
     if found.low is None or found.high is None:
         return f"(no interval from {format_plural(found.n, 'sample')})"

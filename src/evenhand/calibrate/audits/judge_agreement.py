@@ -16,11 +16,17 @@ from evenhand.calibrate.audits.findings import (
     AuditColour,
     AuditFinding,
     bonferroni_audit_level,
-    describe_estimate_bounds,
+    describe_audit_estimate_bounds,
     measured_finding,
     unknown_finding,
 )
-from evenhand.calibrate.jackknife import FISHER_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
+from evenhand.calibrate.jackknife import (
+    FISHER_TRANSFORM,
+    Floats,
+    IntervalEstimate,
+    jackknife_calibration_interval,
+    sum_calibration_clusters,
+)
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import AGREED, band
@@ -42,7 +48,7 @@ def find_judge_agreements(seen: AuditedRun) -> Iterator[AuditFinding]:
     each = _correlate_each_judge(scores, table.cluster, judges)
     # The badge of a run speaks of one variant: these figures do not.
     over = "over all variants" if len(table.variants) > 1 else "over all outputs"
-    least, apart = _least_agreeing_judge(each), _describe_least_agreeing_judge(each)
+    least, apart = _least_agreeing_judge(each), _describe_least_agreeing_audited_judge(each)
     yield _find_judge_alpha(scores, table.cluster, len(judges), over=over, apart=apart)
     yield _find_judge_correlation(scores, table.cluster, over=over, apart=apart)
     yield from (_find_judge_apart(judge, found, least or judge) for judge, found in each.items())
@@ -68,8 +74,10 @@ def measure_judge_alpha(raters: Floats, clusters: Integers) -> IntervalEstimate 
     values = np.where(given, raters - raters[given].mean(), 0.0)
     squares, sums = (values**2).sum(axis=0), values.sum(axis=0)
     within = (2 * often * squares - 2 * sums**2) / (often - 1)
-    parts = sum_by_cluster(np.stack([within, often, squares, sums], axis=1), clusters[used])
-    return jackknife_interval(parts, _judge_alpha_from_sums, level=AUDIT_LEVEL, method=method, bent=FISHER_TRANSFORM)
+    parts = sum_calibration_clusters(np.stack([within, often, squares, sums], axis=1), clusters[used])
+    return jackknife_calibration_interval(
+        parts, _judge_alpha_from_sums, level=AUDIT_LEVEL, method=method, bent=FISHER_TRANSFORM
+    )
 
 
 def measure_pairwise_correlation(raters: Floats, clusters: Integers) -> IntervalEstimate | Undefined:
@@ -98,8 +106,10 @@ def _measure_mean_correlation(
     if not columns:
         return Undefined(why="no two judges gave different answers to the same three outputs", method=method, n=0)
     used = np.any([pair[:, 0] > 0 for pair in columns], axis=0)
-    parts = sum_by_cluster(np.concatenate(columns, axis=1)[used], clusters[used])
-    return jackknife_interval(parts, _mean_pearson_from_sums, level=level, method=method, bent=FISHER_TRANSFORM)
+    parts = sum_calibration_clusters(np.concatenate(columns, axis=1)[used], clusters[used])
+    return jackknife_calibration_interval(
+        parts, _audited_mean_pearson, level=level, method=method, bent=FISHER_TRANSFORM
+    )
 
 
 def _judge_alpha_from_sums(parts: Floats) -> Floats:
@@ -109,7 +119,7 @@ def _judge_alpha_from_sums(parts: Floats) -> Floats:
     return found
 
 
-def _mean_pearson_from_sums(parts: Floats) -> Floats:
+def _audited_mean_pearson(parts: Floats) -> Floats:
     by_pair = parts.reshape(*parts.shape[:-1], -1, 6)
     n, x, y, xx, yy, xy = (by_pair[..., place] for place in range(6))
     spread = np.sqrt(np.maximum(xx - x * x / n, 0) * np.maximum(yy - y * y / n, 0))
@@ -135,7 +145,7 @@ def _least_agreeing_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> s
     return min(known, key=lambda judge: (known[judge], judge))
 
 
-def _describe_least_agreeing_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> str:
+def _describe_least_agreeing_audited_judge(each: Mapping[str, IntervalEstimate | Undefined]) -> str:
     """The same as the end of a sentence."""
     judge = _least_agreeing_judge(each)
     found = each.get(judge)
@@ -153,7 +163,7 @@ def _find_judge_alpha(
     colour: AuditColour = band(found.value)
     if judges == 2 and colour == "red":
         colour = "amber"  # Two judges decide by their correlation; α is a matter of three and more.
-    figure = f"{format_number(found.value)} {describe_estimate_bounds(found)}"
+    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
     says = f"Krippendorff's α of {format_plural(judges, 'judge')} {over} is {figure}{apart}."
     return _agreement_finding("agreement", found, criterion, colour, says, f"an α of {AGREED}")
 
@@ -165,7 +175,7 @@ def _find_judge_correlation(
     if isinstance(found, Undefined):
         return _unknown_agreement_finding("correlation", found, criterion)
     colour: AuditColour = "green" if found.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
-    figure = f"{format_number(found.value)} {describe_estimate_bounds(found)}"
+    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
     says = f"the mean correlation of two judges {over} is {figure}{apart}."
     wanted = f"a mean correlation of {LEAST_JUDGE_CORRELATION}"
     return _agreement_finding("correlation", found, criterion, colour, says, wanted)
@@ -176,7 +186,7 @@ def _find_judge_apart(judge: str, found: IntervalEstimate | Undefined, least: st
     if isinstance(found, Undefined):
         why = "it and another judge never gave different answers to the same three outputs"
         return unknown_finding(WITH_OTHERS, judge, f"not known: {why}.", advice="Ask about outputs that differ.")
-    figure = f"{format_number(found.value)} {describe_estimate_bounds(found)}"
+    figure = f"{format_number(found.value)} {describe_audit_estimate_bounds(found)}"
     says = f"its mean correlation with each other judge is {figure}."
     advice = "Read its answers where it stands apart: sharpen the anchors, or decide without this judge."
     if least != judge:
@@ -199,9 +209,9 @@ def _find_correlation_within_variants(seen: AuditedRun, scores: Floats) -> Audit
     variant, least = min(known.items(), key=lambda one: one[1].value)
     rows = seen.table.variant == seen.table.variants.index(variant)
     each = _correlate_each_judge(scores[:, rows], seen.table.cluster[rows], seen.judges)
-    apart = _describe_least_agreeing_judge(each)
+    apart = _describe_least_agreeing_audited_judge(each)
     colour: AuditColour = "green" if least.value + _BAND_TOLERANCE >= LEAST_JUDGE_CORRELATION else "red"
-    figure = f"{format_number(least.value)} {describe_estimate_bounds(least)}"
+    figure = f"{format_number(least.value)} {describe_audit_estimate_bounds(least)}"
     says = f"on outputs of {variant} alone the mean correlation of two judges is {figure}{apart}."
     return _agreement_finding(name, least, None, colour, says, f"a mean correlation of {LEAST_JUDGE_CORRELATION}")
 

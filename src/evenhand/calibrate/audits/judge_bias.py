@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_independent_samples
+from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_samples
 from evenhand.calibrate.audits.findings import (
     PANEL_SUBJECT,
     AuditColour,
     AuditFinding,
     bonferroni_audit_level,
-    colour_audit_effect,
-    describe_estimate_bounds,
+    describe_audit_estimate_bounds,
+    grade_audit_effect,
     measured_finding,
     unknown_finding,
 )
@@ -68,7 +68,10 @@ def _find_position_bias(seen: AuditedRun, judge: str, level: float) -> AuditFind
         there = [seat for seat in range(1, 6) if ((seats == seat) & ~np.isnan(scores)).any()]
         means = [f"{seat}: {format_number(float(np.nanmean(scores[seats == seat])))}" for seat in there]
         by_seat = f" Mean by seat: {', '.join(means)}."
-    says = f"an output shown first gets {format_signed(found.value)} points {describe_estimate_bounds(found)}.{by_seat}"
+    says = (
+        f"an output shown first gets {format_signed(found.value)} points "
+        f"{describe_audit_estimate_bounds(found)}.{by_seat}"
+    )
     advice = "Show each output alone (how: {each: true}), or ask more judges, each with an order of its own."
     return _bias_finding("position", judge, found, seen.smallest_effect, says, advice, unit="points of the first seat")
 
@@ -108,10 +111,10 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
             "length", judge, f"not known: {error}.", advice="Score more outputs, of different length."
         )
     found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
-    typical = 2 * spread_within_groups(lengths, group if within else None) / 100
+    typical = 2 * audited_score_spread(lengths, group if within else None) / 100
     says = (
         f"100 characters more are worth {format_signed(found.value, 3)} points "
-        f"{describe_estimate_bounds(found, 3)}; a typical difference of "
+        f"{describe_audit_estimate_bounds(found, 3)}; a typical difference of "
         f"{typical * 100:.0f} characters is worth {format_signed(found.value * typical)}."
     )
     if not within:
@@ -124,10 +127,12 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
 
 def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     """The judge's lead of its own kin over the others, beyond the lead that judges of another maker see."""
-    name, kin = "self-preference", identify_model_maker(judge)
-    own = [variant for variant, by in seen.makers.items() if kin is not None and identify_model_maker(by) == kin]
+    name, kin = "self-preference", identify_audited_judge_maker(judge)
+    own = [
+        variant for variant, by in seen.makers.items() if kin is not None and identify_audited_judge_maker(by) == kin
+    ]
     why = _explain_unknown_self_preference(seen, kin, own)
-    others = [one for one in seen.judges if one != judge and identify_model_maker(one) != kin]
+    others = [one for one in seen.judges if one != judge and identify_audited_judge_maker(one) != kin]
     if not why and not others:
         why = "no judge of another maker saw the same outputs"
     if why:
@@ -142,8 +147,8 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     clusters = np.arange(len(seen.table.samples))
     clusters[seen.table.sample] = seen.table.cluster
     level = bonferroni_audit_level(len(seen.judges))
-    found = _estimate_paired_difference(ours[both], theirs[both], clusters[both].tolist(), level)
-    points = f"{format_signed(found.value)} points {describe_estimate_bounds(found)}"
+    found = _estimate_audited_difference(ours[both], theirs[both], clusters[both].tolist(), level)
+    points = f"{format_signed(found.value)} points {describe_audit_estimate_bounds(found)}"
     says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
     return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
@@ -159,7 +164,7 @@ def _explain_unknown_self_preference(seen: AuditedRun, kin: str | None, own: Seq
     return "every variant is by the judge's own maker" if len(own) == len(seen.table.variants) else ""
 
 
-def identify_model_maker(name: str) -> str | None:
+def identify_audited_judge_maker(name: str) -> str | None:
     """Who made the model of this name: the family that its name begins with; None for what is no such model."""
     kind = name.partition(":")[0]
     if kind in ("python", "replay") or "/" not in name:
@@ -188,19 +193,19 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     ours, theirs = seen.scores(judge), _mean_judge_scores(seen, [one for one in seen.judges if one != judge])
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     clusters = seen.table.cluster[both]
-    if count_independent_samples(clusters) < 2:
+    if count_audited_samples(clusters) < 2:
         return unknown_finding(
             "harshness", judge, "not known: no two samples were judged by others too.", advice=f"{MORE_SAMPLES_ADVICE}."
         )
-    found = _estimate_paired_difference(
+    found = _estimate_audited_difference(
         ours[both], theirs[both], clusters.tolist(), bonferroni_audit_level(len(seen.judges))
     )
     word = "harsher" if found.value < 0 else "more generous"
     says = (
         f"{word} than the other judges by {format_number(abs(found.value))} points "
-        f"{describe_estimate_bounds(found)} on the same outputs."
+        f"{describe_audit_estimate_bounds(found)} on the same outputs."
     )
-    colour = colour_audit_effect(found.low, found.high, found.value, seen.smallest_effect)
+    colour = grade_audit_effect(found.low, found.high, found.value, seen.smallest_effect)
     gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
     if colour == "red" and gaps <= 0.05:
         colour = "amber"  # An offset that every output bears alike moves no comparison.
@@ -220,7 +225,7 @@ def _judge_or_panel_scores(seen: AuditedRun, judge: str) -> Floats:
     return seen.table.score if judge == PANEL_SUBJECT else seen.scores(judge)
 
 
-def _estimate_paired_difference(ours: Floats, theirs: Floats, clusters: list[int], level: float) -> IntervalEstimate:
+def _estimate_audited_difference(ours: Floats, theirs: Floats, clusters: list[int], level: float) -> IntervalEstimate:
     if len(set(clusters)) < 2:
         return IntervalEstimate(
             value=float(np.mean(ours - theirs)), low=None, high=None, level=level, method="mean", n=1
@@ -243,7 +248,7 @@ def _bias_finding(  # noqa: PLR0913 - a finding is made here for all of them.
     unit: str,
     colour: AuditColour | None = None,
 ) -> AuditFinding:
-    colour = colour or colour_audit_effect(found.low, found.high, found.value, matters)
+    colour = colour or grade_audit_effect(found.low, found.high, found.value, matters)
     if colour == "grey":
         says = f"not seen, and not ruled out: {says}" if found.low is not None else f"not known: {says}"
         advice = f"{MORE_SAMPLES_ADVICE}: {format_plural(found.n, 'sample')} cannot rule out what would matter."
@@ -261,8 +266,8 @@ def measure_score_slope(
     Without groups hard samples would pose as an effect, without variants a better one would.
     """
     _, *others = np.unique(variants)
-    dummies = [_center_within_groups((variants == one).astype(np.float64), groups) for one in others]
-    x, y = _center_within_groups(of, groups), _center_within_groups(scores, groups)
+    dummies = [_center_audited_scores((variants == one).astype(np.float64), groups) for one in others]
+    x, y = _center_audited_scores(of, groups), _center_audited_scores(scores, groups)
     method, (names, units) = "regression within samples and variants", np.unique(clusters, return_inverse=True)
     columns = [*(one for one in dummies if one.any()), x]
     absorbed = len(np.unique(groups))
@@ -285,23 +290,23 @@ def remove_variant_means(column: Floats, variants: Integers) -> Floats:
     """The column as if every variant had the mean of the highest one: a better variant is no effect of anything."""
     if not len(column):
         return column
-    means = _group_means(column, variants)
+    means = _audited_group_means(column, variants)
     apart: Floats = column - means + means.max()
     return apart
 
 
-def spread_within_groups(column: Floats, groups: Integers | None) -> float:
+def audited_score_spread(column: Floats, groups: Integers | None) -> float:
     """The standard deviation around the mean of each group, or of all: how far outputs of one sample lie apart."""
-    left = column - (_group_means(column, groups) if groups is not None else column.mean())
+    left = column - (_audited_group_means(column, groups) if groups is not None else column.mean())
     return float(np.sqrt(np.mean(left**2)))
 
 
-def _center_within_groups(column: Floats, groups: Integers) -> Floats:
-    left = column - _group_means(column, groups)
+def _center_audited_scores(column: Floats, groups: Integers) -> Floats:
+    left = column - _audited_group_means(column, groups)
     return np.where(np.abs(left) <= _ROUNDING_TOLERANCE * max(1.0, float(np.abs(column).max(initial=0.0))), 0.0, left)
 
 
-def _group_means(column: Floats, places: Integers) -> Floats:
+def _audited_group_means(column: Floats, places: Integers) -> Floats:
     _, unit, count = np.unique(places, return_inverse=True, return_counts=True)
     means: Floats = (np.bincount(unit, weights=column) / count)[unit]
     return means

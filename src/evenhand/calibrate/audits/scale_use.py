@@ -13,11 +13,17 @@ from evenhand.calibrate.audits.findings import (
     PANEL_SUBJECT,
     AuditColour,
     AuditFinding,
-    describe_estimate_bounds,
+    describe_audit_estimate_bounds,
     measured_finding,
     unknown_finding,
 )
-from evenhand.calibrate.jackknife import LOG_TRANSFORM, Floats, IntervalEstimate, jackknife_interval, sum_by_cluster
+from evenhand.calibrate.jackknife import (
+    LOG_TRANSFORM,
+    Floats,
+    IntervalEstimate,
+    jackknife_calibration_interval,
+    sum_calibration_clusters,
+)
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.rates import wilson
@@ -29,32 +35,34 @@ LEAST_ANSWER_SPREAD = 0.05  # Of the scale: a standard deviation below it tells 
 AMBER_UNANSWERED, RED_UNANSWERED = 0.01, 0.05
 
 
-def find_scale_use(seen: AuditedRun) -> Iterator[AuditFinding]:
+def audit_scale_use(seen: AuditedRun) -> Iterator[AuditFinding]:
     """Ceiling, floor, spread and repeat noise of every judge and the panel; silence of every judge."""
     several = len(seen.judges) > 1
     for judge in seen.judges:
         answers = {id: seen.table.judgments[judge, id] for id in seen.criteria if (judge, id) in seen.table.judgments}
-        yield from _find_scale_ends(seen, judge, answers)
+        yield from _audit_scale_ends(seen, judge, answers)
     if several:
         counted = {id: seen.table.criteria[id] for id in seen.criteria if id in seen.table.criteria}
-        yield from _find_scale_ends(seen, PANEL_SUBJECT, counted)
+        yield from _audit_scale_ends(seen, PANEL_SUBJECT, counted)
     for judge in [*seen.judges, *([PANEL_SUBJECT] if several else [])]:
         yield _find_repeat_noise(seen, judge)
     for judge, heard in seen.answer_counts.items():
         yield _find_unanswered_share(judge, heard)
 
 
-def _find_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> Iterator[AuditFinding]:
+def _audit_scale_ends(seen: AuditedRun, judge: str, answers: Mapping[str, Floats]) -> Iterator[AuditFinding]:
     """Over all criteria together, the one that stands out named."""
     if not answers or all(np.isnan(column).all() for column in answers.values()):
         yield unknown_finding("ceiling", judge, "not known: it gave no answer.", advice="See its failures.")
         return
-    yield _find_scale_end(seen, judge, answers, "ceiling", 1)
-    yield _find_scale_end(seen, judge, answers, "floor", 0)
+    yield _audit_scale_end(seen, judge, answers, "ceiling", 1)
+    yield _audit_scale_end(seen, judge, answers, "floor", 0)
     yield _find_answer_spread(seen, judge, answers)
 
 
-def _find_scale_end(seen: AuditedRun, judge: str, answers: Mapping[str, Floats], name: str, which: int) -> AuditFinding:
+def _audit_scale_end(
+    seen: AuditedRun, judge: str, answers: Mapping[str, Floats], name: str, which: int
+) -> AuditFinding:
     held = {
         id: np.where(np.isnan(column), np.nan, np.abs(column - seen.criteria[id]["ends"][which]) < 1e-9)
         for id, column in answers.items()
@@ -84,8 +92,10 @@ def _mean_known_answer(column: Floats) -> float:
 
 def _estimate_answer_share(held: Floats, clusters: Integers) -> IntervalEstimate:
     """A share with an interval over samples; where all samples say the same, Wilson's over their number."""
-    parts = sum_by_cluster(np.stack([held, np.ones(len(held))], axis=1), clusters)
-    found = jackknife_interval(parts, lambda sums: sums[..., 0] / sums[..., 1], level=AUDIT_LEVEL, method="share")
+    parts = sum_calibration_clusters(np.stack([held, np.ones(len(held))], axis=1), clusters)
+    found = jackknife_calibration_interval(
+        parts, lambda sums: sums[..., 0] / sums[..., 1], level=AUDIT_LEVEL, method="share"
+    )
     assert isinstance(found, IntervalEstimate)  # There is at least one answer.
     if found.low is not None and found.high is not None:
         return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
@@ -103,10 +113,10 @@ def _find_answer_spread(seen: AuditedRun, judge: str, answers: Mapping[str, Floa
         shares.append((column - _mean_known_answer(column)) / (high - low))
     rows = np.concatenate(shares)
     given = ~np.isnan(rows)
-    parts = sum_by_cluster(
+    parts = sum_calibration_clusters(
         np.stack([rows[given] ** 2, np.ones(int(given.sum()))], axis=1), np.tile(seen.table.cluster, len(shares))[given]
     )
-    found = jackknife_interval(
+    found = jackknife_calibration_interval(
         parts,
         lambda sums: np.sqrt(sums[..., 0] / sums[..., 1]),
         level=AUDIT_LEVEL,
@@ -135,8 +145,8 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
     means = (np.bincount(unit, weights=scores[rows]) / times)[unit]
     # A sample that was scored once has no spread, and takes no part in the divisor.
     freedom = 1 - 1 / times[unit]
-    parts = sum_by_cluster(np.stack([(scores[rows] - means) ** 2, freedom], axis=1), table.cluster[rows])
-    found = jackknife_interval(
+    parts = sum_calibration_clusters(np.stack([(scores[rows] - means) ** 2, freedom], axis=1), table.cluster[rows])
+    found = jackknife_calibration_interval(
         parts[parts[:, 1] > 0],
         lambda sums: np.sqrt(sums[..., 0] / sums[..., 1]),
         level=AUDIT_LEVEL,
@@ -152,7 +162,7 @@ def _find_repeat_noise(seen: AuditedRun, judge: str) -> AuditFinding:
         if found.value <= 2 * seen.smallest_effect
         else "red"
     )
-    points = f"{format_number(found.value)} points {describe_estimate_bounds(found)}"
+    points = f"{format_number(found.value)} points {describe_audit_estimate_bounds(found)}"
     says = f"scores of one sample differ by {points} from repeat to repeat."
     advice = "Ask more often (how: {samples: 5}), at temperature 0, or ask more judges."
     return measured_finding("repeat noise", judge, found, colour, says, advice, unit="points")

@@ -98,7 +98,9 @@ class EndpointOutputs:
             raise OutputError("the answer is not UTF-8 text") from None
         if not self._variant.field:
             return read_variant_text(text, took)
-        return VariantOutput(text=clean_variant_text(_extract_answer_field(self._variant.field, text)), latency_ms=took)
+        return VariantOutput(
+            text=clean_variant_text(_extract_variant_answer_field(self._variant.field, text)), latency_ms=took
+        )
 
 
 def fill_request_body(body: object, sample: EvalSample) -> object:
@@ -121,7 +123,7 @@ def _fill_environment_variables(text: str, environ: Mapping[str, str], faults: l
     return _ENVIRONMENT_VARIABLE.sub(lambda found: environ.get(found[1], "").strip(), text)
 
 
-def _extract_answer_field(field: str, text: str) -> str:
+def _extract_variant_answer_field(field: str, text: str) -> str:
     """The text at a place of a JSON answer."""
     value = parse_sample_json(text)
     if isinstance(value, Fault):

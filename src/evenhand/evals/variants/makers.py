@@ -31,7 +31,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.limits import Clock
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Request
-from evenhand.wording import describe_json_type
+from evenhand.wording import word_json_type
 
 
 @asynccontextmanager
@@ -192,7 +192,7 @@ def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, Var
         faults.append(value)
         return None, None
     if not isinstance(value, dict):
-        faults.append(Fault(f"expected an object with id and text, got {describe_json_type(value)}"))
+        faults.append(Fault(f"expected an object with id and text, got {word_json_type(value)}"))
         return None, None
     id = value.pop("id", None)
     if isinstance(id, int) and not isinstance(id, bool):

@@ -19,7 +19,7 @@ from typing import cast
 
 from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
-from evenhand.evals.sample import EvalSample, output_file_json
+from evenhand.evals.sample import EvalSample, sample_file_output_json
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots
 from evenhand.files.python_functions import import_by_name
 from evenhand.model.sample import VariantOutput
@@ -204,7 +204,7 @@ def _read_function_output(value: object, took: float) -> VariantOutput:
         return VariantOutput(text=clean_variant_text(value), latency_ms=took)
     if isinstance(value, VariantOutput):
         try:
-            value = output_file_json(value)
+            value = sample_file_output_json(value)
         except (AttributeError, TypeError):
             raise OutputError("the function returned a VariantOutput whose trace is not made of ToolCall") from None
     if isinstance(value, dict):

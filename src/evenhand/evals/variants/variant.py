@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word
+from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_fault
 from evenhand.evals.json_lines import open_sample_file
 from evenhand.evals.sample import EvalSample
 from evenhand.model.sample import VariantOutput
@@ -185,7 +185,7 @@ def _check_template_field(token: str, name: str | None) -> str:
     if name is None:
         raise EvalError(Fault(f"a single {token!r}", f"write {token * 2} for a brace that is none of ours"))
     if name not in TEMPLATE_FIELDS and not (name.startswith("metadata.") and len(name) > len("metadata.")):
-        hint = suggest_known_word(name[:40], [*TEMPLATE_FIELDS, "metadata.NAME"])
+        hint = suggest_known_word_in_fault(name[:40], [*TEMPLATE_FIELDS, "metadata.NAME"])
         raise EvalError(Fault(f"unknown place {token[:60]}", f"{hint}; {{{{ and }}}} stand for braces"))
     return name
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from evenhand.errors import EvalError, Fault, FaultPath, InputError
 from evenhand.evals.json_lines import explain_unreadable_file
 from evenhand.evals.sample import MESSAGE_ROLES
-from evenhand.evals.sample_entry import yaml_node_data
+from evenhand.evals.sample_entry import sample_node_data
 from evenhand.evals.variants.variant import (
     DEFAULT_VARIANT_SECONDS,
     CommandVariant,
@@ -136,14 +136,14 @@ class _VariantReader:
         known = ("url", "headers", "method", "body", "field")
         fields = FieldReader(node, known, self.faults, (*self.path, "http"))
         url = fields.text("url") or ""
-        if why := _explain_unusable_url(url):
+        if why := _explain_unusable_variant_url(url):
             fields.fault(why, "as in url: https://example.org/answer", "url")
         elif "@" in urlsplit(url).netloc:
             fields.fault("a url must not hold a password", "send it as headers: {Authorization: '${NAME}'}", "url")
         body = fields.node("body")
         about = self.fields.text("about") or f"http {url}"
         seconds = self._read_seconds()
-        data = None if body is None else yaml_node_data(body)
+        data = None if body is None else sample_node_data(body)
         _check_body_templates(data, fields)
         return self._build_or_note_fault(
             lambda: EndpointVariant(
@@ -248,7 +248,7 @@ def _split_command(text: str) -> tuple[list[str], str]:
         return [], f"the command cannot be split into words: {str(problem).lower()}"
 
 
-def _explain_unusable_url(url: str) -> str:
+def _explain_unusable_variant_url(url: str) -> str:
     try:
         parts = urlsplit(re.sub(r"\$\{\w+\}", "0", url))
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -15,10 +15,10 @@ from evenhand.judging.answer_form import (
     AnswerSchema,
     build_answer_schema,
     build_form_schema,
-    build_object_schema,
+    build_reply_schema,
     format_answer_form,
     format_bands_prompt,
-    format_blank_answers,
+    format_blank_reply_answers,
     format_criteria_prompt,
     list_judged_criteria,
 )
@@ -62,13 +62,13 @@ DIMENSIONS_FORM = (
     + "".join(f'    {{"id": "{id}", "asks": "…", "weight": <above 0>}},\n' for id in FIXED_DIMENSIONS)
     + '    {"id": "…", "asks": "…", "weight": <above 0>}\n  ]\n}'
 )
-DIMENSIONS_SCHEMA: AnswerSchema = build_object_schema(
+DIMENSIONS_SCHEMA: AnswerSchema = build_reply_schema(
     {
         DIMENSIONS_KEY: {
             "type": "array",
             "minItems": len(FIXED_DIMENSIONS) + LEAST_CHOSEN_DIMENSIONS,
             "maxItems": len(FIXED_DIMENSIONS) + MOST_CHOSEN_DIMENSIONS,
-            "items": build_object_schema(
+            "items": build_reply_schema(
                 {"id": TEXT_SCHEMA, "asks": TEXT_SCHEMA, "weight": {"type": "number", "minimum": 0, "maximum": 1}}
             ),
         }
@@ -77,7 +77,7 @@ DIMENSIONS_SCHEMA: AnswerSchema = build_object_schema(
 _DIMENSION_ID = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
-def ask_task_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialogue[TaskDimensions]:
+def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialogue[TaskDimensions]:
     """Choose the dimensions of a task: a rubric under a method of bands, the fixed ones marked as such."""
     prompts = manner.prompts
     fixed = "\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS)
@@ -92,23 +92,25 @@ def ask_task_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialog
     )
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
     request = compose_judge_request("dimensions", outline, label_material_pieces(prompts, task), manner)
-    (reading,) = yield from ask_questions([JudgeQuestion(request, _make_dimensions_reader(method, prompts))], prompts)
+    (reading,) = yield from ask_questions(
+        [JudgeQuestion(request, _make_dimensions_reply_reader(method, prompts))], prompts
+    )
     return TaskDimensions(
         rubric=reading.items.get(DIMENSIONS_KEY),
         why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
     )
 
 
-def _make_dimensions_reader(method: Method, prompts: Prompts) -> Callable[[str], ReplyReading[Rubric]]:
+def _make_dimensions_reply_reader(method: Method, prompts: Prompts) -> Callable[[str], ReplyReading[Rubric]]:
     def read(text: str) -> ReplyReading[Rubric]:
-        entries = _find_dimension_entries(text)
+        entries = _find_dimensions_in_reply(text)
         if entries is None:
             return ReplyReading(faults={DIMENSIONS_KEY: prompts.say("missing")})
-        fault = _find_dimensions_fault(entries)
+        fault = _find_dimensions_reply_fault(entries)
         if fault is None:
             try:
                 return ReplyReading(
-                    items={DIMENSIONS_KEY: _build_dimensions_rubric(entries, method, prompts)}, data=entries
+                    items={DIMENSIONS_KEY: _build_rubric_from_reply(entries, method, prompts)}, data=entries
                 )
             except RubricError as error:
                 fault = str(error)
@@ -117,7 +119,7 @@ def _make_dimensions_reader(method: Method, prompts: Prompts) -> Callable[[str],
     return read
 
 
-def _find_dimension_entries(text: str) -> list[Mapping[str, object]] | None:
+def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
     """The last complete list of dimensions in a reply."""
     for value in reversed(find_json_values(text)):
         data = value.data.get(DIMENSIONS_KEY) if isinstance(value.data, dict) else value.data
@@ -126,7 +128,7 @@ def _find_dimension_entries(text: str) -> list[Mapping[str, object]] | None:
     return None
 
 
-def _find_dimensions_fault(entries: list[Mapping[str, object]]) -> str | None:
+def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> str | None:
     """What is wrong with the list, before it becomes a rubric that checks its own weights."""
     ids = [entry.get("id") for entry in entries]
     texts = [id for id in ids if isinstance(id, str)]
@@ -149,7 +151,7 @@ def _find_dimensions_fault(entries: list[Mapping[str, object]]) -> str | None:
     return None
 
 
-def _build_dimensions_rubric(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
+def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
     criteria = []
     for entry in entries:
         id = str(entry["id"])
@@ -160,12 +162,12 @@ def _build_dimensions_rubric(entries: list[Mapping[str, object]], method: Method
             if fixed
             else neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
         )
-        weight = _parse_dimension_weight(entry["weight"])
+        weight = _parse_replied_weight(entry["weight"])
         criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
     return Rubric(name="task", method=method, criteria=tuple(criteria))
 
 
-def _parse_dimension_weight(given: object) -> Fraction:
+def _parse_replied_weight(given: object) -> Fraction:
     try:
         return to_exact_fraction(given)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
@@ -175,7 +177,7 @@ def _parse_dimension_weight(given: object) -> Fraction:
 HINT_KEY = "revision_hint"
 
 
-def ask_gate_check(
+def ask_judge_gate_check(
     task: str, acceptance: Sequence[str], submission: tuple[str, str], manner: JudgeSetup
 ) -> Dialogue[GateCheck]:
     """Check one submission, given as its id and its text, against the acceptance criteria of a task."""
@@ -190,7 +192,7 @@ def ask_gate_check(
         checks.append(
             AcceptanceCheck(judgment=item.judgment(manner.judge, id, criterion.id), revision_hint=item.text(HINT_KEY))
         )
-    return GateCheck(checks=tuple(checks), passed=_decide_gate_check(checks))
+    return GateCheck(checks=tuple(checks), passed=_decide_judged_gate(checks))
 
 
 def _build_gate_question(
@@ -221,7 +223,9 @@ def _make_gate_reader(
     def read(reply: str) -> ReplyReading[EvidencedAnswer]:
         answers, data = read_form_reply(reply, groups)
         reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
-        silent = [id for id, item in reading.items.items() if _is_unmet_criterion(item) and not item.text(HINT_KEY)]
+        silent = [
+            id for id, item in reading.items.items() if _is_criterion_judged_unmet(item) and not item.text(HINT_KEY)
+        ]
         faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
         items = {id: item for id, item in reading.items.items() if id not in silent}
         return replace(reading, items=items, faults=faults, data=data)
@@ -229,11 +233,11 @@ def _make_gate_reader(
     return read
 
 
-def _is_unmet_criterion(item: EvidencedAnswer) -> bool:
+def _is_criterion_judged_unmet(item: EvidencedAnswer) -> bool:
     return isinstance(item.score, Scored) and item.score.value == 0
 
 
-def _decide_gate_check(checks: Sequence[AcceptanceCheck]) -> bool | None:
+def _decide_judged_gate(checks: Sequence[AcceptanceCheck]) -> bool | None:
     """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
     scores = [check.judgment.score for check in checks]
     if any(isinstance(score, Scored) and score.value == 0 for score in scores):
@@ -260,16 +264,18 @@ def ask_horizontal_scores(
     if len(submissions) > MOST_SIDE_BY_SIDE:
         raise InputError(f"at most {MOST_SIDE_BY_SIDE} submissions are compared side by side, got {len(submissions)}")
     texts = {one.id: one for one in submissions}
-    order = shuffle_submissions(list(texts), manner)
+    order = shuffle_labels_for_judge(list(texts), manner)
     shown = {label: texts[id] for label, id in zip(make_output_letters(len(order)), order, strict=True)}
     dimensions = list_judged_criteria(rubric)
     questions = [_build_horizontal_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
     readings = yield from ask_questions(questions, manner.prompts)
     labels = {one.id: label for label, one in shown.items()}
-    return tuple(_review_one_submission(one.id, labels[one.id], dimensions, readings, manner) for one in submissions)
+    return tuple(
+        _collect_submission_replies(one.id, labels[one.id], dimensions, readings, manner) for one in submissions
+    )
 
 
-def shuffle_submissions(ids: Sequence[str], manner: JudgeSetup) -> list[str]:
+def shuffle_labels_for_judge(ids: Sequence[str], manner: JudgeSetup) -> list[str]:
     """Who is A, B and C to a judge: the seed and the judge decide, the same for every dimension."""
     return shuffle_output_order(ids, manner.seed, manner.judge, "horizontal")
 
@@ -283,16 +289,16 @@ def _build_horizontal_question(
         "horizontal",
         criteria=format_criteria_prompt([criterion], prompts),
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
-        form='{\n  "submissions": {\n' + format_blank_answers(group, prompts, "    ") + "\n  }\n}",
+        form='{\n  "submissions": {\n' + format_blank_reply_answers(group, prompts, "    ") + "\n  }\n}",
         marker=MARKER,
         material=MATERIAL,
     )
-    schema = build_object_schema(
-        {"submissions": build_object_schema(dict.fromkeys(labels, build_answer_schema(criterion.scale)))}
+    schema = build_reply_schema(
+        {"submissions": build_reply_schema(dict.fromkeys(labels, build_answer_schema(criterion.scale)))}
     )
     pieces = label_material_pieces(prompts, task)
     for label, one in shown.items():
-        pieces += _label_submission_pieces(label, one, criterion.id, prompts)
+        pieces += _list_prompt_pieces_for_submission(label, one, criterion.id, prompts)
     outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
     texts = {label: QuotedText(one.text) for label, one in shown.items()}
     return JudgeQuestion(
@@ -302,7 +308,7 @@ def _build_horizontal_question(
     )
 
 
-def _label_submission_pieces(
+def _list_prompt_pieces_for_submission(
     label: str, one: AnchoredSubmission, dimension: str, prompts: Prompts
 ) -> list[MaterialPiece]:
     """The submission, and where it stood alone: the passage is the author's text, so it goes inside the fence too."""
@@ -336,7 +342,7 @@ def _make_horizontal_reader(
     return read
 
 
-def _review_one_submission(
+def _collect_submission_replies(
     id: str,
     label: str,
     dimensions: Sequence[Criterion],

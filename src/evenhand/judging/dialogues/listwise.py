@@ -107,7 +107,7 @@ def _review_listed_output(
         items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
         faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
         unread=reading.unread,
-        data=_find_label_entry(reading.data, label),
+        data=_find_reply_entry(reading.data, label),
     )
     result = build_output_review(rubric, sample, output, manner, [own])
     whole = own.items.get(HOLISTIC)
@@ -118,7 +118,7 @@ def _review_listed_output(
     return result
 
 
-def _find_label_entry(data: object, label: str) -> object:
+def _find_reply_entry(data: object, label: str) -> object:
     return find_under_labels(data, [label]).get(label)
 
 
@@ -194,7 +194,7 @@ def _find_labelled_entries(data: object, labels: Sequence[str]) -> dict[str, obj
     elif isinstance(data, list):
         for entry in data:
             if isinstance(entry, dict):
-                named.setdefault(parse_output_label(_read_entry_label(entry)), []).append(entry)
+                named.setdefault(parse_output_label(_read_reply_label(entry)), []).append(entry)
     known = {label: named[label] for label in labels if label in named}
     return {label: given[0] for label, given in known.items() if all(one == given[0] for one in given)}
 
@@ -205,6 +205,6 @@ def parse_output_label(text: str) -> str:
     return found["letters"].upper() if found else ""
 
 
-def _read_entry_label(entry: Mapping[str, object]) -> str:
+def _read_reply_label(entry: Mapping[str, object]) -> str:
     given = (entry.get(key) for key in ("label", "response", "submission", "id", "name"))
     return next((name for name in given if isinstance(name, str)), "")

@@ -9,10 +9,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.judging.answer_form import (
-    convert_statement_to_criterion,
     format_criteria_prompt,
     format_scale_prompt,
     list_judged_criteria,
+    phrase_statement_for_judge,
 )
 from evenhand.judging.dialogues.pointwise import average_judgments, build_review_from_judgments, vary_repeat_settings
 from evenhand.judging.prompts import (
@@ -23,7 +23,7 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     label_material_pieces,
 )
-from evenhand.judging.questions import Dialogue, explain_no_reply
+from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
@@ -48,7 +48,7 @@ def ask_by_logprobs(
     """
     criteria = [
         *list_judged_criteria(rubric),
-        *map(convert_statement_to_criterion, (*rubric.red_flags, *rubric.bonuses)),
+        *map(phrase_statement_for_judge, (*rubric.red_flags, *rubric.bonuses)),
     ]
     answers = yield tuple(_build_logprobs_request(one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
@@ -57,7 +57,7 @@ def ask_by_logprobs(
         if found is not None:
             judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
         elif isinstance(reply, NoReply):
-            judgments[place] = _build_logprobs_judgment(manner, output, criterion, explain_no_reply(reply), reply)
+            judgments[place] = _build_logprobs_judgment(manner, output, criterion, explain_silent_judge(reply), reply)
     rest = [place for place in range(len(criteria)) if place not in judgments]
     if rest:
         again = yield tuple(
@@ -164,7 +164,7 @@ def _average_sampled_replies(
 
 def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply) -> Scored | Missing:
     if isinstance(reply, NoReply):
-        return explain_no_reply(reply)
+        return explain_silent_judge(reply)
     score = read_reply_score(reply.text, criterion.scale, criterion.id)
     if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
         return Missing("abstained", refused)

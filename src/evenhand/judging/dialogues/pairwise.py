@@ -9,7 +9,7 @@ from evenhand.judging.answer_form import (
     CANNOT_ASSESS,
     TEXT_SCHEMA,
     AnswerSchema,
-    build_object_schema,
+    build_reply_schema,
     format_criteria_prompt,
     list_judged_criteria,
 )
@@ -32,7 +32,7 @@ from evenhand.model.scale import Missing
 WINNER = "winner"
 TIE = "tie"
 LABELS = ("A", "B")
-SCHEMA: AnswerSchema = build_object_schema(
+SCHEMA: AnswerSchema = build_reply_schema(
     {"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": [*LABELS, TIE, CANNOT_ASSESS]}}
 )
 FORM = f'{{"reason": "…", "{WINNER}": <"A" | "B" | "{TIE}" | "{CANNOT_ASSESS}">}}'

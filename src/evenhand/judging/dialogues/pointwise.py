@@ -23,7 +23,7 @@ from evenhand.judging.evidence import (
     QuotedText,
     RevisionAdvice,
     read_form_reply,
-    read_revision_advice,
+    read_judge_suggestions,
     verify_form_evidence,
 )
 from evenhand.judging.prompts import (
@@ -137,7 +137,7 @@ def _read_pointwise_reply(
     reading: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
         items=dict(held.items), faults=held.faults, data=data
     )
-    return read_revision_advice(reading, prompts) if advises else reading
+    return read_judge_suggestions(reading, prompts) if advises else reading
 
 
 def _list_true_statements(items: Mapping[str, EvidencedAnswer]) -> dict[str, str]:
@@ -168,7 +168,7 @@ def ask_sampled(
         )
     ]
     readings = yield from ask_questions(questions, manner.prompts)
-    return _average_output_reviews(
+    return _average_judge_replies(
         rubric, [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
     )
 
@@ -186,7 +186,7 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
         return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=())
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
-    nearest = min((one for one, _ in scored), key=lambda one: abs(_get_judgment_value(one) - mean))
+    nearest = min((one for one, _ in scored), key=lambda one: abs(_get_judge_answer_value(one) - mean))
     sd = stdev(map(float, values)) if len(values) > 1 else 0.0
     # A mean of bands is a number; it has the band of its replies only where they agree.
     bands = {score.band for _, score in scored}
@@ -204,12 +204,12 @@ def _explain_unread_replies(judgments: Sequence[Judgment]) -> Missing:
     return Missing("failed", f"{len(judgments) - len(missing)} of {len(judgments)} replies could be read: {told}")
 
 
-def _get_judgment_value(judgment: Judgment) -> Fraction:
+def _get_judge_answer_value(judgment: Judgment) -> Fraction:
     assert isinstance(judgment.score, Scored)
     return judgment.score.value
 
 
-def _average_output_reviews(rubric: Rubric, several: Sequence[OutputReview]) -> OutputReview:
+def _average_judge_replies(rubric: Rubric, several: Sequence[OutputReview]) -> OutputReview:
     first = several[0]
     judgments = [average_judgments([one.judgments[place] for one in several]) for place in range(len(first.judgments))]
     return build_review_from_judgments(rubric, first, judgments)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from statistics import fmean
 
-from evenhand.judging.answer_form import CANNOT_ASSESS, convert_statement_to_criterion, list_judged_criteria
+from evenhand.judging.answer_form import CANNOT_ASSESS, list_judged_criteria, phrase_statement_for_judge
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.prompts import (
@@ -23,7 +23,7 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     label_material_pieces,
 )
-from evenhand.judging.questions import Dialogue, explain_no_reply
+from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.results import OutputReview
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.rubric import Rubric
@@ -50,10 +50,10 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     """
     criteria = [
         *list_judged_criteria(rubric),
-        *map(convert_statement_to_criterion, (*rubric.red_flags, *rubric.bonuses)),
+        *map(phrase_statement_for_judge, (*rubric.red_flags, *rubric.bonuses)),
     ]
     asked = [list(_list_yes_no_questions(criterion, manner)) for criterion in criteria]
-    known = load_known_questions(manner.prompts) if any(asked) else ()
+    known = load_judge_test_questions(manner.prompts) if any(asked) else ()
     pieces = label_material_pieces(manner.prompts, sample.input, sample.context, sample.reference)
     pieces.append((manner.prompts.say("output"), "output", sample.outputs[output]))
     requests = [
@@ -66,7 +66,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
         for question in questions
     ]
     leanings = list(map(read_yes_leaning, (yield tuple(requests))))
-    rule = calibrate_yes_no([one.answer for one in known], leanings[: len(known)])
+    rule = find_judge_yes_threshold([one.answer for one in known], leanings[: len(known)])
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
         answered = _score_criterion_odds(criterion, [next(rest) for _ in questions], rule)
@@ -81,11 +81,11 @@ def _list_yes_no_questions(criterion: Criterion, manner: JudgeSetup) -> Iterator
     if criterion.scale.yes_no:
         yield _fill_met_question(criterion.asks, manner)
         return
-    for anchor in _sort_anchor_levels(criterion)[1:]:
+    for anchor in _list_anchors_to_ask(criterion)[1:]:
         yield manner.prompts.fill("odds-level", asks=criterion.asks, level=anchor.text)[0]
 
 
-def _sort_anchor_levels(criterion: Criterion) -> list[Anchor]:
+def _list_anchors_to_ask(criterion: Criterion) -> list[Anchor]:
     return sorted(criterion.anchors, key=lambda anchor: (anchor.min, anchor.max))
 
 
@@ -108,7 +108,7 @@ def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: 
 
 
 def _score_criterion_odds(
-    criterion: Criterion, leanings: Sequence[float | Missing], rule: YesNoCalibration | str
+    criterion: Criterion, leanings: Sequence[float | Missing], rule: JudgeYesThreshold | str
 ) -> _OddsAnswer:
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
     if missing is not None:
@@ -119,7 +119,7 @@ def _score_criterion_odds(
         return _abstain_from_odds(rule)
     heard = [one for one in leanings if not isinstance(one, Missing)]
     if all(map(rule.undecided, heard)):
-        return _abstain_from_odds(f"{_describe_yes_leaning(heard[0], rule)}: too near to call")
+        return _abstain_from_odds(f"{_describe_judge_leaning(heard[0], rule)}: too near to call")
     return _score_yes_no_odds(heard[0], rule) if criterion.scale.yes_no else _score_anchor_odds(criterion, heard, rule)
 
 
@@ -127,17 +127,17 @@ def _abstain_from_odds(why: str) -> _OddsAnswer:
     return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {why}"))
 
 
-def _score_yes_no_odds(leaning: float, rule: YesNoCalibration) -> _OddsAnswer:
+def _score_yes_no_odds(leaning: float, rule: JudgeYesThreshold) -> _OddsAnswer:
     chance = rule.chance(leaning)
     yes = leaning > rule.threshold
-    reason = f"{'yes' if yes else 'no'}: {_describe_yes_leaning(leaning, rule)}"
+    reason = f"{'yes' if yes else 'no'}: {_describe_judge_leaning(leaning, rule)}"
     return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
 
 
-def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: YesNoCalibration) -> _OddsAnswer:
+def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: JudgeYesThreshold) -> _OddsAnswer:
     """The mean over the middles of the anchors, each as likely as the questions leave it."""
-    levels = _sort_anchor_levels(criterion)
-    reached = [1.0, *pool_falling_chances([rule.chance(one) for one in leanings]), 0.0]
+    levels = _list_anchors_to_ask(criterion)
+    reached = [1.0, *pool_judge_odds([rule.chance(one) for one in leanings]), 0.0]
     chances = [here - above for here, above in pairwise(reached)]
     middles = [float(anchor.min + anchor.max) / 2 for anchor in levels]
     mean = sum(middle * chance for middle, chance in zip(middles, chances, strict=True))
@@ -151,11 +151,11 @@ def _score_anchor_odds(criterion: Criterion, leanings: Sequence[float], rule: Ye
         f"at least {format_fraction(level.min)}: {_describe_yes_odds(one)}"
         for level, one in zip(levels[1:], leanings, strict=True)
     ]
-    reason = f"{'; '.join(said)} ({_describe_yes_threshold(rule)})"
+    reason = f"{'; '.join(said)} ({_describe_judge_threshold(rule)})"
     return _OddsAnswer(Scored(value, band, reason), reason, sd)
 
 
-def pool_falling_chances(chances: Sequence[float]) -> list[float]:
+def pool_judge_odds(chances: Sequence[float]) -> list[float]:
     """The nearest chances that never rise: whoever reaches a level has reached those below it."""
     pools: list[tuple[float, int]] = []
     for chance in chances:
@@ -167,11 +167,11 @@ def pool_falling_chances(chances: Sequence[float]) -> list[float]:
     return [total / count for total, count in pools for _ in range(count)]
 
 
-def _describe_yes_leaning(leaning: float, rule: YesNoCalibration) -> str:
-    return f"{_describe_yes_odds(leaning)} (log-odds {leaning:+.2f}; {_describe_yes_threshold(rule)})"
+def _describe_judge_leaning(leaning: float, rule: JudgeYesThreshold) -> str:
+    return f"{_describe_yes_odds(leaning)} (log-odds {leaning:+.2f}; {_describe_judge_threshold(rule)})"
 
 
-def _describe_yes_threshold(rule: YesNoCalibration) -> str:
+def _describe_judge_threshold(rule: JudgeYesThreshold) -> str:
     return f"this model means yes above {round(rule.threshold, 2) + 0.0:+.2f}"  # Plus zero: no "-0.00".
 
 
@@ -215,7 +215,7 @@ class KnownQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class YesNoCalibration:
+class JudgeYesThreshold:
     """From which log-odds on a model means yes, and how near to that it means nothing."""
 
     threshold: float
@@ -230,7 +230,7 @@ class YesNoCalibration:
         return abs(leaning - self.threshold) < self.band
 
 
-def load_known_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
+def load_judge_test_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
     """The shipped questions, as many with yes as with no."""
     pairs = [found for block in prompts.body(KNOWN_PROMPT).split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]
     return tuple(KnownQuestion(pair["text"], pair[word], word == "yes") for pair in pairs for word in ("yes", "no"))
@@ -242,7 +242,7 @@ KNOWN_PROMPT = "odds-known"
 def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     """The log-odds of yes against no, or why there are none."""
     if isinstance(reply, NoReply):
-        return explain_no_reply(reply)
+        return explain_silent_judge(reply)
     place = next((place for place in reply.places if _strip_token_marks(place.token)), None)
     if place is None or not place.likely:
         return Missing("unreadable", "the reply does not say how likely its words were")
@@ -255,7 +255,7 @@ def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     return math.log(max(yes, least) / max(no, least))
 
 
-def calibrate_yes_no(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> YesNoCalibration | str:
+def find_judge_yes_threshold(answers: Sequence[bool], leanings: Sequence[float | Missing]) -> JudgeYesThreshold | str:
     """The threshold half way between the faintest known yeses and noes, or why there is none.
 
     The faintest quarter of each, since real outputs miss a criterion narrowly: the middle of all lies too low for them.
@@ -268,7 +268,7 @@ def calibrate_yes_no(answers: Sequence[bool], leanings: Sequence[float | Missing
     if fmean(one > other for one in yes for other in no) < LEAST_ORDERED:
         return "this model cannot tell known yeses from known noes"
     faint_yes, faint_no = yes[: max(1, len(yes) // 4)], no[-max(1, len(no) // 4) :]
-    return YesNoCalibration((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
+    return JudgeYesThreshold((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
 
 
 def _sum_word_chances(place: TokenLogprobs, words: frozenset[str]) -> float:

@@ -12,11 +12,11 @@ from functools import cache
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
-from evenhand.judging.embedded.features import ClaimFeatures, measure_features
+from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
 from evenhand.judging.embedded.forms import check_form
-from evenhand.judging.embedded.lexicon import load_pattern, load_patterns, load_words
-from evenhand.judging.embedded.texts import PreparedText, detect_foreign_language
-from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_letters
+from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns, load_claim_words
+from evenhand.judging.embedded.texts import PreparedText, detect_unjudgeable_language
+from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_claim_letters
 
 LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a longer one apart would take too long.
 
@@ -40,7 +40,7 @@ class EmbeddedDecision:
 
 
 @cache
-def load_weights(with_vectors: bool) -> FeatureWeights:
+def load_embedded_judge_weights(with_vectors: bool) -> FeatureWeights:
     """The shipped weights; those for word vectors differ from those without."""
     fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))["vectors" if with_vectors else "rules"]
     return FeatureWeights(features=fitted["weights"], band=fitted["band"])
@@ -54,18 +54,18 @@ def decide_criterion(
     form = check_form(asks, text)
     if form is not None:
         return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote or text.opening)
-    if load_pattern("forms", "speaks_of_form").search(asks):
+    if load_claim_pattern("forms", "speaks_of_form").search(asks):
         return _abstain("it asks for a form that rules cannot measure here")
     if "reference" in asks.lower():
         return _decide_by_reference(asks, text, reference, weights)
-    language = detect_foreign_language(text.text)
-    if language and not _is_in_language(asks, language):
+    language = detect_unjudgeable_language(text.text)
+    if language and not _is_claim_in_language(asks, language):
         return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
     claim = extract_claim(asks)
-    if claim.is_statement and claim.alternatives and not _has_alternative(claim, text):
+    if claim.is_statement and claim.alternatives and not _has_claim_alternative(claim, text):
         named = ", ".join(" ".join(word.raw for word in part) for part in claim.alternatives)
         return _decide_absent(claim, text, f"none of these occurs in it: {named}")
-    unseeable = explain_unseeable(asks, claim)
+    unseeable = explain_unjudgeable_claim(asks, claim)
     if unseeable:
         return _abstain(unseeable)
     absent = [quote for quote in claim.quoted if not text.contains_phrase(quote)] if claim.is_statement else []
@@ -79,18 +79,18 @@ def decide_statement(statement: str, text: PreparedText, weights: FeatureWeights
     return _decide_by_words(extract_claim(statement[:LONGEST_CRITERION]), text, weights, is_statement=True)
 
 
-def explain_unseeable(asks: str, claim: CriterionClaim) -> str:
+def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
     """Why rules cannot answer a criterion, as they see no tone, truth or quality; empty where they may try."""
-    words, qualities, stop_stems = find_words(asks), load_words("decisions", "qualities"), load_stop_stems()
-    lowered = [lower_letters(word.raw) for word in words]
+    words, qualities, stop_stems = find_words(asks), load_claim_words("decisions", "qualities"), load_stop_stems()
+    lowered = [lower_claim_letters(word.raw) for word in words]
     is_quality = [low in qualities or low.removesuffix("ly") in qualities for low in lowered]
     named = sum(not own and word.stem not in stop_stems for word, own in zip(words, is_quality, strict=True))
-    about_quality = load_pattern("decisions", "about_quality").search(asks)
+    about_quality = load_claim_pattern("decisions", "about_quality").search(asks)
     if any(is_quality) and (about_quality or named < 2 or not claim.is_statement):
         return f"rules cannot weigh what is “{lowered[is_quality.index(True)]}”"
-    if any(pattern.search(asks) for pattern in load_patterns("decisions", "beyond_output").values()):
+    if any(pattern.search(asks) for pattern in load_claim_patterns("decisions", "beyond_output").values()):
         return "it depends on more than the words of the output"
-    if load_pattern("decisions", "all_of_something").search(asks):
+    if load_claim_pattern("decisions", "all_of_something").search(asks):
         return "it speaks of all of something, and rules see single passages"
     return ""
 
@@ -99,12 +99,12 @@ def _abstain(reason: str, quote: str = "") -> EmbeddedDecision:
     return EmbeddedDecision(holds=None, reason=reason, quote=quote)
 
 
-def _is_in_language(asks: str, language: str) -> bool:
-    has_chinese = language == "chinese" and load_pattern("texts", "chinese_character").search(asks)
-    return bool(has_chinese) or detect_foreign_language(asks) == language
+def _is_claim_in_language(asks: str, language: str) -> bool:
+    has_chinese = language == "chinese" and load_claim_pattern("texts", "chinese_character").search(asks)
+    return bool(has_chinese) or detect_unjudgeable_language(asks) == language
 
 
-def _has_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
+def _has_claim_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
     """Whether a word of any alternative, or a synonym of it, occurs."""
     stems = {word.stem for part in claim.alternatives for word in part}
     synonyms = load_synonyms()
@@ -113,10 +113,10 @@ def _has_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
 
 def _decide_absent(claim: CriterionClaim, text: PreparedText, reason: str) -> EmbeddedDecision:
     """What is asked for is nowhere in the text, which meets a criterion that asks for its absence."""
-    return _limit_to_read(EmbeddedDecision(holds=claim.is_inverted, reason=reason, quote=text.opening), text)
+    return _limit_claim_decision(EmbeddedDecision(holds=claim.is_inverted, reason=reason, quote=text.opening), text)
 
 
-def _limit_to_read(decision: EmbeddedDecision, text: PreparedText) -> EmbeddedDecision:
+def _limit_claim_decision(decision: EmbeddedDecision, text: PreparedText) -> EmbeddedDecision:
     """A decision that something is absent, or an abstention where a part of the text was not looked at."""
     if not text.is_cut:
         return decision
@@ -130,7 +130,7 @@ def _decide_by_reference(
     """What the reference says on the matter takes the place of the criterion."""
     if reference is None:
         return _abstain("no reference was given")
-    seen = measure_features(extract_claim(asks), reference)
+    seen = measure_claim_features(extract_claim(asks), reference)
     if seen is None or seen.features["here"] < 0.3:
         return _abstain("the reference does not clearly speak of it")
     return decide_statement(seen.quote, text, weights)
@@ -141,10 +141,10 @@ def _decide_by_words(
 ) -> EmbeddedDecision:
     if not claim.words and not claim.values and not claim.quoted:
         return _abstain("it names nothing that could be looked for")
-    seen = measure_features(claim, text)
+    seen = measure_claim_features(claim, text)
     if seen is None:
         return _abstain("there are no words to look at")
-    weights = weights or load_weights(text.vectors is not None)
+    weights = weights or load_embedded_judge_weights(text.vectors is not None)
     chance = calculate_chance(seen, weights)
     if abs(chance - 0.5) < weights.band:
         return _abstain("too close to call", seen.quote)
@@ -158,11 +158,11 @@ def _decide_by_words(
     percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f} %"
     decision = EmbeddedDecision(
         holds=found != claim.is_inverted,
-        reason=f"{_describe_features(claim, seen, found)} (chance of yes {percent})",
+        reason=f"{_describe_claim_evidence(claim, seen, found)} (chance of yes {percent})",
         quote=seen.quote,
         against=not found and contradicted,
     )
-    return decision if found else _limit_to_read(decision, text)
+    return decision if found else _limit_claim_decision(decision, text)
 
 
 def calculate_chance(seen: ClaimFeatures, weights: FeatureWeights) -> float:
@@ -171,7 +171,7 @@ def calculate_chance(seen: ClaimFeatures, weights: FeatureWeights) -> float:
     return 1 / (1 + math.exp(-log_odds))
 
 
-def _describe_features(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:
+def _describe_claim_evidence(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:
     """In words what weighed most."""
     if found:
         return f"the passage says it, without “{seen.missing[0]}”" if seen.missing else "the passage says it"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
-from evenhand.judging.embedded.lexicon import load_pattern
+from evenhand.judging.embedded.lexicon import load_claim_pattern
 from evenhand.judging.embedded.texts import PreparedSentence, PreparedText
 from evenhand.judging.embedded.values import TextValue
 from evenhand.judging.embedded.words import load_opposites, load_synonyms
@@ -34,14 +34,14 @@ class ClaimFeatures:
         return bool(self.features["against"] and self.features["here"] >= 0.5)
 
 
-def measure_features(claim: CriterionClaim, text: PreparedText) -> ClaimFeatures | None:
+def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFeatures | None:
     """Hold a claim against a text; None where the text has no words."""
     if not text.prepared:
         return None
     match = _ClaimMatch(claim, text)
     sentence, stems = match.sentence, match.stems
     likeness, likeness_of_two = text.measure_likeness(" ".join(word.raw for word in claim.words))
-    given = [_gives_wanted(kind, sentence, match.values) for kind in claim.wanted]
+    given = [_gives_claimed_value(kind, sentence, match.values) for kind in claim.wanted]
     conflicts = _find_conflicts(claim, match)
     features = {
         "bias": 1.0,
@@ -57,9 +57,9 @@ def measure_features(claim: CriterionClaim, text: PreparedText) -> ClaimFeatures
         "likeness_of_two": likeness_of_two,
         "question": float(sentence.text.endswith(("?", "？")) and not claim.is_asking),
     }
-    missing = tuple(word.raw for word in claim.words if _measure_strength(word.stem, stems) < MATCHED)
+    missing = tuple(word.raw for word in claim.words if _measure_claim_stem(word.stem, stems) < MATCHED)
     features["every_word"] = float(not missing and not any(features.get(name) for name in _AGAINST))
-    absent = tuple(value.raw for value in claim.values if not _is_among(value, text.values))
+    absent = tuple(value.raw for value in claim.values if not _is_claimed_among(value, text.values))
     return ClaimFeatures(
         features=features, quote=sentence.text, missing=missing, absent=absent, conflicts=tuple(conflicts)
     )
@@ -86,15 +86,17 @@ class _ClaimMatch:
         """The share of the claim's words, or of a part of them, that these stems cover."""
         asked = {stem: weight for stem, weight in self._weights.items() if part is None or stem in part}
         whole = sum(asked.values())
-        return sum(weight * _measure_strength(stem, stems) for stem, weight in asked.items()) / whole if whole else 0.0
+        return (
+            sum(weight * _measure_claim_stem(stem, stems) for stem, weight in asked.items()) / whole if whole else 0.0
+        )
 
     def _rank_sentence(self, sentence: PreparedSentence) -> float:
         """What decides which sentence is looked at: words first, values beside them."""
-        met = sum(_is_among(value, sentence.values) for value in self.claim.values)
+        met = sum(_is_claimed_among(value, sentence.values) for value in self.claim.values)
         return round(self.cover(sentence.stems) + 0.3 * met, 9)
 
 
-def _measure_strength(stem: str, stems: frozenset[str]) -> float:
+def _measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
     """How surely a stem is among others: itself, a longer or shorter form of it, or one of its synonyms."""
     if stem in stems:
         return 1.0
@@ -112,7 +114,7 @@ def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
         "here": match.here,
         "near": match.nearby,
         "anywhere": match.cover(text.stems),
-        "weakest": min((_measure_strength(word.stem, match.stems) for word in claim.words), default=0.0),
+        "weakest": min((_measure_claim_stem(word.stem, match.stems) for word in claim.words), default=0.0),
         "weakest_part": min(parts, default=match.here),
         "parts": float(bool(parts)),
         "few": float(len(claim.words) <= 2),
@@ -142,21 +144,21 @@ def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
 
 def _measure_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
     values = match.claim.values
-    absent = sum(not _is_among(value, match.text.values) for value in values)
+    absent = sum(not _is_claimed_among(value, match.text.values) for value in values)
     return {
         "values": 1.0,
         "values_absent": absent / len(values),
-        "values_near": float(all(_is_among(value, match.values) for value in values)),
+        "values_near": float(all(_is_claimed_among(value, match.values) for value in values)),
         "values_differ": float(bool(conflicts)),
     }
 
 
-def _gives_wanted(kind: str, sentence: PreparedSentence, values: list[TextValue]) -> bool:
+def _gives_claimed_value(kind: str, sentence: PreparedSentence, values: list[TextValue]) -> bool:
     """Whether a sentence, with the values near it, gives what is asked for without being said."""
     if kind == "name":
         return any(word.raw[0].isupper() for word in sentence.words[1:])
     if kind == "reason":
-        return bool(load_pattern("decisions", "reason_given").search(sentence.text))
+        return bool(load_claim_pattern("decisions", "reason_given").search(sentence.text))
     if kind == "money":
         return any(value.kind in _MONEY for value in values)
     return any(kind == "count" or value.kind in _TIMES or value.is_year for value in values)
@@ -169,12 +171,12 @@ def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str
         own = match.sentence.values
         values = own if any(map(value.is_comparable, own)) else match.values
         # What the claim names elsewhere stands in its own place, not in this one's.
-        others = (one for one in values if value.is_comparable(one) and not _is_among(one, claim.values))
+        others = (one for one in values if value.is_comparable(one) and not _is_claimed_among(one, claim.values))
         other = next(others, None)
-        if other is not None and not _is_among(value, values):
+        if other is not None and not _is_claimed_among(value, values):
             found.append((value.raw, other.raw))
     return found
 
 
-def _is_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+def _is_claimed_among(value: TextValue, values: Iterable[TextValue]) -> bool:
     return any(value.means_same(other) for other in values)

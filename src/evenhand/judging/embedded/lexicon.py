@@ -19,58 +19,58 @@ Entry = dict[str, Any]
 
 
 @cache
-def load_lexicon(file: str) -> Entry:
+def load_judge_lexicon(file: str) -> Entry:
     """All entries of one file of the library, by name."""
-    lexicon: Entry = _to_plain(read_tree_file(LIBRARY / "embedded" / f"{file}.yaml"))
+    lexicon: Entry = _judge_lexicon_to_plain(read_tree_file(LIBRARY / "embedded" / f"{file}.yaml"))
     return lexicon
 
 
 @cache
-def load_pattern(file: str, name: str) -> re.Pattern[str]:
+def load_claim_pattern(file: str, name: str) -> re.Pattern[str]:
     """The pattern of an entry."""
-    return _compile_entry(file, load_lexicon(file)[name])
+    return _compile_judge_lexicon_entry(file, load_judge_lexicon(file)[name])
 
 
 @cache
-def load_patterns(file: str, group: str) -> dict[str, re.Pattern[str]]:
+def load_claim_patterns(file: str, group: str) -> dict[str, re.Pattern[str]]:
     """The pattern of each entry of a group, in the order of the file."""
-    return {name: _compile_entry(file, entry) for name, entry in load_lexicon(file)[group].items()}
+    return {name: _compile_judge_lexicon_entry(file, entry) for name, entry in load_judge_lexicon(file)[group].items()}
 
 
 @cache
-def load_words(file: str, name: str) -> frozenset[str]:
+def load_claim_words(file: str, name: str) -> frozenset[str]:
     """The words of an entry."""
-    return frozenset(load_lexicon(file)[name]["words"].split())
+    return frozenset(load_judge_lexicon(file)[name]["words"].split())
 
 
 @cache
 def load_numbers(file: str, name: str) -> dict[str, int]:
     """The number words of an entry, each with its number."""
-    return {word: int(number) for word, number in load_lexicon(file)[name]["numbers"].items()}
+    return {word: int(number) for word, number in load_judge_lexicon(file)[name]["numbers"].items()}
 
 
-def _to_plain(node: TreeNode) -> Any:
+def _judge_lexicon_to_plain(node: TreeNode) -> Any:
     if isinstance(node, MappingNode):
-        return {key.text: _to_plain(value) for key, value in node.items}
-    return [_to_plain(item) for item in node.items] if isinstance(node, SequenceNode) else node.text
+        return {key.text: _judge_lexicon_to_plain(value) for key, value in node.items}
+    return [_judge_lexicon_to_plain(item) for item in node.items] if isinstance(node, SequenceNode) else node.text
 
 
-def _compile_entry(file: str, entry: Entry) -> re.Pattern[str]:
-    source = _write_source(file, entry)
+def _compile_judge_lexicon_entry(file: str, entry: Entry) -> re.Pattern[str]:
+    source = _expand_judge_lexicon_entry(file, entry)
     return re.compile(rf"(?i)\b(?:{source})\b" if "names" in entry else source)
 
 
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
-def _write_source(file: str, entry: Entry) -> str:
+def _expand_judge_lexicon_entry(file: str, entry: Entry) -> str:
     """The source of a pattern, with the entries that it names put in: their patterns, or any of their words."""
     pattern = entry.get("pattern", entry.get("names"))
     if pattern is not None:
         joined = "".join(line.strip() for line in pattern.splitlines())
-        return _PLACE.sub(lambda place: _write_source(file, load_lexicon(file)[place[1]]), joined)
+        return _PLACE.sub(lambda place: _expand_judge_lexicon_entry(file, load_judge_lexicon(file)[place[1]]), joined)
     if "matches" not in entry and all("names" in one for one in entry.values()):
-        return "|".join(f"(?:{_write_source(file, one)})" for one in entry.values())
+        return "|".join(f"(?:{_expand_judge_lexicon_entry(file, one)})" for one in entry.values())
     # The longest first: an alternative that is the beginning of another would hide it.
     return "|".join(map(re.escape, sorted(_list_words(entry), key=len, reverse=True)))
 

@@ -14,8 +14,8 @@ from evenhand.judging.answer_form import CANNOT_ASSESS
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import EmbeddedDecision, decide_criterion, decide_statement
 from evenhand.judging.embedded.forms import check_form
-from evenhand.judging.embedded.lexicon import load_pattern
-from evenhand.judging.embedded.texts import PreparedText, WordVectors, shorten_passage
+from evenhand.judging.embedded.lexicon import load_claim_pattern
+from evenhand.judging.embedded.texts import PreparedText, WordVectors, shorten_evidence_passage
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.models.requests import Request, RequestSubject
 from evenhand.wording import number_for_json
@@ -51,7 +51,7 @@ class EmbeddedReplier:
             reply = {**answers}
             if request.dialogue == "individual":
                 asked = [criterion for key, criterion in about.asked if key == "criteria"]
-                reply["revision_suggestions"] = _suggest_revisions(asked, answers["criteria"])
+                reply["revision_suggestions"] = _reply_with_suggestions(asked, answers["criteria"])
         return json.dumps(reply, ensure_ascii=False)
 
     def _answer_criteria(
@@ -88,7 +88,7 @@ def _answer_criterion(
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
         evidence = [decision.quote] if decision.quote else []
         return {"evidence": evidence, "reason": decision.reason, "answer": answer}
-    placed = place_on_scale(criterion, text, reference, context)
+    placed = judge_scale_level(criterion, text, reference, context)
     value = CANNOT_ASSESS if placed.value is None else number_for_json(placed.value)
     bands = [one.id for one in criterion.scale.bands if placed.value is not None and one.min <= placed.value <= one.max]
     band = {"band": (*bands, CANNOT_ASSESS)[0]} if criterion.scale.bands else {}
@@ -96,7 +96,7 @@ def _answer_criterion(
     return {"evidence": evidence, "reason": placed.reason, **band, "score": value}
 
 
-def _suggest_revisions(asked: Sequence[Criterion], given: Mapping[str, Answer]) -> list[Answer]:
+def _reply_with_suggestions(asked: Sequence[Criterion], given: Mapping[str, Answer]) -> list[Answer]:
     """Two, as asked for: what is lacking first, then what a person or a model has to look at."""
     found: list[Answer] = [
         {
@@ -127,18 +127,18 @@ class ScalePlacement:
     quote: str = ""
 
 
-def place_on_scale(
+def judge_scale_level(
     criterion: Criterion, text: PreparedText, reference: PreparedText | None, context: PreparedText | None
 ) -> ScalePlacement:
     """A level of the criterion's scale, as far as it can be checked: by its anchors, then by other texts."""
     anchors = sorted(criterion.anchors, key=lambda one: -one.max)
-    placed = _place_by_anchors(criterion, anchors, text) if anchors and _can_check(anchors[0], text) else None
+    placed = _place_by_anchors(criterion, anchors, text) if anchors and _can_judge_anchor(anchors[0], text) else None
     if placed is not None and placed.value is not None:
         return placed
     return _place_by_texts(criterion, text, reference, context) or placed or _answer_question(criterion, text)
 
 
-def _can_check(anchor: Anchor, text: PreparedText) -> bool:
+def _can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
     """Whether an anchor names something that can be looked for: a form, a value, a name, a quotation."""
     claim = extract_claim(anchor.text)
     return check_form(anchor.text, text) is not None or bool(claim.values or claim.quoted or claim.names)
@@ -147,19 +147,19 @@ def _can_check(anchor: Anchor, text: PreparedText) -> bool:
 def _place_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: PreparedText) -> ScalePlacement:
     """The highest anchor that holds; one that cannot be told ends the search."""
     for anchor in anchors:
-        if not _can_check(anchor, text):
-            return _leave_open(f"anchor “{anchor.text}”: it names nothing that could be looked for")
+        if not _can_judge_anchor(anchor, text):
+            return _leave_level_unjudged(f"anchor “{anchor.text}”: it names nothing that could be looked for")
         decision = decide_criterion(anchor.text, text)
         if decision.holds is None:
-            return _leave_open(f"anchor “{anchor.text}”: {decision.reason}")
+            return _leave_level_unjudged(f"anchor “{anchor.text}”: {decision.reason}")
         if decision.holds:
-            value = _round_to_scale(anchor.min, criterion)
+            value = _round_judged_level(anchor.min, criterion)
             reason = f"“{anchor.text}” holds: {decision.reason}"
             return ScalePlacement(value=value, reason=reason, quote=decision.quote)
-    return _leave_open("none of its anchors holds")
+    return _leave_level_unjudged("none of its anchors holds")
 
 
-def _leave_open(reason: str) -> ScalePlacement:
+def _leave_level_unjudged(reason: str) -> ScalePlacement:
     return ScalePlacement(value=None, reason=reason)
 
 
@@ -169,7 +169,7 @@ def _place_by_texts(
     """What a reference or the material given shows; None where the criterion is not about them."""
     named = f"{criterion.id} {criterion.asks}"
     is_complete, is_true, by_material = (
-        load_pattern("decisions", name).search(named)
+        load_claim_pattern("decisions", name).search(named)
         for name in ("asks_if_complete", "asks_if_true", "asks_by_material")
     )
     if is_true and by_material and not is_complete and context is not None:
@@ -177,12 +177,12 @@ def _place_by_texts(
         own = [(line, replace(decision, quote=line)) for line, decision in check.decided]
         told = f"sentences of the output are in the material given{check.describe_absent()}"
         return replace(check, decided=own).place(criterion, told)
-    if reference is not None and load_pattern("decisions", "asks_overall").search(criterion.asks):
+    if reference is not None and load_claim_pattern("decisions", "asks_overall").search(criterion.asks):
         return _check_statements(reference, text).describe_whole()
     if not is_complete and not is_true:
         return None
     if reference is None:
-        return _leave_open("it needs a reference to check against, and none was given")
+        return _leave_level_unjudged("it needs a reference to check against, and none was given")
     check = _check_statements(reference, text)
     if is_complete:
         return check.place(criterion, f"statements of the reference are in it{check.describe_absent()}")
@@ -214,39 +214,43 @@ class _StatementCheck:
         held, decided = self.held, len(self.decided)
         reason, unclear = f"{len(held)} of {decided} {told}", self.asked - decided
         if decided < LEAST_DECIDED or 2 * unclear > decided:
-            return _leave_open(f"{unclear} of {self.asked} statements could not be decided; of the others, {reason}")
+            return _leave_level_unjudged(
+                f"{unclear} of {self.asked} statements could not be decided; of the others, {reason}"
+            )
         share = Fraction(len(held), decided)
         value = criterion.scale.min + share * (criterion.scale.max - criterion.scale.min)
         all_decisions = (*held, *(decision for _, decision in self.decided))
         quote = next((decision.quote for decision in all_decisions if decision.quote), "")
-        return ScalePlacement(value=_round_to_scale(value, criterion), reason=reason, quote=quote)
+        return ScalePlacement(value=_round_judged_level(value, criterion), reason=reason, quote=quote)
 
     def describe_whole(self) -> ScalePlacement:
         """What a reference shows of the output as a whole, which gives no level."""
         share = f"{len(self.held)} of {len(self.decided)} statements of the reference are in it"
         told = f"a level for the whole is not guessed; of what could be decided, {share}{self.describe_absent()}"
-        return _leave_open(told)
+        return _leave_level_unjudged(told)
 
     def describe_absent(self) -> str:
         """The first statement that was not found, where there is one."""
         absent = next((statement for statement, decision in self.decided if not decision.holds), "")
-        return f"; not found: “{shorten_passage(absent, 80)}”" if absent else ""
+        return f"; not found: “{shorten_evidence_passage(absent, 80)}”" if absent else ""
 
     def describe_contradicted(self) -> str:
         """The first statement that is contradicted, where there is one."""
         against = next((decision for _, decision in self.decided if decision.against), None)
-        return f"; one is not: {against.reason}, in “{shorten_passage(against.quote, 80)}”" if against else ""
+        return f"; one is not: {against.reason}, in “{shorten_evidence_passage(against.quote, 80)}”" if against else ""
 
 
 def _answer_question(criterion: Criterion, text: PreparedText) -> ScalePlacement:
     """No level; but where the question alone can be answered, that is told."""
     decision = decide_criterion(criterion.asks, text)
     if decision.holds is None:
-        return _leave_open("a level is not guessed: neither its anchors nor a reference can be checked by rules")
+        return _leave_level_unjudged(
+            "a level is not guessed: neither its anchors nor a reference can be checked by rules"
+        )
     word = "yes" if decision.holds else "no"
-    return _leave_open(f"a level is not guessed; the question alone: {word}, {decision.reason}")
+    return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
-def _round_to_scale(value: Fraction, criterion: Criterion) -> Fraction:
+def _round_judged_level(value: Fraction, criterion: Criterion) -> Fraction:
     is_whole = criterion.scale.integers or bool(criterion.scale.bands)
     return Fraction(math.floor(value + Fraction(1, 2))) if is_whole else Fraction(round(value * 10), 10)

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
 
-from evenhand.judging.embedded.lexicon import load_lexicon, load_pattern
+from evenhand.judging.embedded.lexicon import load_claim_pattern, load_judge_lexicon
 from evenhand.judging.embedded.values import TextValue, find_values
 from evenhand.judging.embedded.words import TextWord, find_words
 
@@ -86,33 +86,33 @@ def _prepare_sentence(sentence: str) -> PreparedSentence:
 def split_sentences(text: str) -> list[str]:
     """The sentences of a text in order, without the space around them; list items and headings are their own."""
     sentences, start = [], 0
-    for match in load_pattern("texts", "sentence_end").finditer(text):
-        if not _goes_on(text, start, match):
-            sentences += _cut_pieces(text[start : match.end()])
+    for match in load_claim_pattern("texts", "sentence_end").finditer(text):
+        if not _judged_sentence_goes_on(text, start, match):
+            sentences += _cut_long_judged_sentence(text[start : match.end()])
             start = match.end()
-    return sentences + _cut_pieces(text[start:])
+    return sentences + _cut_long_judged_sentence(text[start:])
 
 
-def _cut_pieces(sentence: str) -> list[str]:
+def _cut_long_judged_sentence(sentence: str) -> list[str]:
     pieces = (sentence[at : at + LONGEST_SENTENCE].strip() for at in range(0, len(sentence), LONGEST_SENTENCE))
     return [piece for piece in pieces if piece]
 
 
-def _goes_on(text: str, start: int, end: re.Match[str]) -> bool:
+def _judged_sentence_goes_on(text: str, start: int, end: re.Match[str]) -> bool:
     """Whether the sentence goes on: after an abbreviation, or in a paragraph whose lines are wrapped."""
     after = text[end.end() : end.end() + 8]
     if "\n" not in end.group():
         before = text[max(0, end.start() - 8) : end.start()]
-        abbreviated = load_pattern("texts", "abbreviation").search(before)
+        abbreviated = load_claim_pattern("texts", "abbreviation").search(before)
         return bool(abbreviated) or (before.endswith("No.") and after[:1].isdigit())
     line = text[max(start, text.rfind("\n", 0, end.start()) + 1) : end.start()].rstrip()
     if end.group().count("\n") > 1 or not line or line[-1] in ".!?:;。！？；|":
         return False
     wrapped = after[:1].islower() or len(line) >= WRAPPED
-    return wrapped and not load_pattern("texts", "item_start").match(after)
+    return wrapped and not load_claim_pattern("texts", "item_start").match(after)
 
 
-def shorten_passage(passage: str, most: int) -> str:
+def shorten_evidence_passage(passage: str, most: int) -> str:
     """A passage as a reason shows it: on one line, and cut where it is long."""
     line = " ".join(passage.split())
     return line if len(line) <= most else line[: most - 1] + "…"
@@ -120,27 +120,27 @@ def shorten_passage(passage: str, most: int) -> str:
 
 def detect_language(text: str) -> str | None:
     """The language with most of its common words in a text; None where there are too few of them."""
-    words, counts = _count_common_words(text)
+    words, counts = _count_judge_lexicon_words(text)
     likeliest = max(counts, key=lambda name: counts[name])
     return likeliest if counts[likeliest] >= max(1, words // 20) else None
 
 
-def detect_foreign_language(text: str) -> str:
+def detect_unjudgeable_language(text: str) -> str:
     """The language of a text that is plainly not English; empty where it is, or where it cannot be told."""
-    _, counts = _count_common_words(text)
+    _, counts = _count_judge_lexicon_words(text)
     likeliest = max(counts, key=lambda name: counts[name])
     return likeliest if counts[likeliest] >= max(4, 3 * counts["english"]) and likeliest != "english" else ""
 
 
-def _count_common_words(text: str) -> tuple[int, dict[str, int]]:
+def _count_judge_lexicon_words(text: str) -> tuple[int, dict[str, int]]:
     """How many words a text has, and how many of them are common words of each language."""
-    words = load_pattern("texts", "latin_word").findall(text.casefold())
+    words = load_claim_pattern("texts", "latin_word").findall(text.casefold())
     times = Counter(words)
     counts = {
         name: sum(times[word] for word in entry["words"].split())
-        for name, entry in load_lexicon("texts")["languages"].items()
+        for name, entry in load_judge_lexicon("texts")["languages"].items()
     }
-    chinese = len(load_pattern("texts", "chinese_character").findall(text))
+    chinese = len(load_claim_pattern("texts", "chinese_character").findall(text))
     return len(words), {**counts, "chinese": chinese if chinese > len(words) else 0}
 
 

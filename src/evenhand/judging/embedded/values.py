@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from evenhand.judging.embedded.lexicon import load_lexicon, load_numbers, load_pattern, load_patterns
-from evenhand.judging.embedded.words import load_stop_stems, lower_letters, stem_word
+from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns, load_judge_lexicon, load_numbers
+from evenhand.judging.embedded.words import load_stop_stems, lower_claim_letters, stem_word
 
 Amount = Fraction | tuple[int, ...]
 Reading = tuple[str, Amount] | None  # A kind and an amount; None where the words mean no value after all.
@@ -60,21 +60,25 @@ def find_values(text: str) -> list[TextValue]:
     """Every value of a text, in order of place; what one reader has read, the ones after it leave alone."""
     taken = bytearray(len(text))
     found: list[TextValue] = []
-    for name, pattern in load_patterns("values", "readers").items():
+    for name, pattern in load_claim_patterns("values", "readers").items():
         for match in pattern.finditer(text):
             start, end = match.span()
             reading = None if any(taken[start:end]) else _READERS[name](match)
             if reading is not None:
                 taken[start:end] = b"\1" * (end - start)
-                found.append(TextValue(*reading, match.group().strip(), start, end, *_read_context(reading[0], match)))
+                found.append(
+                    TextValue(
+                        *reading, match.group().strip(), start, end, *_read_claim_value_context(reading[0], match)
+                    )
+                )
     return sorted(found, key=lambda value: value.start)
 
 
-def _read_context(kind: str, match: re.Match[str]) -> tuple[str, str]:
+def _read_claim_value_context(kind: str, match: re.Match[str]) -> tuple[str, str]:
     """What a bare number counts, and whether the words before a value make it a limit."""
     text, start = match.string, match.start()
-    noun = None if kind else load_pattern("values", "counted_noun").match(text, match.end())
-    bound = load_pattern("values", "value_bound").search(text, max(0, start - 24), start)
+    noun = None if kind else load_claim_pattern("values", "counted_noun").match(text, match.end())
+    bound = load_claim_pattern("values", "value_bound").search(text, max(0, start - 24), start)
     return stem_word(noun[1]) if noun else "", "" if bound is None else "most" if bound["most"] else "least"
 
 
@@ -90,7 +94,7 @@ def _read_iso_date(match: re.Match[str]) -> Reading:
 
 
 def _read_named_date(match: re.Match[str]) -> Reading:
-    month = load_numbers("values", "months")[lower_letters(match["month"])]
+    month = load_numbers("values", "months")[lower_claim_letters(match["month"])]
     return _make_date(int(match["day"]), month, int(match["year"]) if match["year"] else None)
 
 
@@ -106,15 +110,15 @@ def _read_pair(match: re.Match[str]) -> Reading:
 
 def _read_month(match: re.Match[str]) -> Reading:
     # "May" and "March" are also words: in lower case they are no months.
-    month = load_numbers("values", "months")[lower_letters(match[0])]
+    month = load_numbers("values", "months")[lower_claim_letters(match[0])]
     return ("month", Fraction(month)) if match[0][0].isupper() else None
 
 
 def _read_weekday(match: re.Match[str]) -> Reading:
-    return "weekday", Fraction(load_numbers("values", "weekdays")[lower_letters(match[1])])
+    return "weekday", Fraction(load_numbers("values", "weekdays")[lower_claim_letters(match[1])])
 
 
-def _read_clock(match: re.Match[str]) -> Reading:
+def _read_claimed_clock_time(match: re.Match[str]) -> Reading:
     hour, minute = int(match[1]), int(match[2] or 0)
     half = (match[3] or "").lower().replace(".", "")
     if hour > 24 or minute > 59 or (not half and match[2] is None):
@@ -122,13 +126,13 @@ def _read_clock(match: re.Match[str]) -> Reading:
     return "clock", Fraction((hour % 12 + 12 if half == "pm" else hour % 12 if half == "am" else hour) * 60 + minute)
 
 
-def _read_version(match: re.Match[str]) -> Reading:
+def _read_claimed_version(match: re.Match[str]) -> Reading:
     parts = match[1].split(".")
     return None if max(map(len, parts)) > MOST_DIGITS else ("version", tuple(map(int, parts)))
 
 
 def _read_ordinal(match: re.Match[str]) -> Reading:
-    word, known = lower_letters(match[1]), load_numbers("values", "ordinals")
+    word, known = lower_claim_letters(match[1]), load_numbers("values", "ordinals")
     if word in known:
         return "ordinal", Fraction(known[word])
     return ("ordinal", Fraction(int(word[:-2]))) if len(word) <= MOST_DIGITS else None
@@ -136,13 +140,13 @@ def _read_ordinal(match: re.Match[str]) -> Reading:
 
 def _read_quantity(match: re.Match[str]) -> Reading:
     amount = _read_amount(match["number"])
-    if amount is None or (lower_letters(match["number"]) in ("one", "half a", "half an") and not match["unit"]):
+    if amount is None or (lower_claim_letters(match["number"]) in ("one", "half a", "half an") and not match["unit"]):
         return None  # "One" alone is more often a pronoun.
-    for scale in lower_letters(match["scale"]).split():
+    for scale in lower_claim_letters(match["scale"]).split():
         amount *= load_numbers("values", "scales")[scale]
-    if match["sign"] and lower_letters(match["unit"] or "") == "m":
+    if match["sign"] and lower_claim_letters(match["unit"] or "") == "m":
         amount *= 10**6
-    unit = lower_letters(match["sign"] or match["unit"] or "").split()
+    unit = lower_claim_letters(match["sign"] or match["unit"] or "").split()
     kind, size = _load_units()[unit[-1]] if unit else ("", Fraction(1))
     return kind, amount * size
 
@@ -150,15 +154,15 @@ def _read_quantity(match: re.Match[str]) -> Reading:
 @cache
 def _load_units() -> dict[str, tuple[str, Fraction]]:
     """Each unit with its kind and its size in the base unit of that kind."""
-    kinds = load_lexicon("values")["units"].items()
+    kinds = load_judge_lexicon("values")["units"].items()
     sizes = [(kind, Fraction(size), names) for kind, one in kinds for size, names in one["sizes"].items()]
     return {name: (kind, size) for kind, size, names in sizes for name in names.split()}
 
 
 def _read_amount(text: str) -> Fraction | None:
-    low = lower_letters(text)
+    low = lower_claim_letters(text)
     if low[0].isdigit():
-        plain = load_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
+        plain = load_claim_pattern("values", "thousands_comma").sub("", low).replace(",", ".")
         return Fraction(plain) if plain.count(".") <= 1 and len(plain) <= MOST_DIGITS else None
     if "dozen" in low:
         return Fraction(12)
@@ -177,9 +181,9 @@ _READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
     "pair_in_words": _read_pair,
     "month": _read_month,
     "weekday": _read_weekday,
-    "clock_12": _read_clock,
-    "clock_24": _read_clock,
-    "version": _read_version,
+    "clock_12": _read_claimed_clock_time,
+    "clock_24": _read_claimed_clock_time,
+    "version": _read_claimed_version,
     "ordinal": _read_ordinal,
     "quantity": _read_quantity,
 }

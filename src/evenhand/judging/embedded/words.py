@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import permutations
 
-from evenhand.judging.embedded.lexicon import load_lexicon, load_pattern, load_words
+from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_words, load_judge_lexicon
 
 StemTable = dict[str, frozenset[str]]
 
@@ -23,8 +23,8 @@ class TextWord:
 
 def find_words(text: str) -> list[TextWord]:
     """Every word of a text in order; numbers are values, not words."""
-    found, ideograph = [], load_pattern("words", "ideograph")
-    for match in load_pattern("words", "word").finditer(text):
+    found, ideograph = [], load_claim_pattern("words", "ideograph")
+    for match in load_claim_pattern("words", "word").finditer(text):
         raw, start = match.group(), match.start()
         if raw.isascii() or not ideograph.search(raw):
             found.append(TextWord(raw, stem_word(raw), start, match.end()))
@@ -33,7 +33,7 @@ def find_words(text: str) -> list[TextWord]:
     return found
 
 
-def lower_letters(text: str) -> str:
+def lower_claim_letters(text: str) -> str:
     """A text in lower case, with the four letters that a pattern that ignores case takes for i, k or s."""
     return text.translate(_ODD_LETTERS).lower()
 
@@ -45,8 +45,8 @@ _ODD_LETTERS = str.maketrans("ıİſ\N{KELVIN SIGN}", "iisk")
 def stem_word(word: str) -> str:
     """A word without its endings. Rough: it has to be the same for both texts, not right."""
     low = word.lower().replace("’", "'").removesuffix("'s").removesuffix("'")
-    if low in _load_irregular_forms():
-        return _load_irregular_forms()[low]
+    if low in _load_claim_word_stems():
+        return _load_claim_word_stems()[low]
     for ending, kept, replacement in _load_endings():
         if low.endswith(ending) and len(low) - len(ending) >= kept:
             low = low[: -len(ending)] + replacement
@@ -58,23 +58,23 @@ def stem_word(word: str) -> str:
 
 
 @cache
-def _load_irregular_forms() -> dict[str, str]:
+def _load_claim_word_stems() -> dict[str, str]:
     """Each irregular form with its stem."""
-    groups = load_lexicon("words")["irregular"].values()
+    groups = load_judge_lexicon("words")["irregular"].values()
     return {form: base for group in groups for base, forms in group["forms"].items() for form in forms.split()}
 
 
 @cache
 def _load_endings() -> list[tuple[str, int, str]]:
     """Each ending, how many letters must stay before it, and what takes its place."""
-    entries = load_lexicon("words")["endings"]["endings"].split()
+    entries = load_judge_lexicon("words")["endings"]["endings"].split()
     return [(ending, int(kept), "".join(rest)) for ending, kept, *rest in (entry.split("/") for entry in entries)]
 
 
 @cache
 def load_stop_stems() -> frozenset[str]:
     """Stems of the words that say nothing."""
-    return frozenset(map(stem_word, load_words("words", "stop_words")))
+    return frozenset(map(stem_word, load_claim_words("words", "stop_words")))
 
 
 @cache
@@ -92,7 +92,7 @@ def load_opposites() -> StemTable:
 def _relate_stems(group: str, kind: str) -> StemTable:
     """Each stem with the others of its lines."""
     related: dict[str, set[str]] = {}
-    for entry in load_lexicon("words")[group].values():
+    for entry in load_judge_lexicon("words")[group].values():
         for line in entry[kind].splitlines():
             for one, other in permutations({stem_word(word) for word in line.split()}, 2):
                 related.setdefault(one, set()).add(other)

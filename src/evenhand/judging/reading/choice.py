@@ -127,7 +127,7 @@ class _ChoiceReader:
         for found in self.announcement.finditer(text):
             yield self.known[normalize_answer_name(found[1])]
             # "A or B", "A/B", "A (maybe B)", "A in style, B in content": the line names them all.
-            line = text[found.end() : _find_line_end(text, found.end())]
+            line = text[found.end() : _find_reply_line_end(text, found.end())]
             yield from (self.known[normalize_answer_name(other)] for other in self.any.findall(line))
             if line.lstrip().startswith("?"):
                 yield NEITHER
@@ -167,7 +167,7 @@ def _build_choice_pattern(names: Sequence[str]) -> str:
     return rf"(?<![\w(])(?:{'|'.join(parts)})(?![\w)])"
 
 
-def _find_line_end(text: str, start: int) -> int:
+def _find_reply_line_end(text: str, start: int) -> int:
     end = text.find("\n", start)
     return len(text) if end < 0 else end
 

@@ -67,7 +67,7 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
     if declined is not None:
         return {one.id: ReadAnswer(declined) for one in wanted}
     answers: dict[str, ReadAnswer] = {}
-    for level in _walk_json_levels(data):
+    for level in _walk_reply_levels(data):
         found: dict[str, list[ReadAnswer]] = {}
         for node in level:
             for candidate in _find_named_candidates(node, names):
@@ -90,26 +90,26 @@ class _AnswerCandidate:
     twice: bool
 
 
-def _walk_json_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
+def _walk_reply_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
     """The objects of a value, level by level; texts and what belongs to a reason are not looked into."""
     containers = [data]
     for _ in range(MOST_LEVELS):
         yield [node for node in containers if isinstance(node, dict)]
         containers = [
-            child for node in containers for child in _list_json_children(node) if isinstance(child, (dict, list))
+            child for node in containers for child in _list_reply_children(node) if isinstance(child, (dict, list))
         ]
         if not containers:
             return
 
 
-def _list_json_children(node: object) -> Iterator[object]:
+def _list_reply_children(node: object) -> Iterator[object]:
     if isinstance(node, list):
         yield from node
     elif isinstance(node, dict):
-        yield from (value for key, value in node.items() if not _is_side_key(normalize_answer_name(str(key))))
+        yield from (value for key, value in node.items() if not _is_reply_side_key(normalize_answer_name(str(key))))
 
 
-def _is_side_key(key: str) -> bool:
+def _is_reply_side_key(key: str) -> bool:
     """Whether what stands under a key is a text, or numbers that are no answers."""
     return key in _TEXTS or key.startswith(_NO_ANSWERS)
 
@@ -145,7 +145,7 @@ def _gives_score_twice(item: object) -> bool:
 
 def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer]:
     """Only one thing was asked: the uppermost score is its answer, unless it is said to be about another."""
-    for level in _walk_json_levels(data):
+    for level in _walk_reply_levels(data):
         found = []
         for node in level:
             about_another = any(isinstance(node.get(key), str) for key in _STRICTLY) and one.id
@@ -285,7 +285,11 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
     if word is not None:
         return scale.read(word)
     read = read_prose_score(strip_reply_markup(value), scale, map_answer_names(()))
-    return read if read is not None else Missing("unreadable", f"{_shorten_raw_answer(value)} is no answer on {scale}")
+    return (
+        read
+        if read is not None
+        else Missing("unreadable", f"{_shorten_raw_judge_reply(value)} is no answer on {scale}")
+    )
 
 
 def _find_reason_beside(given: RawAnswer) -> str:
@@ -325,6 +329,6 @@ def _iterate_quotes(value: object) -> Iterator[str]:
             yield text
 
 
-def _shorten_raw_answer(text: str) -> str:
+def _shorten_raw_judge_reply(text: str) -> str:
     quoted = repr(text.strip())
     return quoted if len(quoted) <= 60 else quoted[:59] + "…"

@@ -171,7 +171,7 @@ def read_prose_score(
     if not found:
         return None
     named = [one for one in found if one.whose is not None and one.weight >= MentionWeight.LABEL]
-    others = _count_other_labels(text, names)
+    others = _count_other_reply_labels(text, names)
     if others and (named or (names and others > 1)):
         # Several things are scored: what is said of all of them is not said of this one.
         return settle_score_statements(named) if named else None
@@ -191,7 +191,7 @@ def settle_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
     """What the heaviest statements say, if they say one thing."""
     heaviest = max(one.weight for one in found)
     scores = [one.mention.score for one in found if one.weight == heaviest]
-    return scores[-1] if len(set(map(_get_score_or_reason, scores))) == 1 else SCORES_CONTRADICT
+    return scores[-1] if len(set(map(_get_replied_score_or_reason, scores))) == 1 else SCORES_CONTRADICT
 
 
 def remove_scale_echoes(text: str, scale: Scale) -> str:
@@ -204,7 +204,7 @@ def remove_scale_echoes(text: str, scale: Scale) -> str:
     return _IN_BRACKETS.sub(keep, text)
 
 
-def _get_score_or_reason(score: CriterionScore) -> object:
+def _get_replied_score_or_reason(score: CriterionScore) -> object:
     return score.value if isinstance(score, Scored) else score.text
 
 
@@ -224,7 +224,7 @@ def _counts_as_score_word(text: str, one: WeighedMention) -> bool:
     )
 
 
-def _count_other_labels(text: str, names: Mapping[str, str]) -> int:
+def _count_other_reply_labels(text: str, names: Mapping[str, str]) -> int:
     """How many other things are given a number of their own."""
     labels = {found[1].strip().casefold() for found in _OTHER_LABEL.finditer(text)}
     return sum(1 for label in labels if parse_score_label(label, names) is None and len(label.split()) <= 4)
@@ -285,7 +285,7 @@ def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMentio
     if (
         body[:1].isdigit()
         and len(found) > 1
-        and _get_score_or_reason(found[1].score) != _get_score_or_reason(first.score)
+        and _get_replied_score_or_reason(found[1].score) != _get_replied_score_or_reason(first.score)
     ):
         return None
     listed = rest[0] in ".)" and isinstance(first.score, Scored) and first.score.value == 1 and not first.spelt
@@ -329,12 +329,12 @@ def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore
     spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
     id = next((one.id for one in scale.bands if normalize_answer_name(one.id) == normalize_answer_name(spelt)), band)
     if isinstance(score, str):
-        read = read_prose_score(strip_reply_markup(score), _make_bandless_scale(scale), {})
+        read = read_prose_score(strip_reply_markup(score), _make_bandless_reply_scale(scale), {})
         score = read.value if isinstance(read, Scored) else score
     return scale.read({"band": id, "score": score})
 
 
-def add_named_band(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
+def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
     """A number that was read in prose, with the only band that the prose names."""
     if not scale.bands or isinstance(score, Missing):
         return score
@@ -349,5 +349,5 @@ def add_named_band(text: str, scale: Scale, score: CriterionScore) -> CriterionS
     return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)
 
 
-def _make_bandless_scale(scale: Scale) -> Scale:
+def _make_bandless_reply_scale(scale: Scale) -> Scale:
     return Scale(min=scale.min, max=scale.max, integers=scale.integers)

@@ -10,7 +10,7 @@ from evenhand.judging.reading.prose_scores import (
     SCORES_CONTRADICT,
     MentionWeight,
     WeighedMention,
-    add_named_band,
+    add_band_named_in_reply,
     find_score_statements,
     mentions_another_scale,
     read_prose_score,
@@ -56,7 +56,7 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
         return (
             _bind_json_answers(text, complete, wanted)
             if not _breaks_off_later(text, values, complete)
-            else _refuse_broken_reply(complete, wanted)
+            else _refuse_broken_judge_reply(complete, wanted)
         )
     if readings:
         value, answers = readings[-1]
@@ -80,13 +80,15 @@ def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence
     if not full:
         answers = {id: answer for _, given in complete for id, answer in given.items()}
     later = [given for _, given in complete[bound + 1 :]]
-    if any(_read_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
+    if any(_do_reply_answers_differ(answers[id], answer) for given in later for id, answer in given.items()):
         return ReplyAnswers({id: ReadAnswer(GIVEN_TWICE) for id in answers}, value.data)
     rest = text[complete[-1][0].end :]
     if not rest.strip():
         return ReplyAnswers(answers, value.data)
     said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
-    contradicted = {id for id, answer in said.items() if id in answers and _read_answers_differ(answers[id], answer)}
+    contradicted = {
+        id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)
+    }
     return ReplyAnswers(
         {id: ReadAnswer(GIVEN_TWICE) if id in contradicted else answer for id, answer in answers.items()}, value.data
     )
@@ -99,13 +101,13 @@ def _breaks_off_later(text: str, values: Sequence[ReplyValue], complete: list[_J
     return cut and last.start >= complete[-1][0].end
 
 
-def _refuse_broken_reply(complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
+def _refuse_broken_judge_reply(complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
     value, answers = complete[-1]
     why = Missing("unreadable", "the reply breaks off in a second answer")
     return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
 
 
-def _read_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
+def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
     both = isinstance(one.score, Scored) and isinstance(other.score, Scored)
     return both and one.score.value != other.score.value  # type: ignore[union-attr]
 
@@ -135,11 +137,11 @@ def _read_prose_answers(
     text = "\n".join(line for line in text.split("\n") if line.count("|") < 2)
     rest = [one for one in wanted if one.id not in tables]
     if len(wanted) != 1:
-        return {**tables, **read_named_scores(text, rest, max(least, MentionWeight.SHARE))}
+        return {**tables, **read_named_reply_scores(text, rest, max(least, MentionWeight.SHARE))}
     for one in rest:
         score = read_prose_score(remove_scale_echoes(text, one.scale), one.scale, map_answer_names(wanted), least)
         if score is not None:
-            return {one.id: ReadAnswer(add_named_band(text, one.scale, score), text.strip())}
+            return {one.id: ReadAnswer(add_band_named_in_reply(text, one.scale, score), text.strip())}
     return tables
 
 
@@ -153,7 +155,7 @@ _LAST_WORD = re.compile(
 )
 
 
-def read_named_scores(
+def read_named_reply_scores(
     text: str, wanted: Sequence[WantedAnswer], least: MentionWeight = MentionWeight.SHARE
 ) -> dict[str, ReadAnswer]:
     """What a plain text says on each of the things that were asked, where it names them."""
@@ -177,13 +179,14 @@ def read_named_scores(
 def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
     if mentions_another_scale(text, scale):
         return ReadAnswer(Missing("unreadable", f"it speaks of another scale than {scale}"))
-    score = settle_score_statements(_keep_revised_scores(text, found))
+    score = settle_score_statements(_keep_revised_reply_scores(text, found))
     return ReadAnswer(
-        add_named_band(_extract_score_line(text, found[-1]), scale, score), _extract_score_reason(text, found[-1])
+        add_band_named_in_reply(_extract_score_line(text, found[-1]), scale, score),
+        _extract_score_reason(text, found[-1]),
     )
 
 
-def _keep_revised_scores(text: str, found: list[WeighedMention]) -> list[WeighedMention]:
+def _keep_revised_reply_scores(text: str, found: list[WeighedMention]) -> list[WeighedMention]:
     """Under a heading such as "Revised scores" stands what counts."""
     at = [heading.start() for heading in _LAST_WORD.finditer(text)]
     after = [one for one in found if at and one.mention.start > at[-1]]
@@ -204,7 +207,7 @@ def _split_named_sections(text: str, names: Mapping[str, str]) -> dict[str, list
 
 def _read_section_score(bodies: list[str], scale: Scale) -> ReadAnswer | None:
     read = [(body, read_prose_score(body, scale, {}, MentionWeight.SHARE)) for body in bodies[-MOST_SECTIONS:]]
-    scores = [add_named_band(body, scale, score) for body, score in read if score is not None]
+    scores = [add_band_named_in_reply(body, scale, score) for body, score in read if score is not None]
     if not scores:
         return None
     return ReadAnswer(scores[0] if all(score == scores[0] for score in scores) else SCORES_CONTRADICT)

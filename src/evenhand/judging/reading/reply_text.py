@@ -135,7 +135,7 @@ def remove_quoted_material(text: str, material: Sequence[str]) -> str:
         _serialize_quoted_value(value)
         for one in material
         if "{" in one or "[" in one
-        for value in _walk_json_objects(_list_quoted_values(one))
+        for value in _walk_json_objects(_list_json_in_reply(one))
     }
     if not quoted:
         return text
@@ -148,7 +148,7 @@ def remove_quoted_material(text: str, material: Sequence[str]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _list_quoted_values(text: str) -> list[object]:
+def _list_json_in_reply(text: str) -> list[object]:
     return [value.data for value in find_json_values(text)]
 
 

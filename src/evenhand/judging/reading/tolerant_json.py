@@ -30,14 +30,14 @@ _QUOTES = "\"'“”‘’"
 
 def parse_tolerant_json(text: str, start: int, end: int) -> list[ReplyValue]:
     """Every top-level value between two places, in order."""
-    reader = _JsonScanner(text, start, end)
+    reader = _JudgeReplyScanner(text, start, end)
     while reader.step():
         pass
     return sorted(reader.values, key=lambda value: value.start)
 
 
 @dataclass(slots=True)
-class _OpenContainer:
+class _OpenReplyContainer:
     """A container that is still open."""
 
     opening: str
@@ -59,12 +59,12 @@ class _OpenContainer:
         return decode_json_object(self.pairs) if self.opening == "{" else self.items
 
 
-class _JsonScanner:
+class _JudgeReplyScanner:
     """One pass over a text. A fault drops what is open and goes on from the fault, so that no place is read twice."""
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self.text, self.at, self.end = text, start, end
-        self.open: list[_OpenContainer] = []
+        self.open: list[_OpenReplyContainer] = []
         self.values: list[ReplyValue] = []
         self.no_comment_ends = False
         self.takes = {"key": self._key, "colon": self._colon, "value": self._value, "after": self._after}
@@ -87,11 +87,11 @@ class _JsonScanner:
             self._drop()
         return True
 
-    def _key(self, frame: _OpenContainer, char: str) -> bool:
+    def _key(self, frame: _OpenReplyContainer, char: str) -> bool:
         if char == "}":
             return self._close()
         if char in _QUOTES:
-            text, self.at, found = read_quoted_string(self.text, self.at, self.end, "key")
+            text, self.at, found = read_quoted_reply_string(self.text, self.at, self.end, "key")
             frame.key = text
         else:
             word = _KEY.match(self.text, self.at, self.end)
@@ -101,18 +101,18 @@ class _JsonScanner:
         frame.expects = "colon"
         return found != "broken"
 
-    def _colon(self, frame: _OpenContainer, char: str) -> bool:
+    def _colon(self, frame: _OpenReplyContainer, char: str) -> bool:
         if char not in ":：":
             return False
         self.at += 1
         frame.expects = "value"
         return True
 
-    def _value(self, frame: _OpenContainer, char: str) -> bool:
+    def _value(self, frame: _OpenReplyContainer, char: str) -> bool:
         if char in "{[(":
             return self._push(char)
         if char in _QUOTES:
-            text, self.at, found = read_quoted_string(
+            text, self.at, found = read_quoted_reply_string(
                 self.text, self.at, self.end, "value" if frame.opening == "{" else "item"
             )
             if found == "closed":
@@ -122,7 +122,7 @@ class _JsonScanner:
             return self._close()
         return self._word(frame)
 
-    def _after(self, frame: _OpenContainer, char: str) -> bool:
+    def _after(self, frame: _OpenReplyContainer, char: str) -> bool:
         if char == ",":
             self.at += 1
             frame.expects = "key" if frame.opening == "{" else "value"
@@ -132,12 +132,12 @@ class _JsonScanner:
             return True
         return char == _CLOSING[frame.opening] and self._close()
 
-    def _word(self, frame: _OpenContainer) -> bool:
+    def _word(self, frame: _OpenReplyContainer) -> bool:
         word = (_WORD_IN_OBJECT if frame.opening == "{" else _WORD_IN_LIST).match(self.text, self.at, self.end)
         if word is None:
             return False
         plain = re.split(r"\s*(?://|#|/\*)", word.group(), maxsplit=1)[0].rstrip()
-        item = _parse_plain_word(plain)
+        item = _parse_unquoted_reply_word(plain)
         ends = word.end() if isinstance(item, str) else self.at + len(plain)
         if ends == self.end:  # Whether it ends here or was cut here, nobody can tell.
             self.at = self.end
@@ -152,7 +152,7 @@ class _JsonScanner:
         if len(self.open) >= MOST_NESTED:
             self._pass_over()
             return False
-        self.open.append(_OpenContainer(char, self.at, "key" if char == "{" else "value"))
+        self.open.append(_OpenReplyContainer(char, self.at, "key" if char == "{" else "value"))
         self.at += 1
         return True
 
@@ -199,7 +199,7 @@ class _JsonScanner:
         self.open.clear()
 
 
-def _parse_plain_word(word: str) -> object:
+def _parse_unquoted_reply_word(word: str) -> object:
     if word.lower() in _CONSTANTS:
         return _CONSTANTS[word.lower()]
     if not _NUMBER.fullmatch(word):
@@ -236,28 +236,28 @@ _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_quoted_string(text: str, start: int, end: int, place: StringPlace) -> tuple[str, int, StringEnding]:
+def read_quoted_reply_string(text: str, start: int, end: int, place: StringPlace) -> tuple[str, int, StringEnding]:
     """The quoted text that begins here, where to go on, and whether it was closed, cut off or is none at all."""
     stop = min(end, start + MOST_OF_A_KEY) if place == "key" else end
     for mark in _MARKS[text[start]].finditer(text, start + 1, stop):
         if mark.group()[0] == "\\":
             continue
         if _FOLLOWS[place].match(text, mark.end(), end):
-            return _unescape_json_string(text[start + 1 : mark.start()]), mark.end(), "closed"
+            return _unescape_reply_string(text[start + 1 : mark.start()]), mark.end(), "closed"
         opens = _OPENS_OBJECT.search(text, max(start + 1, mark.start() - 9), mark.start())
         if opens:  # A quote was never closed, and this is the next object.
             return "", opens.start(), "broken"
     return ("", end, "cut") if stop == end else ("", start + 1, "broken")
 
 
-def _unescape_json_string(text: str) -> str:
+def _unescape_reply_string(text: str) -> str:
     if "\\" in text:
-        text = _ESCAPE.sub(_decode_json_escape, text)
+        text = _ESCAPE.sub(_decode_reply_escape, text)
     text = _SURROGATE_PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
     return _SURROGATE.sub("\ufffd", text)
 
 
-def _decode_json_escape(escape: re.Match[str]) -> str:
+def _decode_reply_escape(escape: re.Match[str]) -> str:
     if escape[1]:
         return chr(int(escape[1], 16))
     return _ESCAPED.get(escape[2], escape[2])

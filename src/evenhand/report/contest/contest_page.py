@@ -17,12 +17,12 @@ from evenhand.report.contest.reported_contest import (
     ReportedContest,
     choose_status_badge,
 )
-from evenhand.report.contest.scale_charts import compare_finalists, draw_total_scores
-from evenhand.report.contest.standings import build_ranking_rows, describe_contest_standing, list_contest_facts
-from evenhand.report.contest.submission_details import build_submission_detail
+from evenhand.report.contest.scale_charts import chart_finalists, draw_total_scores
+from evenhand.report.contest.standings import build_ranking_rows, describe_standing_on_page, list_contest_facts
+from evenhand.report.contest.submission_details import build_submission_page_section
 from evenhand.report.contest.timeline import draw_timelines
 from evenhand.report.html.page_file import build_security_policy, load_page_part, load_page_template
-from evenhand.report.report_data import mask_with_places, move_masked_place
+from evenhand.report.report_data import mask_report_text, move_masked_report_place
 from evenhand.wording import format_whole_duration, pluralize_count
 
 CONTEST_PACKAGE = "evenhand.report.contest"
@@ -42,7 +42,7 @@ MOST_CHARTED_TOTALS = 8  # Rows of the chart on the first screen.
 def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
     """All that the template is given beside style and policy."""
     contest = ReportedContest(record)
-    details = [build_submission_detail(contest, one) for one in contest.submissions]
+    details = [build_submission_page_section(contest, one) for one in contest.submissions]
     terms, refused = contest.terms, record.get("refused") or []
     return {
         "name": record["task"],
@@ -52,18 +52,18 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         "spent": record.get("spent"),
         "decision": record["decision"],
         "hidden": contest.hidden,
-        "standing": describe_contest_standing(contest),
+        "standing": describe_standing_on_page(contest),
         "facts": list(list_contest_facts(contest)),
         "totals": draw_total_scores(contest, MOST_CHARTED_TOTALS),
         "places": build_ranking_rows(contest),
-        "sides": compare_finalists(contest),
-        "letters": list(list_judge_letters(contest)),
+        "sides": chart_finalists(contest),
+        "letters": list(list_page_judge_letters(contest)),
         "challenge": contest.last_event("challenged"),
         "details": details,
         "violations": [one for one in details if one.violations],
         "refused": [{**one, "at": contest.clock.full(contest.time(one["at"]))} for one in refused],
         "timelines": draw_timelines(contest),
-        "happened": list(list_event_lines(contest)),
+        "happened": list(list_page_event_lines(contest)),
         "terms": {
             **terms,
             "mode": MODE_SENTENCES.get(terms["mode"], terms["mode"]),
@@ -79,7 +79,7 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
 def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> Iterator[tuple[str, str]]:
     if contest.submissions:
         yield "ranking", "So far" if contest.hidden else "Ranking"
-    if compare_finalists(contest):
+    if chart_finalists(contest):
         yield "sides", "Side by side"
     if contest.submissions:
         yield "submissions", "Submissions"
@@ -92,7 +92,7 @@ def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> Iterat
     yield "cost", "Cost"
 
 
-def list_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]:
+def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]:
     """Every event in order."""
     # Who is first has won at once only where the first that passes does.
     stage = contest.stage if contest.record["mode"] == "fastest_first" else "open"
@@ -102,7 +102,7 @@ def list_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]:
             number=event["number"],
             at=contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event(event),
-            follows=tuple(_describe_contest_effect(one, stage, due=contest.ahead is not None) for one in effects),
+            follows=tuple(_describe_effect_on_page(one, stage, due=contest.ahead is not None) for one in effects),
         )
 
 
@@ -124,7 +124,7 @@ def _describe_contest_event(event: ContestReportJson) -> str:
     return known[event["event"]]
 
 
-def _describe_contest_effect(effect: ContestReportJson, stage: ContestStage, *, due: bool) -> str:
+def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, *, due: bool) -> str:
     """What an effect asks for; `stage` is what being first is worth, `due` whether paying still lies ahead."""
     id, author = effect.get("submission"), effect.get("author")
     panel = " by the judges for challenges" if effect.get("panel") == "challenge_judges" else ""
@@ -144,7 +144,7 @@ def _describe_contest_effect(effect: ContestReportJson, stage: ContestStage, *, 
 LETTER_ROUNDS = {"ranked": "in the final", "resolved": "on the challenge"}
 
 
-def list_judge_letters(contest: ReportedContest) -> Iterator[SimpleNamespace]:
+def list_page_judge_letters(contest: ReportedContest) -> Iterator[SimpleNamespace]:
     """Of every judge who saw the finalists under letters; nothing where that was not kept."""
     for kind, when in LETTER_ROUNDS.items():
         shown = (contest.last_event(kind) or {}).get("shown") or {}
@@ -165,38 +165,38 @@ UNMASKED_RECORD_KEYS = frozenset((
 def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
     """The record with every text masked; ids, authors and the reward are not, wherever they stand outside a text."""
     sent = [one for one in record["events"] if one["event"] == "submitted"]
-    texts = {one["submission"]["id"]: mask_with_places(one["submission"]["text"]) for one in sent}
+    texts = {one["submission"]["id"]: mask_report_text(one["submission"]["text"]) for one in sent}
     description = record["events"][0]["task"]["description"]
     hide = cache(build_text_mask([description, *(one["submission"]["text"] for one in sent)]))
-    shown: ContestReportJson = _hide_record_texts(record, hide)
+    shown: ContestReportJson = _hide_page_texts(record, hide)
     for one in shown["events"]:
         if one["event"] == "submitted":
             text, places = texts[one["submission"]["id"]]
             one["submission"]["text"] = text
-            _move_record_passages(one["findings"], places)
+            _move_page_passages(one["findings"], places)
         for judgment in one.get("judgments", ()):
-            _move_record_passages(judgment["evidence"], texts[judgment["output"]][1])
-    _restore_named_sentences(shown, record)
+            _move_page_passages(judgment["evidence"], texts[judgment["output"]][1])
+    _restore_page_sentences(shown, record)
     if record.get("stopped"):  # An id beside what a server or a judge wrote.
-        shown["stopped"] = _hide_sparing_names(texts, record["stopped"], hide)
+        shown["stopped"] = _hide_page_text_sparing_names(texts, record["stopped"], hide)
     return shown
 
 
-def _hide_record_texts(data: Any, hide: HideText, key: str = "") -> Any:
+def _hide_page_texts(data: Any, hide: HideText, key: str = "") -> Any:
     if isinstance(data, str):
         return data if key in UNMASKED_RECORD_KEYS else hide(data)
     if isinstance(data, dict):
-        return {name: _hide_record_texts(value, hide, name) for name, value in data.items()}
-    return [_hide_record_texts(value, hide, key) for value in data] if isinstance(data, list | tuple) else data
+        return {name: _hide_page_texts(value, hide, name) for name, value in data.items()}
+    return [_hide_page_texts(value, hide, key) for value in data] if isinstance(data, list | tuple) else data
 
 
-def _move_record_passages(passages: list[ContestReportJson], places: MaskedPlaces) -> None:
+def _move_page_passages(passages: list[ContestReportJson], places: MaskedPlaces) -> None:
     for one in passages:
-        one["start"] = move_masked_place(one["start"], places, end=False)
-        one["end"] = move_masked_place(one["end"], places, end=True)
+        one["start"] = move_masked_report_place(one["start"], places, end=False)
+        one["end"] = move_masked_report_place(one["end"], places, end=True)
 
 
-def _restore_named_sentences(shown: ContestReportJson, record: ContestReportJson) -> None:
+def _restore_page_sentences(shown: ContestReportJson, record: ContestReportJson) -> None:
     """Put back the sentences that are made of names and numbers only, with nothing of a text in them."""
     for key in ("decision", "refused"):
         if key in record:
@@ -212,7 +212,7 @@ def _restore_named_sentences(shown: ContestReportJson, record: ContestReportJson
             one["why"] = given["why"]
 
 
-def _hide_sparing_names(names: Collection[str], text: str, hide: HideText) -> str:
+def _hide_page_text_sparing_names(names: Collection[str], text: str, hide: HideText) -> str:
     """A text put through, but for those of the names in it that would not come out as they are."""
     spared = sorted((one for one in names if hide(one) != one), key=len, reverse=True)
     parts = re.split(f"({'|'.join(map(re.escape, spared))})", text) if spared else [text]

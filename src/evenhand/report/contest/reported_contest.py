@@ -101,16 +101,16 @@ class ReportedContest:
         if ranked is None or self.last_event("resolved") is None:
             return None
         told = [one for one in self.effects("tell_submitter") if one["after"] == ranked["number"]]
-        return next((find_final_scores(one) for one in told if one["submission"] == submission), None)
+        return next((find_reported_final_scores(one) for one in told if one["submission"] == submission), None)
 
 
-def find_feedback_scores(one: ContestReportJson, kind: str) -> ContestReportJson | None:
+def find_reported_feedback_scores(one: ContestReportJson, kind: str) -> ContestReportJson | None:
     """The feedback of a kind with its scores, where a submission has it and they may be seen."""
     found: Sequence[ContestReportJson] = one["feedback"]
     return next((told for told in found if told["type"] == kind and "dimension_scores" in told), None)
 
 
-def get_nested_value(found: ContestReportJson | None, *keys: str) -> Any:
+def get_reported_value(found: ContestReportJson | None, *keys: str) -> Any:
     """What stands under some keys; None where there is nothing to look into."""
     value: Any = found
     for key in keys:
@@ -118,13 +118,13 @@ def get_nested_value(found: ContestReportJson | None, *keys: str) -> Any:
     return value
 
 
-def find_final_scores(one: ContestReportJson) -> ContestReportJson | None:
+def find_reported_final_scores(one: ContestReportJson) -> ContestReportJson | None:
     """The scores side by side, of one that was compared."""
-    found = find_feedback_scores(one, "scoring")
+    found = find_reported_feedback_scores(one, "scoring")
     return found if found and found["compared"] else None
 
 
-def list_revision_suggestions(one: ContestReportJson) -> list[ContestReportJson]:
+def list_reported_suggestions(one: ContestReportJson) -> list[ContestReportJson]:
     """What to mend, as its author was told."""
     return [tip for told in one["feedback"] for tip in told.get("revision_suggestions", ())]
 

@@ -12,20 +12,22 @@ from evenhand.files.methods import load_method
 from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ReportedContest,
-    find_feedback_scores,
-    find_final_scores,
-    get_nested_value,
+    find_reported_feedback_scores,
+    find_reported_final_scores,
+    get_reported_value,
 )
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis
-from evenhand.report.html.formats import format_short_number
+from evenhand.report.html.formats import format_page_short_number
 from evenhand.wording import format_figure
 
 
-def compare_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
+def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every dimension, where finalists were compared and it may be seen; the best first."""
-    compared = [one for one in contest.submissions if one["id"] in contest.finalists and find_final_scores(one)]
+    compared = [
+        one for one in contest.submissions if one["id"] in contest.finalists and find_reported_final_scores(one)
+    ]
     compared.sort(key=lambda one: one["rank"])
-    return [_compare_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
+    return [_chart_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
 
 
 def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
@@ -38,7 +40,7 @@ def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
     return draw_scale_chart("Scores as a whole", charted, format_figure)
 
 
-def _compare_dimension(
+def _chart_dimension(
     contest: ReportedContest, dimension: ContestReportJson, compared: list[ContestReportJson]
 ) -> SimpleNamespace:
     id = dimension["id"]
@@ -49,7 +51,7 @@ def _compare_dimension(
             id=one["id"],
             place=contest.places[one["id"]],
             first=one["id"] == contest.record["winner"],
-            said=get_nested_value(find_final_scores(one), "dimension_scores", id),
+            said=get_reported_value(find_reported_final_scores(one), "dimension_scores", id),
         )
         for one in compared
     ]
@@ -63,9 +65,9 @@ def _chart_scores(
     """The scores of one submission that stand under these keys of its feedback."""
     return ChartedScores(
         name=one["id"],
-        alone=get_nested_value(find_feedback_scores(one, "individual_scoring"), *alone),
-        together=get_nested_value(find_final_scores(one), *side),
-        before=get_nested_value(contest.before_challenge(one["id"]), *side),
+        alone=get_reported_value(find_reported_feedback_scores(one, "individual_scoring"), *alone),
+        together=get_reported_value(find_reported_final_scores(one), *side),
+        before=get_reported_value(contest.before_challenge(one["id"]), *side),
         first=one["id"] == contest.record["winner"],
     )
 
@@ -109,7 +111,7 @@ class ScaleChart:
 
 
 def draw_scale_chart(
-    title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_short_number
+    title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_page_short_number
 ) -> ScaleChart | None:
     """The chart of these scores, each number as it is written there; None where nothing is known."""
     if not any(one.known for one in measured):
@@ -121,7 +123,7 @@ def draw_scale_chart(
     rows = tuple(_draw_scale_row(one, axis, first + place * step, written) for place, one in enumerate(measured))
     kinds = [kind for kind in SCORE_KINDS if any(getattr(row, kind) is not None for row in rows)]
     grounds = [(row.y - 10, 20.0) for row in rows] if above else [(SCALE_TOP - 4, len(rows) * step + 8.0)]
-    edges = [100.0, *(lowest for _, lowest in _list_band_minimums())]
+    edges = [100.0, *(lowest for _, lowest in _list_chart_bands())]
     return ScaleChart(
         title=title,
         says="; ".join(map(_describe_charted_scores, measured)),
@@ -130,7 +132,7 @@ def draw_scale_chart(
         value_at=SCALE_RIGHT + 2,
         bands=tuple(_shade_bands(axis)),
         grounds=tuple(grounds),
-        ticks=tuple(AxisTick(axis.at(value), format_short_number(value) or "") for value in edges),
+        ticks=tuple(AxisTick(axis.at(value), format_page_short_number(value) or "") for value in edges),
         rows=rows,
         kinds=tuple(kinds),
     )
@@ -153,21 +155,21 @@ def _draw_scale_row(
 
 def _describe_charted_scores(one: ChartedScores) -> str:
     known = (("side by side", one.together), ("alone", one.alone), ("side by side before the challenge", one.before))
-    said = ", ".join(f"{format_short_number(value)} {how}" for how, value in known if value is not None)
+    said = ", ".join(f"{format_page_short_number(value)} {how}" for how, value in known if value is not None)
     return f"{one.name}: {said or 'not scored'}"
 
 
 def _shade_bands(axis: ChartAxis) -> Iterator[SimpleNamespace]:
     """From the lowest score of a band up to that of the one above, so that no mean falls between two."""
     upper = 100.0
-    for id, lowest in _list_band_minimums():
+    for id, lowest in _list_chart_bands():
         left, right = axis.at(lowest), axis.at(upper)
         yield SimpleNamespace(id=id, x=left, width=round(right - left, 2), middle=round((left + right) / 2, 2))
         upper = lowest
 
 
 @cache
-def _list_band_minimums() -> tuple[tuple[str, float], ...]:
+def _list_chart_bands() -> tuple[tuple[str, float], ...]:
     """The bands of the method from the best down, each with its lowest score."""
     scale = load_method("oracle").criterion_scale
     bands = scale.bands if scale else ()

@@ -13,11 +13,11 @@ from evenhand.report.contest.reported_contest import (
     ReportedContest,
     StatusBadge,
     choose_status_badge,
-    find_feedback_scores,
-    find_final_scores,
-    get_nested_value,
+    find_reported_feedback_scores,
+    find_reported_final_scores,
+    get_reported_value,
 )
-from evenhand.report.html.formats import format_count
+from evenhand.report.html.formats import format_page_count
 from evenhand.report.html.run_page import KeyFact
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
@@ -39,7 +39,7 @@ NEXT_STEP_TITLES: dict[ContestStage, str] = {
 }
 
 
-def describe_contest_standing(contest: ReportedContest) -> SimpleNamespace:
+def describe_standing_on_page(contest: ReportedContest) -> SimpleNamespace:
     """What the first screen says; `over` stands above the name, `title` above what comes next or came last (`now`)."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is None:
@@ -49,7 +49,7 @@ def describe_contest_standing(contest: ReportedContest) -> SimpleNamespace:
     return SimpleNamespace(
         look=shown, over=over, word=word or shown.word, author=winner["author"] if winner else "",
         long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=NEXT_STEP_TITLES[contest.stage],
-        now=_describe_closing(contest) if contest.closed else _describe_waiting(contest),
+        now=_describe_closing(contest) if contest.closed else _describe_page_waiting(contest),
     )  # fmt: skip
 
 
@@ -66,14 +66,14 @@ def _describe_closing(contest: ReportedContest) -> str:
     return f"{when}. {what} is released to {paid['author']}."
 
 
-def _describe_waiting(contest: ReportedContest) -> str:
+def _describe_page_waiting(contest: ReportedContest) -> str:
     deadline, state = contest.terms["deadline"], contest.record["state"]
     if state == "open":
         until = f" until {contest.clock.full(contest.time(deadline))}" if deadline else ""
         best = "the best is found after that" if contest.hidden else "the first that passes wins"
-        return f"Submissions may come{until}; {best}. {_describe_unjudged(contest)}".rstrip()
+        return f"Submissions may come{until}; {best}. {_describe_unjudged_on_page(contest)}".rstrip()
     if state == "judging":
-        return f"The deadline is over. {_describe_unjudged(contest)}".rstrip()
+        return f"The deadline is over. {_describe_unjudged_on_page(contest)}".rstrip()
     if state == "ranking":
         return "Judges compare the finalists side by side; who they are is hidden until that is done."
     if state == "challenge_period" and contest.period:
@@ -84,7 +84,7 @@ def _describe_waiting(contest: ReportedContest) -> str:
     return f"{challenge['by']} challenged the ranking; judges who had not judged before look at it again."
 
 
-def _describe_unjudged(contest: ReportedContest) -> str:
+def _describe_unjudged_on_page(contest: ReportedContest) -> str:
     left = sum(one["status"] == "submitted" or (one["status"] == "gate_passed" and not one["feedback"])
                for one in contest.submissions)  # fmt: skip
     many = pluralize_count(left, "submission")
@@ -95,8 +95,12 @@ def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
     """The numbers of the first screen."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is not None:
-        alone = get_nested_value(find_feedback_scores(winner, "individual_scoring"), "penalized_total")
-        how = f"side by side; {format_figure(alone)} alone" if find_final_scores(winner) else "alone, not compared"
+        alone = get_reported_value(find_reported_feedback_scores(winner, "individual_scoring"), "penalized_total")
+        how = (
+            f"side by side; {format_figure(alone)} alone"
+            if find_reported_final_scores(winner)
+            else "alone, not compared"
+        )
         yield KeyFact("Score", format_figure(winner["score"]), how)
     yield _build_submissions_fact(contest)
     yield _build_gate_fact(contest)
@@ -112,7 +116,7 @@ def _build_submissions_fact(contest: ReportedContest) -> KeyFact:
     refused = len(contest.record.get("refused") or ())
     said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
     said += f"; {refused} refused" if refused else ""
-    return KeyFact("Submissions", format_count(len(contest.submissions)) or "", said)
+    return KeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
 
 
 def _build_gate_fact(contest: ReportedContest) -> KeyFact:
@@ -123,13 +127,13 @@ def _build_gate_fact(contest: ReportedContest) -> KeyFact:
     parts = ((failed, "failed"), (broke, "broke the rules"), (waiting, "waiting"), (left, "not judged"))
     said = ", ".join(f"{number} {word}" for number, word in parts if number)
     whole = "all that came" if contest.submissions else "nothing came"
-    return KeyFact("Passed the gate", format_count(passed) or "", said or whole)
+    return KeyFact("Passed the gate", format_page_count(passed) or "", said or whole)
 
 
 def _build_finalists_fact(contest: ReportedContest) -> KeyFact:
     compared = len(contest.finalists)
     if compared:
-        return KeyFact("Compared", format_count(compared) or "", "side by side")
+        return KeyFact("Compared", format_page_count(compared) or "", "side by side")
     if contest.hidden:
         now = contest.record["state"] == "ranking"
         return KeyFact("Compared", "–", "side by side, now" if now else "after the deadline")
@@ -177,18 +181,18 @@ def build_ranking_rows(contest: ReportedContest) -> list[SimpleNamespace]:
 
 
 def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
-    alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
+    alone, now = find_reported_feedback_scores(one, "individual_scoring"), find_reported_final_scores(one)
     return SimpleNamespace(
         rank=one["rank"],
         id=one["id"],
         place=contest.places[one["id"]],
         author=one["author"],
         revises=one["revises"],
-        side=get_nested_value(now, "final_score"),
-        alone=get_nested_value(alone, "penalized_total"),
-        band=get_nested_value(alone, "overall_band"),
+        side=get_reported_value(now, "final_score"),
+        alone=get_reported_value(alone, "penalized_total"),
+        band=get_reported_value(alone, "overall_band"),
         flags=tuple((now or alone or {}).get("risk_flags", ())),
-        tie=get_nested_value(find_feedback_scores(one, "scoring"), "tie_broken_by"),
+        tie=get_reported_value(find_reported_feedback_scores(one, "scoring"), "tie_broken_by"),
         look=choose_status_badge(one["status"], contest.stage),
         why=one["why"],
     )

@@ -10,26 +10,26 @@ from evenhand.report.contest.reported_contest import (
     ContestReportJson,
     ReportedContest,
     choose_status_badge,
-    find_feedback_scores,
-    find_final_scores,
-    get_nested_value,
-    list_revision_suggestions,
+    find_reported_feedback_scores,
+    find_reported_final_scores,
+    get_reported_value,
+    list_reported_suggestions,
 )
 from evenhand.report.contest.scale_charts import ChartedScores, draw_scale_chart
-from evenhand.report.html.formats import format_page_percent, format_short_number
+from evenhand.report.html.formats import format_page_percent, format_page_short_number
 from evenhand.wording import format_figure
 
 
-def build_submission_detail(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
+def build_submission_page_section(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
     """All of one submission."""
-    text, left_out = mark_submission_text(contest, one["id"])
-    alone, now = find_feedback_scores(one, "individual_scoring"), find_final_scores(one)
+    text, left_out = mark_page_passages(contest, one["id"])
+    alone, now = find_reported_feedback_scores(one, "individual_scoring"), find_reported_final_scores(one)
     weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
     by_dimension = [
-        (id, *(get_nested_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
+        (id, *(get_reported_value(found, "dimension_scores", id) for found in (alone, now))) for id in weights
     ]
     charted = [
-        ChartedScores(name=id, alone=get_nested_value(own, "score"), together=get_nested_value(side, "score"))
+        ChartedScores(name=id, alone=get_reported_value(own, "score"), together=get_reported_value(side, "score"))
         for id, own, side in by_dimension
     ]
     sent = contest.submission_event(one["id"])
@@ -40,20 +40,20 @@ def build_submission_detail(contest: ReportedContest, one: ContestReportJson) ->
         author=one["author"],
         look=choose_status_badge(one["status"], contest.stage),
         why=one["why"],
-        steps=list(trace_submission_path(contest, one)),
+        steps=list(trace_submission_page_path(contest, one)),
         text=text,
         left_out=left_out,
-        checks=_list_criteria_checks(contest, one),
-        violations=[(each, quote_in_context(sent["submission"]["text"], each)) for each in sent["findings"]],
+        checks=_list_reported_checks(contest, one),
+        violations=[(each, quote_on_page(sent["submission"]["text"], each)) for each in sent["findings"]],
         chart=draw_scale_chart(f"{one['id']}: every dimension on 0 to 100", charted),
         said=by_dimension if alone or now else [],
         totals=list(_list_score_totals(contest, weights, alone, now)),
         notes=list(dict.fromkeys(notes)),
-        advice=list_revision_suggestions(one),
+        advice=list_reported_suggestions(one),
     )
 
 
-def _list_criteria_checks(contest: ReportedContest, one: ContestReportJson) -> list[ContestReportJson]:
+def _list_reported_checks(contest: ReportedContest, one: ContestReportJson) -> list[ContestReportJson]:
     """The acceptance criteria as they were checked; of a submission that passed, from what the judges said."""
     told = [check for found in one["feedback"] for check in found.get("criteria_checks", ())]
     event = contest.last_event("gate_checked", one["id"])
@@ -63,10 +63,10 @@ def _list_criteria_checks(contest: ReportedContest, one: ContestReportJson) -> l
     for check in event["checks"]:
         by.setdefault(check["criterion"], []).append(check)
     asked = enumerate(contest.terms["acceptance"], start=1)
-    return [_build_passed_check(asks, by.get(f"criterion-{number}", [])) for number, asks in asked]
+    return [_build_reported_passed_check(asks, by.get(f"criterion-{number}", [])) for number, asks in asked]
 
 
-def _build_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
+def _build_reported_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
     quotes = dict.fromkeys(quote["text"] for one in said for quote in one["evidence"])
     reasons = [f"{one['judge']}: {one['reason']}" if len(said) > 1 else one["reason"] for one in said if one["reason"]]
     return {
@@ -91,18 +91,23 @@ def _list_score_totals(
             yield SimpleNamespace(
                 name=name,
                 sum=" + ".join(
-                    f"{format_page_percent(weight)} × {format_short_number(found['dimension_scores'][id]['score'])}"
+                    (
+                        f"{format_page_percent(weight)} × "
+                        f"{format_page_short_number(found['dimension_scores'][id]['score'])}"
+                    )
                     for id, weight in weights.items()
                 ),
                 base=format_figure(found["weighted_base"]),
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
                 total=format_figure(found[key]),
-                by_judge=_describe_judge_totals(contest, found.get("by_judge") or {}, format_figure(found[key])),
+                by_judge=_describe_reported_judge_totals(
+                    contest, found.get("by_judge") or {}, format_figure(found[key])
+                ),
             )
 
 
-def _describe_judge_totals(contest: ReportedContest, totals: Mapping[str, float | None], mean: str) -> str:
+def _describe_reported_judge_totals(contest: ReportedContest, totals: Mapping[str, float | None], mean: str) -> str:
     """What the mean of several judges is taken from; a judge without a weight counts once."""
     if not totals:
         return ""
@@ -126,10 +131,10 @@ class SubmissionStage:
     tone: str = "calm"
 
 
-def trace_submission_path(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
+def trace_submission_page_path(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
     """The stages of a submission; there is no final where the first that passes wins."""
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
-    yield SubmissionStage(name="Came", mark="●", says=says, at=_format_event_time(contest, one), tone="plain")
+    yield SubmissionStage(name="Came", mark="●", says=says, at=_format_page_event_time(contest, one), tone="plain")
     yield _build_gate_stage(contest, one)
     yield _build_alone_stage(contest, one)
     if contest.record["mode"] == "quality_first":
@@ -137,18 +142,18 @@ def trace_submission_path(contest: ReportedContest, one: ContestReportJson) -> I
     yield _build_rank_stage(contest, one)
 
 
-def _format_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
+def _format_page_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
     return contest.clock.short(contest.time(one["at"]))
 
 
 def _build_gate_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "policy_violation":
-        at = _format_event_time(contest, one)
+        at = _format_page_event_time(contest, one)
         return SubmissionStage(name="Gate", mark="✕", says="stopped by a guard", at=at, tone="bad")
     event = contest.last_event("gate_checked", one["id"])
     if event is None:
         return _build_waiting_stage("Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed)
-    at = _format_event_time(contest, event)
+    at = _format_page_event_time(contest, event)
     if one["status"] == "gate_failed":
         return SubmissionStage(name="Gate", mark="✕", says="failed", at=at, tone="bad")
     if one["status"] == "unjudged" and contest.last_event("scored", one["id"]) is None and one["feedback"]:
@@ -161,8 +166,8 @@ def _build_alone_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
     if event is None:
         waits = one["status"] == "gate_passed" and not contest.closed
         return _build_waiting_stage("Alone", "waits for the judges", waits)
-    at = _format_event_time(contest, event)
-    found = find_feedback_scores(one, "individual_scoring")
+    at = _format_page_event_time(contest, event)
+    found = find_reported_feedback_scores(one, "individual_scoring")
     if found is None:
         return SubmissionStage(name="Alone", mark="✓", says="scored, hidden for now", at=at, tone="plain")
     if found["penalized_total"] is None:
@@ -183,10 +188,10 @@ def _build_final_stage(contest: ReportedContest, one: ContestReportJson) -> Subm
         says = "the best are compared now" if contest.record["state"] == "ranking" else "after the deadline"
         return _build_waiting_stage("Final", says, one["status"] == "gate_passed")
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
-    found = find_final_scores(one)
+    found = find_reported_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
     says = f"{format_figure(found['final_score'])}{again}" if found else "could not be read side by side"
-    return SubmissionStage(name="Final", mark="◆", says=says, at=_format_event_time(contest, event), tone="plain")
+    return SubmissionStage(name="Final", mark="◆", says=says, at=_format_page_event_time(contest, event), tone="plain")
 
 
 def _build_rank_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
@@ -215,17 +220,17 @@ class TextPiece:
     kind: str = ""
 
 
-def mark_submission_text(contest: ReportedContest, id: str) -> tuple[list[TextPiece], int]:
+def mark_page_passages(contest: ReportedContest, id: str) -> tuple[list[TextPiece], int]:
     """The text of a submission in pieces, and how many characters of it are left out."""
     sent = contest.submission_event(id)
     text = sent["submission"]["text"]
     marks = [(one["start"], one["end"], "flag") for one in sent["findings"]]
     judgments = (contest.last_event("scored", id) or {}).get("judgments", ())
     marks += [(quote["start"], quote["end"], "evidence") for one in judgments for quote in one["evidence"]]
-    return list(_cut_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
+    return list(_cut_page_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
 
 
-def quote_in_context(text: str, finding: ContestReportJson) -> list[TextPiece]:
+def quote_on_page(text: str, finding: ContestReportJson) -> list[TextPiece]:
     """A passage with some words before and after it."""
     start, end = finding["start"], finding["end"]
     begin, stop = max(start - CONTEXT_CHARACTERS, 0), min(end + CONTEXT_CHARACTERS, len(text))
@@ -234,7 +239,7 @@ def quote_in_context(text: str, finding: ContestReportJson) -> list[TextPiece]:
     return [TextPiece(before), TextPiece(text[start:end], "flag"), TextPiece(after)]
 
 
-def _cut_text_at_marks(text: str, marks: Iterable[tuple[int, int, str]]) -> Iterator[TextPiece]:
+def _cut_page_text_at_marks(text: str, marks: Iterable[tuple[int, int, str]]) -> Iterator[TextPiece]:
     """The text in order; of passages that overlap the later one loses what the earlier one has."""
     last = 0
     for start, end, kind in sorted(set(marks)):

@@ -26,7 +26,7 @@ def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     """The whole contest, and, where they are crowded in it, the stretch of the submissions once more."""
     found = build_timeline_lanes(contest)
     moments = sorted(one.when for lane in found if not lane.outside for one in lane.moments)
-    ends = [moments[-1], *(when for when, _ in _list_time_limits(contest) if not contest.closed)]
+    ends = [moments[-1], *(when for when, _ in _list_timeline_limits(contest) if not contest.closed)]
     drawn = [_draw_timeline(contest, found, moments[0], max(ends), "The whole contest")]
     before = ("came", "passed", "failed", "alone")
     own = sorted(one.when for lane in found if lane.own for one in lane.moments if one.kind in before)
@@ -36,7 +36,7 @@ def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     return drawn
 
 
-def _list_time_limits(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
+def _list_timeline_limits(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
     if contest.terms["deadline"]:
         yield contest.time(contest.terms["deadline"]), "deadline"
     if contest.period:
@@ -52,7 +52,7 @@ def _draw_timeline(
     calendar = TimeAxis.spanning(begin, end, left=3.0 if above else 20.0, right=TIMELINE_RIGHT)
     step = 38 if above else 22
     top = TIMELINE_TOP + (30 if above else 11)
-    clock, limits = contest.clock, list(_list_time_limits(contest))
+    clock, limits = contest.clock, list(_list_timeline_limits(contest))
     tracks = [_draw_timeline_lane(lane, calendar, clock, top + place * step) for place, lane in enumerate(shown)]
     said = [f"{name} on {clock.full(when)}" for when, name in limits]
     said += [f"{clock.full(one.when)}, {one.says}" for lane in shown for one in lane.moments if not lane.own]

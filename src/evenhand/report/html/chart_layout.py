@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from evenhand.report.html.formats import format_short_number
+from evenhand.report.html.formats import format_page_short_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChartAxis:
         step = next(step for step in steps if self._inside(step) <= most)
         first = math.ceil(self.low / step - 1e-9)
         values = [(first + number) * step for number in range(self._inside(step))]
-        return tuple(AxisTick(self.at(value), format_short_number(value + 0.0) or "") for value in values)
+        return tuple(AxisTick(self.at(value), format_page_short_number(value + 0.0) or "") for value in values)
 
     def _inside(self, step: float) -> int:
         return math.floor(self.high / step + 1e-9) - math.ceil(self.low / step - 1e-9) + 1
@@ -230,14 +230,14 @@ def draw_plot_line(
     kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint], *, closed: bool = False
 ) -> PlotShape:
     """A line from point to point; closed, it is the ground within them."""
-    return PlotShape(kind=kind, path="M" + "L".join(_format_path_places(x, y, points)) + ("Z" if closed else ""))
+    return PlotShape(kind=kind, path="M" + "L".join(_format_svg_path_places(x, y, points)) + ("Z" if closed else ""))
 
 
 def draw_plot_dots(kind: str, x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> PlotShape:
     """Dots of one size; equal ones are drawn once."""
-    places = dict.fromkeys(_format_path_places(x, y, points))
+    places = dict.fromkeys(_format_svg_path_places(x, y, points))
     return PlotShape(kind=kind, path="".join(f"M{place}h.01" for place in places))
 
 
-def _format_path_places(x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> list[str]:
+def _format_svg_path_places(x: ChartAxis, y: ChartAxis, points: Iterable[PlotPoint]) -> list[str]:
     return [f"{x.at(one):g} {y.at(other):g}" for one, other in points]

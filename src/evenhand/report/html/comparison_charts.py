@@ -23,8 +23,13 @@ from evenhand.report.html.chart_layout import (
     make_horizontal_axis,
     make_vertical_axis,
 )
-from evenhand.report.html.formats import format_count, format_scale_ends, format_short_number, format_signed_number
-from evenhand.report.html.score_charts import MeanEstimate, describe_estimate, describe_interval_level
+from evenhand.report.html.formats import (
+    format_page_count,
+    format_page_scale,
+    format_page_short_number,
+    format_page_signed_number,
+)
+from evenhand.report.html.score_charts import MeanEstimate, describe_charted_estimate, describe_charted_interval_level
 from evenhand.wording import format_figure, pluralize_count
 
 EstimateGroups = Mapping[str, Mapping[str, MeanEstimate]]
@@ -37,7 +42,7 @@ def draw_overview_chart(comparisons: Sequence[Mapping[str, Any]]) -> IntervalCha
     if not comparisons:
         return None
     if len(comparisons) == 1:
-        return _draw_difference_chart({"": _list_layer_estimates(comparisons[0])}, _name_compared_pair(comparisons[0]))
+        return _draw_difference_chart({"": _list_layer_estimates(comparisons[0])}, _label_charted_pair(comparisons[0]))
     composites = {one["treatment"]: one["composite"] for one in comparisons}
     return _draw_difference_chart({"": composites}, f"Composite, minus {comparisons[0]['control']}")
 
@@ -63,18 +68,18 @@ def _list_layer_estimates(comparison: Mapping[str, Any]) -> Mapping[str, MeanEst
     return {"composite": comparison["composite"], **comparison["layers"]}
 
 
-def _name_compared_pair(comparison: Mapping[str, Any]) -> str:
+def _label_charted_pair(comparison: Mapping[str, Any]) -> str:
     return f"{comparison['treatment']} minus {comparison['control']}"
 
 
 def _title_difference_chart(
     groups: EstimateGroups, comparison: Mapping[str, Any], ends: ScaleEnds
 ) -> IntervalChart | None:
-    on = f" on {format_scale_ends(ends)}" if ends else ""
+    on = f" on {format_page_scale(ends)}" if ends else ""
     names = "composite, layers and criteria" if len(groups) > 1 else next(iter(groups)) + on
-    scale = f"in points on the scale {format_scale_ends(ends)}" if ends else "on the criterion's own scale"
+    scale = f"in points on the scale {format_page_scale(ends)}" if ends else "on the criterion's own scale"
     across = f"difference, {scale}"
-    return _draw_difference_chart(groups, f"{names.capitalize()}: {_name_compared_pair(comparison)}", ends, across)
+    return _draw_difference_chart(groups, f"{names.capitalize()}: {_label_charted_pair(comparison)}", ends, across)
 
 
 def _draw_difference_chart(
@@ -92,9 +97,11 @@ def _draw_difference_chart(
             layout.group(group)
         for name, one in estimates.items():
             layout.row(_draw_difference_row(name, axis, one, ends))
-    said = ", ".join(_describe_difference(name, one, ends) for name, one in each)
+    said = ", ".join(_describe_charted_difference(name, one, ends) for name, one in each)
     grey = "; grey where 0 is inside" if across and any(row.kind == "open" for row in layout.rows) else ""
-    return layout.chart(f"{title}{describe_interval_level(known)}{grey}", said, axis, zero=axis.at(0), across=across)
+    return layout.chart(
+        f"{title}{describe_charted_interval_level(known)}{grey}", said, axis, zero=axis.at(0), across=across
+    )
 
 
 def _draw_difference_row(name: str, axis: ChartAxis, one: MeanEstimate, ends: ScaleEnds) -> IntervalRow:
@@ -121,11 +128,11 @@ def _describe_interval_reach(low: float | None, high: float | None, ends: ScaleE
     return f"{format_figure(low, ends)} to {format_figure(high, ends)}"
 
 
-def _describe_difference(name: str, one: MeanEstimate, ends: ScaleEnds) -> str:
+def _describe_charted_difference(name: str, one: MeanEstimate, ends: ScaleEnds) -> str:
     if one is None or one["estimate"] is None:
-        return describe_estimate(name, None, None)
+        return describe_charted_estimate(name, None, None)
     reach = _describe_interval_reach(one["low"], one["high"], ends)
-    return describe_estimate(name, format_figure(one["estimate"], ends, signed=True), reach)
+    return describe_charted_estimate(name, format_figure(one["estimate"], ends, signed=True), reach)
 
 
 SpreadBar = tuple[float, float, int]  # From, to, and how many samples.
@@ -142,15 +149,15 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
     y = make_vertical_axis(0, max(counts), top=SPREAD_TOP)
     bars = [(low, high, number) for (low, high), number in zip(pairwise(edges), counts, strict=True) if number]
     said = ", ".join(
-        f"{format_short_number(low)} to {format_short_number(high)}: {format_count(number)}"
+        f"{format_page_short_number(low)} to {format_page_short_number(high)}: {format_page_count(number)}"
         for low, high, number in bars
     )
     parts = (("losses", "worse"), ("ties", "equal"), ("wins", "better"))
-    sides = ", ".join(f"{format_count(comparison[key])} {word}" for key, word in parts)
+    sides = ", ".join(f"{format_page_count(comparison[key])} {word}" for key, word in parts)
     return Plot(
         name=f"How the difference is spread over {pluralize_count(sum(counts), 'sample')}",
         about=f"{comparison['treatment']} minus {comparison['control']}",
-        says=f"{sides}; mean {format_signed_number(mean)}; {said}",
+        says=f"{sides}; mean {format_page_signed_number(mean)}; {said}",
         across="difference of the composite, in points",
         up="samples",
         across_ticks=x.ticks(),
@@ -165,17 +172,19 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
 
 def _split_spread_bar(bar: SpreadBar, bars: Sequence[SpreadBar], comparison: Mapping[str, Any]) -> dict[str, int]:
     """How many of a bar are worse, equal and better; where it meets zero, what the other bars leave over."""
-    side = _find_side_of_bar(bar, bars)
+    side = _find_side_of_chart_bar(bar, bars)
     if side:
         return {side: bar[2]}
     if bar[0] < 0 < bar[1]:  # It lies on both sides: any colour but grey would be wrong on one of them.
         return {"open": bar[2]}
-    below, above = (sum(one[2] for one in bars if _find_side_of_bar(one, bars) == kind) for kind in ("down", "up"))
+    below, above = (
+        sum(one[2] for one in bars if _find_side_of_chart_bar(one, bars) == kind) for kind in ("down", "up")
+    )
     found = {"down": comparison["losses"] - below, "open": comparison["ties"], "up": comparison["wins"] - above}
     return found if min(found.values()) >= 0 and sum(found.values()) == bar[2] else {"open": bar[2]}
 
 
-def _find_side_of_bar(bar: SpreadBar, bars: Sequence[SpreadBar]) -> str:
+def _find_side_of_chart_bar(bar: SpreadBar, bars: Sequence[SpreadBar]) -> str:
     """The side of zero on which a bar lies, or none: it reaches from its lower edge to just below the upper one."""
     low, high, _ = bar
     return "up" if low > 0 else "down" if high < 0 or (high == 0 and bar != bars[-1]) else ""
@@ -193,10 +202,10 @@ def _draw_spread_blocks(x: ChartAxis, y: ChartAxis, bar: SpreadBar, parts: Mappi
 
 
 def _draw_side_notes(zero: float, comparison: Mapping[str, Any]) -> tuple[PlotNote, ...]:
-    ties = f", {format_count(comparison['ties'])} equal" if comparison["ties"] else ""
+    ties = f", {format_page_count(comparison['ties'])} equal" if comparison["ties"] else ""
     return (
-        PlotNote(x=zero, y=30, dx=-8, text=f"{format_count(comparison['losses'])} worse", anchor="end"),
-        PlotNote(x=zero, y=30, dx=8, text=f"{format_count(comparison['wins'])} better{ties}"),
+        PlotNote(x=zero, y=30, dx=-8, text=f"{format_page_count(comparison['losses'])} worse", anchor="end"),
+        PlotNote(x=zero, y=30, dx=8, text=f"{format_page_count(comparison['wins'])} better{ties}"),
     )
 
 
@@ -204,7 +213,7 @@ def _draw_mean_note(at: float, mean: float) -> PlotNote:
     """Beside its line, on the side where there is room."""
     left = at > 72 or (mean < 0 and at > 35)
     dx, anchor = (-6, "end") if left else (6, "start")
-    return PlotNote(x=at, y=50, dx=dx, text=f"mean {format_signed_number(mean)}", anchor=anchor, kind="strong")
+    return PlotNote(x=at, y=50, dx=dx, text=f"mean {format_page_signed_number(mean)}", anchor=anchor, kind="strong")
 
 
 CURVE_RIGHT = 86.0  # Per cent: after the last point stands its number.
@@ -225,15 +234,15 @@ def draw_saturation_plots(comparison: Mapping[str, Any]) -> list[Plot]:
 
 def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
     last, most = curve[-1], max(one["half_width"] for one in curve)
-    first = _scale_width_by_root(last, curve[0]["n"])
+    first = _scale_charted_half_width(last, curve[0]["n"])
     x, y = make_horizontal_axis(0, last["n"], right=CURVE_RIGHT), make_vertical_axis(0, 1.1 * max(most, first) or 1.0)
     counts = [curve[0]["n"] + (last["n"] - curve[0]["n"]) * step / 16 for step in range(17)]
-    root = [(n, _scale_width_by_root(last, n)) for n in counts]
+    root = [(n, _scale_charted_half_width(last, n)) for n in counts]
     measured = [(one["n"], one["half_width"]) for one in curve]
     return Plot(
         name="How far the interval reaches with more samples",
         about="half its width; dashed: what the square root of their number alone gives",
-        says=", ".join(f"{format_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
+        says=", ".join(f"{format_page_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
         across="samples, in random order",
         up="half-width, in points",
         across_ticks=x.ticks(whole=True),
@@ -255,7 +264,7 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
         name="Where the difference settles with more samples",
         about="estimate, and its half-width to both sides",
         says=", ".join(
-            f"{format_count(one['n'])} samples: {format_signed_number(one['estimate'])} "
+            f"{format_page_count(one['n'])} samples: {format_page_signed_number(one['estimate'])} "
             f"± {format_figure(one['half_width'])}"
             for one in curve
         ),
@@ -269,11 +278,11 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
         ),
         rules=(PlotRule(kind="zero", y=y.at(0)),),
         dots=_draw_curve_dots(x, y, middle),
-        notes=(_draw_end_note(x, y, last["n"], last["estimate"], format_signed_number(last["estimate"])),),
+        notes=(_draw_end_note(x, y, last["n"], last["estimate"], format_page_signed_number(last["estimate"])),),
     )
 
 
-def _scale_width_by_root(last: Mapping[str, Any], n: float) -> float:
+def _scale_charted_half_width(last: Mapping[str, Any], n: float) -> float:
     """What the last half-width would have been with other samples, had only their number counted."""
     return float(last["half_width"] * math.sqrt(last["n"] / n))
 

@@ -11,17 +11,17 @@ from evenhand.report.phrases import describe_badge, describe_badge_advice, forma
 from evenhand.wording import format_dollar_amount, format_figure, format_milliseconds
 
 
-def format_signed_number(value: float | None) -> str:
+def format_page_signed_number(value: float | None) -> str:
     """A difference: its sign is always written."""
     return format_figure(value, signed=True)
 
 
-def format_short_number(value: float | None) -> str | None:
+def format_page_short_number(value: float | None) -> str | None:
     """A number with the decimals it has, at most four."""
     return None if value is None else f"{value:,.4f}".rstrip("0").rstrip(".").replace("-", "−")
 
 
-def format_count(value: float | None) -> str | None:
+def format_page_count(value: float | None) -> str | None:
     """A whole number with thousands apart."""
     return None if value is None else f"{value:,.0f}"
 
@@ -31,7 +31,7 @@ def format_page_percent(share: float | None) -> str | None:
     return None if share is None else f"{100 * share:.4g} %"
 
 
-def format_seconds(seconds: float | None) -> str | None:
+def format_page_duration(seconds: float | None) -> str | None:
     """A time in the unit that suits it."""
     if seconds is None:
         return None
@@ -52,14 +52,14 @@ def format_page_moment(written: str | None) -> str | None:
     return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
 
 
-def format_scale_ends(ends: Any) -> str | None:
+def format_page_scale(ends: Any) -> str | None:
     """A scale by its ends, or as it was written."""
     if isinstance(ends, list | tuple) and len(ends) == 2:
-        return f"{format_short_number(ends[0])} to {format_short_number(ends[1])}"
+        return f"{format_page_short_number(ends[0])} to {format_page_short_number(ends[1])}"
     return None if ends is None else str(ends)
 
 
-def format_interval_bounds(estimate: Mapping[str, Any] | None) -> str | None:
+def format_page_interval(estimate: Mapping[str, Any] | None) -> str | None:
     """An interval by its two ends, or None where there is none."""
     if estimate is None or estimate["low"] is None or estimate["high"] is None:
         return None
@@ -80,16 +80,16 @@ def link_to_sample(id: str | None) -> str:
 
 TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "number": format_figure,
-    "signed": format_signed_number,
-    "short": format_short_number,
-    "count": format_count,
+    "signed": format_page_signed_number,
+    "short": format_page_short_number,
+    "count": format_page_count,
     "percent": format_page_percent,
     "dollars": format_dollar_amount,
     "chance": format_report_p_value,
-    "duration": format_seconds,
+    "duration": format_page_duration,
     "moment": format_page_moment,
-    "scale": format_scale_ends,
-    "bounds": format_interval_bounds,
+    "scale": format_page_scale,
+    "bounds": format_page_interval,
     "marked": describe_fingerprint_tag,
     "place": link_to_sample,
     "advised": describe_badge_advice,

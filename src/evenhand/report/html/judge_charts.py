@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from evenhand.report.html.chart_layout import Plot, PlotDot, draw_plot_line, make_horizontal_axis, make_vertical_axis
-from evenhand.report.html.formats import format_count, format_scale_ends
+from evenhand.report.html.formats import format_page_count, format_page_scale
 from evenhand.wording import format_figure, pluralize_count
 
 LEAST_AGREEMENT = 0.4  # Below it judges do not agree enough for a verdict to rest on them.
@@ -48,7 +48,7 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> SimpleNam
         cell=CELL_HEIGHT,
         judges=tuple(judges),
         cells=tuple(cells),
-        whys=_explain_empty_cells(judges, pairs),
+        whys=_explain_empty_chart_cells(judges, pairs),
     )
 
 
@@ -57,7 +57,7 @@ def _draw_heat_cell(
 ) -> SimpleNamespace:
     x, about = round(column.head_x - width / 2, 2), f"{column.name} and {row.name}"
     if pair is None or pair["pearson"] is None:
-        says = f"{about}: {_explain_missing_pair(pair)}"
+        says = f"{about}: {_explain_missing_chart_pair(pair)}"
         return SimpleNamespace(x=x, y=row.y, text="–", says=says, kind="unknown", weight=None)
     value, gap = pair["pearson"], format_figure(pair["mean_gap"])
     agree = value >= LEAST_AGREEMENT
@@ -68,11 +68,11 @@ def _draw_heat_cell(
         text=format_figure(value),
         kind="agree" if agree else "differ",
         weight=round(0.1 + 0.35 * share, 2),
-        says=f"{about}: {format_figure(value)}, mean gap {gap}, {format_count(pair['n'])} judgments",
+        says=f"{about}: {format_figure(value)}, mean gap {gap}, {format_page_count(pair['n'])} judgments",
     )
 
 
-def _explain_empty_cells(
+def _explain_empty_chart_cells(
     judges: Sequence[SimpleNamespace], pairs: Mapping[frozenset[str], Mapping[str, Any]]
 ) -> tuple[str, ...]:
     """Why cells are empty: each reason once, with the numbers of the judges."""
@@ -81,11 +81,11 @@ def _explain_empty_cells(
         for column in judges[: row.number - 1]:
             pair = pairs.get(frozenset((row.name, column.name)))
             if pair is None or pair["pearson"] is None:
-                reasons.setdefault(_explain_missing_pair(pair), []).append(f"{column.number} and {row.number}")
+                reasons.setdefault(_explain_missing_chart_pair(pair), []).append(f"{column.number} and {row.number}")
     return tuple(f"{', '.join(who)}: {why}" for why, who in reasons.items())
 
 
-def _explain_missing_pair(pair: Mapping[str, Any] | None) -> str:
+def _explain_missing_chart_pair(pair: Mapping[str, Any] | None) -> str:
     return (pair["why_not"] if pair else "") or "nothing that both judged"
 
 
@@ -102,7 +102,7 @@ def draw_people_plots(labels: Mapping[str, Any] | None, scales: Iterable[Sequenc
     most = max((int(many) for one in judges for *_, many in one["points"]), default=1)
     # Criteria on other scales than 0 to 1 are put together as shares of their own.
     shared = list(labels["scale"]) == [0, 1] and any(list(one) != [0, 1] for one in scales)
-    unit = SHARE_UNIT if shared else f"on {format_scale_ends(labels['scale'])}"
+    unit = SHARE_UNIT if shared else f"on {format_page_scale(labels['scale'])}"
     return [_draw_people_plot(one, labels["scale"], unit, most) for one in judges]
 
 
@@ -142,7 +142,7 @@ def _describe_score_pairs(points: Sequence[tuple[float, float, int]]) -> str:
         f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
         for own, people, many in shown
     )
-    more = f", and {format_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
+    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
     return f"Judge and people gave {pairs}{more}"
 
 

@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from evenhand.report.html.formats import TEMPLATE_FILTERS
 from evenhand.report.html.run_page import build_run_page
-from evenhand.report.untrusted_text import escape_hiding_characters
+from evenhand.report.untrusted_text import escape_hiding_page_characters
 
 HTML_PACKAGE = "evenhand.report.html"
 PAGE_SCRIPTS = ("report.js", "search.js", "table.js", "outputs.js", "sample.js", "start.js")
@@ -33,7 +33,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     script = f"(() => {{\n'use strict';\n{parts}}})();\n"
     facts = {
         "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
-        "answers": _list_yes_no_criteria(head["eval"]["rubrics"]),
+        "answers": _list_page_yes_no_criteria(head["eval"]["rubrics"]),
     }
     pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
         **build_run_page(head),
@@ -46,7 +46,7 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     stream.writelines(pieces)
 
 
-def _list_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
+def _list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
     """The criteria that are answered by yes or no, in every rubric that has them."""
     scales: dict[str, set[str]] = {}
     for one in (criterion for rubric in rubrics for criterion in rubric["criteria"]):
@@ -59,7 +59,7 @@ def load_page_template(package: str, name: str) -> Template:
     """A template of a package, which escapes all that it is given."""
     environment = Environment(
         autoescape=True,
-        finalize=_finalize_template_value,
+        finalize=_render_template_value,
         loader=PackageLoader(package),
         lstrip_blocks=True,
         trim_blocks=True,
@@ -82,11 +82,11 @@ def build_security_policy(style: str, script: str = "") -> str:
     return f"default-src 'none'; {runs}style-src {_hash_policy_source(style)}; {rest}"
 
 
-def _finalize_template_value(value: object) -> object:
+def _render_template_value(value: object) -> object:
     """What stands in the page for a value: a dash where nothing was measured, hiding marks written out."""
     if value is None:
         return "–"
-    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_characters(value)
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_page_characters(value)
 
 
 def _hash_policy_source(text: str) -> str:
@@ -116,16 +116,16 @@ def dump_inert_json(data: object) -> str:
     try:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return dump_inert_json(_name_nonfinite_numbers(data))
+        return dump_inert_json(_name_page_nonfinite_numbers(data))
     return _RISKY_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _name_nonfinite_numbers(data: object) -> object:
+def _name_page_nonfinite_numbers(data: object) -> object:
     """The same with the words for what JSON has no number for: such values come in with the metadata of a sample."""
     if isinstance(data, dict):
-        return {str(key): _name_nonfinite_numbers(value) for key, value in data.items()}
+        return {str(key): _name_page_nonfinite_numbers(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_name_nonfinite_numbers(value) for value in data]
+        return [_name_page_nonfinite_numbers(value) for value in data]
     return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 

@@ -16,11 +16,11 @@ from evenhand.report.html.comparison_charts import (
     draw_spread_plot,
 )
 from evenhand.report.html.formats import (
-    format_count,
-    format_interval_bounds,
+    format_page_count,
+    format_page_duration,
+    format_page_interval,
     format_page_percent,
-    format_scale_ends,
-    format_seconds,
+    format_page_scale,
 )
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
 from evenhand.report.html.score_charts import (
@@ -30,7 +30,11 @@ from evenhand.report.html.score_charts import (
     draw_score_charts,
     split_share_bar,
 )
-from evenhand.report.phrases import describe_sample_count, describe_unfinished_run, does_verdict_stand
+from evenhand.report.phrases import (
+    describe_reported_samples,
+    describe_unfinished_in_report,
+    does_reported_verdict_stand,
+)
 from evenhand.wording import format_dollar_amount, format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.
@@ -66,8 +70,8 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **head,
         "look": _choose_verdict_look(head),
-        "cut_short": describe_unfinished_run(head["run"]),
-        "counted": describe_sample_count(head["run"]),
+        "cut_short": describe_unfinished_in_report(head["run"]),
+        "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
         "facts_row": list(_list_key_facts(head)),
         "hero_chart": compared or (charts[0] if charts else None),
@@ -94,7 +98,7 @@ def _choose_verdict_look(head: Mapping[str, Any]) -> tuple[str, str]:
     """The mark and colour of the verdict; no good colour where something speaks against it."""
     verdict = head["decision"]["verdict"]
     mark, tone = VERDICT_LOOKS.get(verdict, UNKNOWN_LOOK)
-    if does_verdict_stand(head) or tone not in ("good", "plain"):
+    if does_reported_verdict_stand(head) or tone not in ("good", "plain"):
         return mark, tone
     return mark, "bad" if verdict == "SOLO" and head["decision"]["exit_code"] else "warn"
 
@@ -105,12 +109,14 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     yield from _build_pairs_fact(head["decision"]["comparisons"])
     counts = {"variants": len(variants), "repeats": run["repeats"]}
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
-    whole = describe_sample_count(run).rpartition(" ")[0]
-    yield KeyFact("Samples", whole, " ".join(times) or "one variant", "warn" if describe_unfinished_run(run) else "")
+    whole = describe_reported_samples(run).rpartition(" ")[0]
+    yield KeyFact(
+        "Samples", whole, " ".join(times) or "one variant", "warn" if describe_unfinished_in_report(run) else ""
+    )
     yield _build_unscored_fact(variants)
     yield _build_flags_fact(head["flags"], head["eval"]["guards"])
-    unpriced = f", {format_count(cost['unpriced'])} calls without a price" if cost["unpriced"] else ""
-    took = f"in {format_seconds(run['seconds']) or 'unknown time'}{unpriced}"
+    unpriced = f", {format_page_count(cost['unpriced'])} calls without a price" if cost["unpriced"] else ""
+    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}{unpriced}"
     yield KeyFact("Cost", format_dollar_amount(cost["total"]), took)
 
 
@@ -122,7 +128,7 @@ def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
     name = "Composite" if measure == "composite" else "Score"
     if not known:
         return KeyFact(name, "–", "nothing was scored", "bad")
-    on = f"on {format_scale_ends(known[0][measure]['scale'])}"
+    on = f"on {format_page_scale(known[0][measure]['scale'])}"
     if len(variants) == 2 and len(known) == 2:
         old, new = sorted(known, key=lambda one: one["role"] != "control")
         means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in (old, new))
@@ -131,14 +137,14 @@ def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
     shown = format_figure(best[measure]["mean"], best[measure]["scale"])
     if len(variants) > 1:
         return KeyFact(name, shown, f"{best['name']}, {on}")
-    return KeyFact(name, shown, f"{format_interval_bounds(best[measure]) or 'no interval'}, {on}")
+    return KeyFact(name, shown, f"{format_page_interval(best[measure]) or 'no interval'}, {on}")
 
 
 def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyFact]:
     if len(comparisons) == 1:
         one = comparisons[0]
         won = f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost"
-        yield KeyFact("Pairs", format_count(one["pairs"]) or "–", won)
+        yield KeyFact("Pairs", format_page_count(one["pairs"]) or "–", won)
     elif comparisons:
         said = Counter(one["verdict"] for one in comparisons)
         words = ", ".join(f"{times} {word.capitalize()}" for word, times in said.items())
@@ -147,20 +153,20 @@ def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyF
 
 def _build_unscored_fact(variants: Sequence[Mapping[str, Any]]) -> KeyFact:
     counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
-    whole, unscored = format_count(sum(one["results"] for one in variants)), sum(counts.values())
+    whole, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
     if not unscored:
         return KeyFact("Not scored", "0", f"of {whole} results")
-    said = ", ".join(f"{format_count(number)} {state}" for state, number in counts.items() if number)
-    return KeyFact("Not scored", format_count(unscored) or "–", f"of {whole}: {said}", "bad")
+    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
+    return KeyFact("Not scored", format_page_count(unscored) or "–", f"of {whole}: {said}", "bad")
 
 
 def _build_flags_fact(flags: Sequence[Mapping[str, Any]], guards: Sequence[str]) -> KeyFact:
     by_guard: Counter[str] = Counter()
     for one in flags:
         by_guard[one["guard"]] += one["count"]
-    said = ", ".join(f"{format_count(times)} {guard}" for guard, times in by_guard.items())
+    said = ", ".join(f"{format_page_count(times)} {guard}" for guard, times in by_guard.items())
     said = said or ("guards found nothing" if guards else "no guard was asked")
-    return KeyFact("Flags", format_count(by_guard.total()) or "–", said, "warn" if flags else "")
+    return KeyFact("Flags", format_page_count(by_guard.total()) or "–", said, "warn" if flags else "")
 
 
 def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
@@ -168,10 +174,10 @@ def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
     known = dict.fromkeys([*asks, *(id for one in head["variants"] for id in one["criteria"])])
     by_variant = [one["criteria"] for one in head["variants"]]
-    return [(id, asks.get(id, ""), [_add_meter_to_mean(means.get(id)) for means in by_variant]) for id in known]
+    return [(id, asks.get(id, ""), [_add_page_meter_to_mean(means.get(id)) for means in by_variant]) for id in known]
 
 
-def _add_meter_to_mean(one: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _add_page_meter_to_mean(one: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """A mean with the share of its scale that it reaches."""
     if one is None or one["mean"] is None:
         return None
@@ -208,7 +214,9 @@ def _draw_weight_ranking(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
     parts = len(one["by_weight"])
     unlisted = parts + one.get("not_listed", 0) - min(parts, MOST_PARTS)
     left_out = {"variants": len(one["order"]) - MOST_VARIANTS, one["of"]: unlisted}
-    more = [f"{format_count(number)} more {what} are not drawn." for what, number in left_out.items() if number > 0]
+    more = [
+        f"{format_page_count(number)} more {what} are not drawn." for what, number in left_out.items() if number > 0
+    ]
     note = " ".join([*([one["note"]] if one.get("note") else []), *more])
     charts = (_draw_win_shares(one, draws), _draw_turning_weights(one))
     return SimpleNamespace(name=f"By {one['of']}", note=note, charts=charts)
@@ -223,10 +231,10 @@ def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
     for name, kind, share in rows:
         if not layout.groups or layout.groups[-1].name != name:
             layout.group(name)
-        value = _format_whole_percent(share)
+        value = _format_charted_percent(share)
         layout.row(IntervalRow(name=kind, kind=WEIGHT_KINDS[kind], at=axis.at(share), value=value))
-    said = "; ".join(f"{name} is first under {_format_whole_percent(share)} of {kind}" for name, kind, share in rows)
-    title = f"How often each variant comes first under {format_count(draws)} random weightings"
+    said = "; ".join(f"{name} is first under {_format_charted_percent(share)} of {kind}" for name, kind, share in rows)
+    title = f"How often each variant comes first under {format_page_count(draws)} random weightings"
     return _build_weight_chart(layout, axis, f"{title}, near those of the rubric and any", said, "share of weightings")
 
 
@@ -242,22 +250,22 @@ def _draw_turning_weights(one: Mapping[str, Any]) -> SimpleNamespace:
                 kind="open" if turn is None else "turns",
                 at=axis.at(part["weight"]),
                 low=None if turn is None else axis.at(turn),
-                value=_describe_turning_weight(part),
+                value=_describe_charted_turning_weight(part),
             )
         )
-    said = "; ".join(f"{part['criterion']}: {_describe_turning_weight(part)}" for part in parts)
+    said = "; ".join(f"{part['criterion']}: {_describe_charted_turning_weight(part)}" for part in parts)
     what = "criterion" if one["of"] == "criteria" else "layer"
     title = f"Weight of each {what} now (point), and where {one['order'][0]} is no longer first (cross)"
     return _build_weight_chart(layout, axis, title, said, "weight, others in proportion")
 
 
-def _describe_turning_weight(part: Mapping[str, Any]) -> str:
+def _describe_charted_turning_weight(part: Mapping[str, Any]) -> str:
     """The weight, and the one at which the ranking turns."""
-    weight, turn = _format_whole_percent(part["weight"]), part["flip_at"]
-    return f"{weight}, never" if turn is None else f"{weight} → {_format_whole_percent(turn)}"
+    weight, turn = _format_charted_percent(part["weight"]), part["flip_at"]
+    return f"{weight}, never" if turn is None else f"{weight} → {_format_charted_percent(turn)}"
 
 
-def _format_whole_percent(share: float) -> str:
+def _format_charted_percent(share: float) -> str:
     """Whole per cent; what is not all is never written as all, nor what is something as nothing."""
     rounded = min(max(round(share, 2), 0.01), 0.99) if 0 < share < 1 else share
     return format_page_percent(rounded) or ""

@@ -20,11 +20,11 @@ from evenhand.report.html.chart_layout import (
     make_vertical_axis,
 )
 from evenhand.report.html.formats import (
-    format_count,
-    format_interval_bounds,
+    format_page_count,
+    format_page_interval,
     format_page_percent,
-    format_scale_ends,
-    format_short_number,
+    format_page_scale,
+    format_page_short_number,
 )
 from evenhand.wording import format_figure, pluralize_count
 
@@ -45,13 +45,13 @@ def draw_score_charts(variants: Sequence[Mapping[str, Any]]) -> list[IntervalCha
     return [_draw_score_chart(measures, ends, roles) for ends in scales]
 
 
-def describe_interval_level(estimates: Iterable[MeanEstimate]) -> str:
+def describe_charted_interval_level(estimates: Iterable[MeanEstimate]) -> str:
     """The level of intervals, in the words of a title, where all have the same."""
     levels = {one["level"] for one in estimates if one and (one["low"] is not None or one["high"] is not None)}
     return f", with {format_page_percent(levels.pop())} intervals" if len(levels) == 1 else ""
 
 
-def describe_estimate(name: str, value: str | None, interval: str | None) -> str:
+def describe_charted_estimate(name: str, value: str | None, interval: str | None) -> str:
     """One estimate in words."""
     return f"{name} {value or 'not measured'}" + (f" ({interval})" if interval else "")
 
@@ -68,9 +68,9 @@ def _draw_score_chart(known: MeasureEstimates, ends: tuple[float, ...], roles: M
             layout.group(measure)
         for name, one in by.items():
             layout.row(_draw_score_row(name if len(roles) > 1 else measure, roles[name], axis, one))
-    level = describe_interval_level(one for by in measures.values() for one in by.values())
-    said = "; ".join(f"{measure}: {_describe_variant_means(by)}" for measure, by in measures.items())
-    return layout.chart(f"Means on a scale from {format_scale_ends(ends)}{level}", said, axis)
+    level = describe_charted_interval_level(one for by in measures.values() for one in by.values())
+    said = "; ".join(f"{measure}: {_describe_charted_means(by)}" for measure, by in measures.items())
+    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", said, axis)
 
 
 def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) -> IntervalRow:
@@ -80,14 +80,16 @@ def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) ->
     return IntervalRow(
         name=name, kind=kind, at=axis.at(one["mean"]),
         low=axis.at(one["low"]) if known else None, high=axis.at(one["high"]) if known else None,
-        value=format_figure(one["mean"], one["scale"]), bounds=format_interval_bounds(one),
+        value=format_figure(one["mean"], one["scale"]), bounds=format_page_interval(one),
     )  # fmt: skip
 
 
-def _describe_variant_means(means: Mapping[str, MeanEstimate]) -> str:
+def _describe_charted_means(means: Mapping[str, MeanEstimate]) -> str:
     """The same in words."""
     values = {name: format_figure(one["mean"], one["scale"]) if one else None for name, one in means.items()}
-    return ", ".join(describe_estimate(name, values[name], format_interval_bounds(one)) for name, one in means.items())
+    return ", ".join(
+        describe_charted_estimate(name, values[name], format_page_interval(one)) for name, one in means.items()
+    )
 
 
 HISTOGRAM_HEIGHT = 96.0  # Pixels that the highest bar of a distribution takes.
@@ -125,7 +127,10 @@ def _draw_histogram(variant: Mapping[str, Any], most: int, *, several: bool) -> 
     edges, counts = spread["edges"], spread["counts"]
     axis = ChartAxis(low=edges[0], high=edges[-1], left=2, right=98)
     stretches = list(zip(pairwise(edges), counts, strict=True))
-    said = [f"{format_short_number(low)} to {format_short_number(high)}: {number}" for (low, high), number in stretches]
+    said = [
+        f"{format_page_short_number(low)} to {format_page_short_number(high)}: {number}"
+        for (low, high), number in stretches
+    ]
     return SimpleNamespace(
         name=variant["name"],
         role=variant["role"] if several else "only",
@@ -171,8 +176,8 @@ def draw_length_plots(lengths: Sequence[Mapping[str, Any]] | None) -> list[Plot]
 
 def _draw_length_plot(one: Mapping[str, Any], x: ChartAxis, y: ChartAxis) -> Plot:
     found, lengths = _describe_length_slope(one), [length for length, _ in one["points"]]
-    drawn = f", {format_count(len(lengths))} of them drawn" if len(lengths) < one["n"] else ""
-    spread = f"{format_count(min(lengths))} to {format_count(max(lengths))} characters"
+    drawn = f", {format_page_count(len(lengths))} of them drawn" if len(lengths) < one["n"] else ""
+    spread = f"{format_page_count(min(lengths))} to {format_page_count(max(lengths))} characters"
     return Plot(
         name=f"{one['variant']}: length against score",
         about=f"{found}; {pluralize_count(one['n'], 'output')}{drawn}",
@@ -192,14 +197,14 @@ def _describe_length_slope(one: Mapping[str, Any]) -> str:
     """What a hundred characters go with; a slope is a fact of these outputs, and no cause."""
     if one["slope"] is None:
         return f"no line: {one['why_not']}"
-    low, high = (_format_length_slope(one[end], one["slope"]) for end in ("low", "high"))
+    low, high = (_format_charted_slope(one[end], one["slope"]) for end in ("low", "high"))
     sign = "+" if one["slope"] > 0 else ""
-    slope = f"{sign}{_format_length_slope(one['slope'], one['slope'])} points per 100 characters"
+    slope = f"{sign}{_format_charted_slope(one['slope'], one['slope'])} points per 100 characters"
     interval = f"{format_page_percent(one['level'])} interval {low} to {high}"
     return f"{slope} ({interval}), correlation {format_figure(one['correlation'])}"
 
 
-def _format_length_slope(value: float, middle: float) -> str:
+def _format_charted_slope(value: float, middle: float) -> str:
     """With two digits of the slope, four decimals at most."""
     places = min(4, max(2, 1 - math.floor(math.log10(abs(middle))))) if middle else 2
     return f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
