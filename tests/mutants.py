@@ -15,19 +15,19 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
     "scoring/scores.py": (
         "MOST_EQUIVALENTS_NAMED",
         "rank_scorecards",
-        "_note_equivalent_outputs",
-        "list_equivalent_outputs",
+        "_note_equally_ranked_outputs",
+        "list_equally_ranked_outputs",
         "_measure_tie_break",
-        "_name_deciding_tie_breaks",
+        "_name_rank_tie_breaks",
         "list_usable_tie_breaks",
     ),
     "scoring/panel.py": (
         "score_panel",
-        "_group_answers_by_output",
+        "_group_answers_by_scored_output",
         "_score_output_reviews",
         "_score_review",
         "_join_reviewer_scores",
-        "_find_panel_values",
+        "_find_panel_gate_scores",
         "_merge_panel_answers",
         "_average_criterion_scores",
         "_collect_criterion_scores",
@@ -37,7 +37,7 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
     "scoring/pooling.py": (),
     "scoring/consistency.py": (),
     "scoring/exact_column.py": (),
-    "scoring/column_steps.py": (
+    "scoring/columns.py": (
         "run_column_steps",
         "_apply_*_columns",
         "_sum_statement_columns",
