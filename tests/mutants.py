@@ -127,7 +127,8 @@ def _parts(tree: ast.Module, names: Sequence[str]) -> list[ast.stmt]:
 def _made_names(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
-    return [target.id for target in getattr(node, "targets", []) if isinstance(target, ast.Name)]
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _changed(tree: ast.AST, node: ast.expr | ast.stmt, field: str, new: object) -> Iterator[tuple[int, str, str]]:

@@ -244,7 +244,7 @@ def delete_contests_command(contests: tuple[str, ...]) -> None:
 
 def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
     from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
-    from evenhand.store.database import NO_CONTESTS
+    from evenhand.workflows.contests import NO_CONTESTS
 
     screen = Screen()
     if not contests:
