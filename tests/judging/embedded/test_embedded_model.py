@@ -63,11 +63,11 @@ def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     """Another process hashes strings otherwise and has to say the same."""
     code = (
         "from evenhand.judging.embedded.claims import extract_claim\n"
-        "from evenhand.judging.embedded.features import measure_features\n"
+        "from evenhand.judging.embedded.features import measure_claim_features\n"
         "from evenhand.judging.embedded.texts import PreparedText\n"
         "text = PreparedText('Bread costs 3 euros, butter 2 euros. Milk and honey are sold in jars at the counter.')\n"
         "claim = extract_claim('Does it name bread, sweet honey, fresh milk and large jars at the old counter?')\n"
-        "print(sorted(measure_features(claim, text).features.items()))"
+        "print(sorted(measure_claim_features(claim, text).features.items()))"
     )
     run = [sys.executable, "-c", code]
 
@@ -134,8 +134,8 @@ def test_nothing_heavy_is_loaded_before_it_is_asked(module: str) -> None:
     """Whoever asks another judge waits neither for vectors nor for the tables of the rules."""
     code = f"import sys, {module}; print([name for name in ('numpy', 'wordllama') if name in sys.modules])"
     tables = (
-        f"import {module}; from evenhand.judging.embedded.lexicon import load_lexicon;"
-        "print(load_lexicon.cache_info().currsize)"
+        f"import {module}; from evenhand.judging.embedded.lexicon import load_judge_lexicon;"
+        "print(load_judge_lexicon.cache_info().currsize)"
     )
 
     heavy = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
