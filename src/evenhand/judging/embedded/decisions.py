@@ -59,7 +59,8 @@ def decide_criterion(
     if "reference" in asks.lower():
         return _decide_by_reference(asks, text, reference, weights)
     language = detect_unjudgeable_language(text.text)
-    if language and not _is_claim_in_language(asks, language):
+    in_chinese = language == "chinese" and load_claim_pattern("texts", "chinese_character").search(asks)
+    if language and not in_chinese and detect_unjudgeable_language(asks) != language:
         return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
     claim = extract_claim(asks)
     if claim.is_statement and claim.alternatives and not _has_claim_alternative(claim, text):
@@ -97,11 +98,6 @@ def explain_unjudgeable_claim(asks: str, claim: CriterionClaim) -> str:
 
 def _abstain(reason: str, quote: str = "") -> EmbeddedDecision:
     return EmbeddedDecision(holds=None, reason=reason, quote=quote)
-
-
-def _is_claim_in_language(asks: str, language: str) -> bool:
-    has_chinese = language == "chinese" and load_claim_pattern("texts", "chinese_character").search(asks)
-    return bool(has_chinese) or detect_unjudgeable_language(asks) == language
 
 
 def _has_claim_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
@@ -145,7 +141,8 @@ def _decide_by_words(
     if seen is None:
         return _abstain("there are no words to look at")
     weights = weights or load_embedded_judge_weights(text.vectors is not None)
-    chance = calculate_chance(seen, weights)
+    log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
+    chance = 1 / (1 + math.exp(-log_odds))  # How likely it is, as fitted, that the claim is met.
     if abs(chance - 0.5) < weights.band:
         return _abstain("too close to call", seen.quote)
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
@@ -163,12 +160,6 @@ def _decide_by_words(
         against=not found and contradicted,
     )
     return decision if found else _limit_claim_decision(decision, text)
-
-
-def calculate_chance(seen: ClaimFeatures, weights: FeatureWeights) -> float:
-    """How likely it is, as fitted, that the claim is met."""
-    log_odds = sum(weights.features.get(name, 0.0) * value for name, value in seen.features.items())
-    return 1 / (1 + math.exp(-log_odds))
 
 
 def _describe_claim_evidence(claim: CriterionClaim, seen: ClaimFeatures, found: bool) -> str:

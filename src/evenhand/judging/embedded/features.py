@@ -73,7 +73,10 @@ class _ClaimMatch:
         self._weights = {
             word.stem: text.weigh_stem(word.stem) * (1.4 if word.stem in claim.names else 1.0) for word in claim.words
         }
-        worth = [self._rank_sentence(sentence) for sentence in text.prepared]
+        worth = []  # What decides which sentence is looked at: words first, values beside them.
+        for sentence in text.prepared:
+            met = sum(_is_claimed_among(value, sentence.values) for value in claim.values)
+            worth.append(round(self.cover(sentence.stems) + 0.3 * met, 9))
         at = worth.index(max(worth))
         self.sentence = text.prepared[at]
         near = text.prepared[max(0, at - 1) : at + 2]
@@ -86,14 +89,8 @@ class _ClaimMatch:
         """The share of the claim's words, or of a part of them, that these stems cover."""
         asked = {stem: weight for stem, weight in self._weights.items() if part is None or stem in part}
         whole = sum(asked.values())
-        return (
-            sum(weight * _measure_claim_stem(stem, stems) for stem, weight in asked.items()) / whole if whole else 0.0
-        )
-
-    def _rank_sentence(self, sentence: PreparedSentence) -> float:
-        """What decides which sentence is looked at: words first, values beside them."""
-        met = sum(_is_claimed_among(value, sentence.values) for value in self.claim.values)
-        return round(self.cover(sentence.stems) + 0.3 * met, 9)
+        covered = sum(weight * _measure_claim_stem(stem, stems) for stem, weight in asked.items())
+        return covered / whole if whole else 0.0
 
 
 def _measure_claim_stem(stem: str, stems: frozenset[str]) -> float:

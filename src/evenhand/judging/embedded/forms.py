@@ -32,15 +32,8 @@ class FormAnswer:
 
 def check_form(asks: str, text: PreparedText) -> FormAnswer | None:
     """Whether a criterion of form holds for a text; None where the criterion is not one of form alone."""
-    checks = (
-        _judge_edge_claim,
-        _judge_language_claim,
-        _judge_json_claim,
-        _judge_count_claim,
-        _check_word,
-        _check_feature,
-    )
-    return next((found for check in checks if (found := check(asks, text)) is not None), None)
+    of_form = (_judge_edge_claim, _judge_language_claim, _judge_json_claim, _judge_count_claim)
+    return next((found for check in (*of_form, _check_word, _check_feature) if (found := check(asks, text))), None)
 
 
 def _judge_edge_claim(asks: str, text: PreparedText) -> FormAnswer | None:
@@ -77,12 +70,10 @@ def _judge_edge_sentence(what: str, edge: str, text: str, *, first: bool) -> boo
 
 def _judge_language_claim(asks: str, text: PreparedText) -> FormAnswer | None:
     asked = load_claim_pattern("forms", "language_asked").search(asks)
-    seen = (
-        None
-        if asked is None or _claims_more_than_form(_cut_form_from_claim(asks, asked.span()))
-        else detect_language(text.text)
-    )
-    if asked is None or seen is None:
+    if asked is None or _claims_more_than_form(_cut_form_from_claim(asks, asked.span())):
+        return None
+    seen = detect_language(text.text)
+    if seen is None:
         return None
     return FormAnswer((seen == lower_claim_letters(asked[1])) != _denies_form(asks), f"it reads as {seen.capitalize()}")
 
@@ -91,9 +82,8 @@ def _judge_json_claim(asks: str, text: PreparedText) -> FormAnswer | None:
     asked = load_claim_pattern("forms", "json_asked").search(asks)
     if asked is None or load_claim_pattern("forms", "json_key").search(asks):
         return None
-    if _claims_more_than_form(
-        load_claim_pattern("forms", "json_filler").sub(" ", _cut_form_from_claim(asks, asked.span()))
-    ):
+    around = _cut_form_from_claim(asks, asked.span())
+    if _claims_more_than_form(load_claim_pattern("forms", "json_filler").sub(" ", around)):
         return None
     parses = parse_fenced_json(text.text) is not None
     return FormAnswer(parses != _denies_form(asks), "it parses as JSON" if parses else "it does not parse as JSON")
@@ -105,9 +95,8 @@ def _judge_count_claim(asks: str, text: PreparedText) -> FormAnswer | None:
     if limit is None or load_claim_pattern("forms", "of_each").search(asks):
         return None
     start, end = limit.span()
-    if load_claim_pattern("forms", "limit").search(asks[end:]) or _claims_more_than_form(
-        _cut_form_from_claim(asks, limit.span())
-    ):
+    around = _cut_form_from_claim(asks, limit.span())
+    if load_claim_pattern("forms", "limit").search(asks[end:]) or _claims_more_than_form(around):
         return None
     what = lower_claim_letters(limit["what"])
     name = next(name for name, names in load_claim_patterns("forms", "countables").items() if names.fullmatch(what))
@@ -149,16 +138,15 @@ def _check_word(asks: str, text: PreparedText) -> FormAnswer | None:
     phrase = next(filter(None, asked.groups()))
     parts = load_claim_pattern("forms", "word_break").split(phrase.strip())
     words, either = parts[::2], "or" in map(str.lower, parts[1::2])
-    occurs = (any if either else all)(_occurs_as_word(word, text) for word in words)
+    patterns = []  # Each as whole words, as far as it begins and ends with a letter or digit.
+    for word in words:
+        wanted = " ".join(word.casefold().split())
+        before, after = (r"(?<!\w)" if wanted[:1].isalnum() else "", r"(?!\w)" if wanted[-1:].isalnum() else "")
+        patterns.append(f"{before}{re.escape(wanted)}{after}")
+    occurs = (any if either else all)(re.search(pattern, text.plain) for pattern in patterns)
     denied = load_claim_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
     named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
     return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it")
-
-
-def _occurs_as_word(phrase: str, text: PreparedText) -> bool:
-    wanted = " ".join(phrase.casefold().split())
-    before, after = (r"(?<!\w)" if wanted[:1].isalnum() else "", r"(?!\w)" if wanted[-1:].isalnum() else "")
-    return re.search(f"{before}{re.escape(wanted)}{after}", text.plain) is not None
 
 
 def _check_feature(asks: str, text: PreparedText) -> FormAnswer | None:
@@ -237,10 +225,6 @@ def _find_claimed_rows(text: PreparedText) -> list[str]:
     return [row for row in load_claim_pattern("forms", "table_row").findall(text.text) if not rule.match(row)]
 
 
-def _count_claimed_columns(text: PreparedText) -> int:
-    return max((len(row.strip().strip("|").split("|")) for row in _find_claimed_rows(text)), default=0)
-
-
 def _count_claimed_keys(text: PreparedText) -> int:
     found = parse_fenced_json(text.text)
     return len(found[0]) if found and isinstance(found[0], dict) else 0
@@ -251,7 +235,7 @@ _COUNTERS: dict[str, Callable[[PreparedText], int]] = {
     "paragraph": lambda text: sum(1 for part in re.split(r"\n\s*\n", text.text) if part.strip()),
     "line": lambda text: sum(1 for line in text.text.splitlines() if line.strip()),
     "character": lambda text: len(text.text.strip()),
-    "column": _count_claimed_columns,
+    "column": lambda text: max((row.strip().strip("|").count("|") + 1 for row in _find_claimed_rows(text)), default=0),
     "row": lambda text: max(0, len(_find_claimed_rows(text)) - 1),  # The head is none.
     "key": _count_claimed_keys,
 }

@@ -98,20 +98,17 @@ def _answer_criterion(
 
 def _reply_with_suggestions(asked: Sequence[Criterion], given: Mapping[str, Answer]) -> list[Answer]:
     """Two, as asked for: what is lacking first, then what a person or a model has to look at."""
+    scores = {one.id: given[one.id].get("score") for one in asked}
+    ranks = {id: float(score) if isinstance(score, (int, float)) else math.inf for id, score in scores.items()}
     found: list[Answer] = [
         {
             "problem": f"{criterion.id}: {given[criterion.id]['reason']}",
             "suggestion": f"Look at this again: {criterion.asks}",
-            "severity": "medium" if _rank_answer(given[criterion.id]) < math.inf else "low",
+            "severity": "medium" if ranks[criterion.id] < math.inf else "low",
         }
-        for criterion in sorted(asked, key=lambda one: _rank_answer(given[one.id]))
+        for criterion in sorted(asked, key=lambda one: ranks[one.id])
     ]
     return (found * 2)[:2]
-
-
-def _rank_answer(answer: Answer) -> float:
-    score = answer.get("score")
-    return float(score) if isinstance(score, (int, float)) else math.inf
 
 
 LEAST_DECIDED = 4  # Statements that must be decided before a share of them says anything.
@@ -135,7 +132,16 @@ def judge_scale_level(
     placed = _place_by_anchors(criterion, anchors, text) if anchors and _can_judge_anchor(anchors[0], text) else None
     if placed is not None and placed.value is not None:
         return placed
-    return _place_by_texts(criterion, text, reference, context) or placed or _answer_question(criterion, text)
+    placed = _place_by_texts(criterion, text, reference, context) or placed
+    if placed is not None:
+        return placed
+    # No level; but where the question alone can be answered, that is told.
+    decision = decide_criterion(criterion.asks, text)
+    if decision.holds is None:
+        told = "a level is not guessed: neither its anchors nor a reference can be checked by rules"
+        return _leave_level_unjudged(told)
+    word = "yes" if decision.holds else "no"
+    return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
 def _can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
@@ -178,7 +184,10 @@ def _place_by_texts(
         told = f"sentences of the output are in the material given{check.describe_absent()}"
         return replace(check, decided=own).place(criterion, told)
     if reference is not None and load_claim_pattern("decisions", "asks_overall").search(criterion.asks):
-        return _check_statements(reference, text).describe_whole()
+        check = _check_statements(reference, text)
+        share = f"{len(check.held)} of {len(check.decided)} statements of the reference are in it"
+        told = f"a level for the whole is not guessed; of what could be decided, {share}{check.describe_absent()}"
+        return _leave_level_unjudged(told)
     if not is_complete and not is_true:
         return None
     if reference is None:
@@ -187,7 +196,10 @@ def _place_by_texts(
     if is_complete:
         return check.place(criterion, f"statements of the reference are in it{check.describe_absent()}")
     taken_up = replace(check, decided=[one for one in check.decided if one[1].holds or one[1].against])
-    told = f"statements of the reference that it takes up are right{taken_up.describe_contradicted()}"
+    told = "statements of the reference that it takes up are right"
+    against = next((decision for _, decision in taken_up.decided if decision.against), None)
+    if against:
+        told += f"; one is not: {against.reason}, in “{shorten_evidence_passage(against.quote, 80)}”"
     return taken_up.place(criterion, told)
 
 
@@ -223,32 +235,10 @@ class _StatementCheck:
         quote = next((decision.quote for decision in all_decisions if decision.quote), "")
         return ScalePlacement(value=_round_judged_level(value, criterion), reason=reason, quote=quote)
 
-    def describe_whole(self) -> ScalePlacement:
-        """What a reference shows of the output as a whole, which gives no level."""
-        share = f"{len(self.held)} of {len(self.decided)} statements of the reference are in it"
-        told = f"a level for the whole is not guessed; of what could be decided, {share}{self.describe_absent()}"
-        return _leave_level_unjudged(told)
-
     def describe_absent(self) -> str:
         """The first statement that was not found, where there is one."""
         absent = next((statement for statement, decision in self.decided if not decision.holds), "")
         return f"; not found: “{shorten_evidence_passage(absent, 80)}”" if absent else ""
-
-    def describe_contradicted(self) -> str:
-        """The first statement that is contradicted, where there is one."""
-        against = next((decision for _, decision in self.decided if decision.against), None)
-        return f"; one is not: {against.reason}, in “{shorten_evidence_passage(against.quote, 80)}”" if against else ""
-
-
-def _answer_question(criterion: Criterion, text: PreparedText) -> ScalePlacement:
-    """No level; but where the question alone can be answered, that is told."""
-    decision = decide_criterion(criterion.asks, text)
-    if decision.holds is None:
-        return _leave_level_unjudged(
-            "a level is not guessed: neither its anchors nor a reference can be checked by rules"
-        )
-    word = "yes" if decision.holds else "no"
-    return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
 def _round_judged_level(value: Fraction, criterion: Criterion) -> Fraction:

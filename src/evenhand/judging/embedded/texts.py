@@ -40,7 +40,11 @@ class PreparedText:
         self.vectors = vectors
         self.plain = " ".join(text.casefold().split())
         self.sentences = split_sentences(text)
-        self.prepared = [_prepare_sentence(sentence) for sentence in self.sentences[:MOST_SENTENCES]]
+        self.prepared = []
+        for sentence in self.sentences[:MOST_SENTENCES]:
+            words = tuple(find_words(sentence))
+            stems = frozenset(word.stem for word in words)
+            self.prepared.append(PreparedSentence(sentence, words, stems, tuple(find_values(sentence))))
         self.is_cut = len(self.sentences) > len(self.prepared)  # There are sentences that are not looked at.
         self.values = [value for sentence in self.prepared for value in sentence.values]
         self._sentences_with = Counter(stem for sentence in self.prepared for stem in sentence.stems)
@@ -76,11 +80,6 @@ class PreparedText:
         texts = [sentence.text for sentence in self.prepared]
         single = self.vectors.embed(texts)
         return single, self.vectors.embed([" ".join(two) for two in pairwise(texts)]) if texts[1:] else single
-
-
-def _prepare_sentence(sentence: str) -> PreparedSentence:
-    words = tuple(find_words(sentence))
-    return PreparedSentence(sentence, words, frozenset(word.stem for word in words), tuple(find_values(sentence)))
 
 
 def split_sentences(text: str) -> list[str]:

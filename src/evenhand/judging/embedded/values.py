@@ -66,31 +66,18 @@ def find_values(text: str) -> list[TextValue]:
             reading = None if any(taken[start:end]) else _READERS[name](match)
             if reading is not None:
                 taken[start:end] = b"\1" * (end - start)
-                found.append(
-                    TextValue(
-                        *reading, match.group().strip(), start, end, *_read_claim_value_context(reading[0], match)
-                    )
-                )
+                noun = None if reading[0] else load_claim_pattern("values", "counted_noun").match(text, end)
+                limit = load_claim_pattern("values", "value_bound").search(text, max(0, start - 24), start)
+                bound = "" if limit is None else "most" if limit["most"] else "least"
+                counted = stem_word(noun[1]) if noun else ""
+                found.append(TextValue(*reading, match.group().strip(), start, end, counted, bound))
     return sorted(found, key=lambda value: value.start)
-
-
-def _read_claim_value_context(kind: str, match: re.Match[str]) -> tuple[str, str]:
-    """What a bare number counts, and whether the words before a value make it a limit."""
-    text, start = match.string, match.start()
-    noun = None if kind else load_claim_pattern("values", "counted_noun").match(text, match.end())
-    bound = load_claim_pattern("values", "value_bound").search(text, max(0, start - 24), start)
-    return stem_word(noun[1]) if noun else "", "" if bound is None else "most" if bound["most"] else "least"
 
 
 def _make_date(day: int, month: int, year: int | None) -> Reading:
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
     return ("date", (day, month)) if year is None else ("full date", (day, month, year))
-
-
-def _read_iso_date(match: re.Match[str]) -> Reading:
-    year, month, day = map(int, match.groups())
-    return _make_date(day, month, year)
 
 
 def _read_named_date(match: re.Match[str]) -> Reading:
@@ -112,10 +99,6 @@ def _read_month(match: re.Match[str]) -> Reading:
     # "May" and "March" are also words: in lower case they are no months.
     month = load_numbers("values", "months")[lower_claim_letters(match[0])]
     return ("month", Fraction(month)) if match[0][0].isupper() else None
-
-
-def _read_weekday(match: re.Match[str]) -> Reading:
-    return "weekday", Fraction(load_numbers("values", "weekdays")[lower_claim_letters(match[1])])
 
 
 def _read_claimed_clock_time(match: re.Match[str]) -> Reading:
@@ -173,14 +156,14 @@ def _read_amount(text: str) -> Fraction | None:
 
 
 _READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
-    "iso_date": _read_iso_date,
+    "iso_date": lambda match: _make_date(int(match[3]), int(match[2]), int(match[1])),
     "day_month": _read_named_date,
     "month_day": _read_named_date,
     "numeric_date": _read_numeric_date,
     "pair": _read_pair,
     "pair_in_words": _read_pair,
     "month": _read_month,
-    "weekday": _read_weekday,
+    "weekday": lambda match: ("weekday", Fraction(load_numbers("values", "weekdays")[lower_claim_letters(match[1])])),
     "clock_12": _read_claimed_clock_time,
     "clock_24": _read_claimed_clock_time,
     "version": _read_claimed_version,
