@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from evenhand.judging.reading.reply_text import find_json_values, strip_reply_markup, strip_thinking
-from evenhand.judging.reading.score_labels import normalize_answer_name
+from evenhand.judging.reading.reply_text import (
+    find_json_values,
+    normalize_answer_name,
+    strip_reply_markup,
+    strip_thinking,
+)
 from evenhand.model.scale import Missing
 
 NO_VERDICT = Missing("unreadable", "no verdict in the reply")
@@ -76,14 +80,9 @@ class _ChoiceReader:
 
     def __init__(self, choices: Mapping[str, Sequence[str]]) -> None:
         self.known = {normalize_answer_name(alias): id for id, aliases in choices.items() for alias in (*aliases, id)}
-        spelt = {strip_reply_markup(alias).strip() for id, aliases in choices.items() for alias in (*aliases, id)} - {
-            ""
-        }
-        longest = sorted(spelt, key=len, reverse=True)
-        one, named = (
-            _build_choice_pattern(longest),
-            _build_choice_pattern([alias for alias in longest if len(alias) > 1]),
-        )
+        spelt = {strip_reply_markup(alias).strip() for id, aliases in choices.items() for alias in (*aliases, id)}
+        longest = sorted(spelt - {""}, key=len, reverse=True)
+        one, named = map(_build_choice_pattern, (longest, [alias for alias in longest if len(alias) > 1]))
         self.announcement = re.compile(
             rf"{_ANNOUNCED}\s?(?:is|would be)?\s?[:=]\s{{0,4}}(?:the |a )?[\"'(\[]?({one})(?!\s(?-i:[a-z]{{3,}}))",
             re.IGNORECASE,
@@ -127,7 +126,8 @@ class _ChoiceReader:
         for found in self.announcement.finditer(text):
             yield self.known[normalize_answer_name(found[1])]
             # "A or B", "A/B", "A (maybe B)", "A in style, B in content": the line names them all.
-            line = text[found.end() : _find_reply_line_end(text, found.end())]
+            end = text.find("\n", found.end())
+            line = text[found.end() : len(text) if end < 0 else end]
             yield from (self.known[normalize_answer_name(other)] for other in self.any.findall(line))
             if line.lstrip().startswith("?"):
                 yield NEITHER
@@ -165,11 +165,6 @@ def _build_choice_pattern(names: Sequence[str]) -> str:
     # A lone letter counts only as it is written: "a" is mostly an article.
     parts = [f"(?-i:{re.escape(name)})" if len(name) == 1 else re.escape(name) for name in names]
     return rf"(?<![\w(])(?:{'|'.join(parts)})(?![\w)])"
-
-
-def _find_reply_line_end(text: str, start: int) -> int:
-    end = text.find("\n", start)
-    return len(text) if end < 0 else end
 
 
 def _split_reply_sentences(text: str) -> list[str]:

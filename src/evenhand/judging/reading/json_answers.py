@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
 from evenhand.files.parsing import DuplicateKeyObject
 from evenhand.judging.reading.prose_scores import read_band_score, read_prose_score
-from evenhand.judging.reading.reply_text import strip_reply_markup
-from evenhand.judging.reading.score_labels import (
-    AnswerNames,
-    ReadAnswer,
-    WantedAnswer,
-    map_answer_names,
-    normalize_answer_name,
-)
+from evenhand.judging.reading.reply_text import normalize_answer_name, strip_reply_markup
+from evenhand.judging.reading.score_labels import AnswerNames, ReadAnswer, WantedAnswer, map_answer_names
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
@@ -26,18 +19,8 @@ _NAMES: IdentityCache[AnswerNames] = IdentityCache()
 
 # What an object says it is about; under the first four it is about nothing else.
 _SUBJECT_KEYS = (
-    "criterion",
-    "dimension",
-    "metric",
-    "aspect",
-    "criteria",
-    "category",
-    "id",
-    "name",
-    "key",
-    "title",
-    "label",
-)
+    "criterion", "dimension", "metric", "aspect", "criteria", "category", "id", "name", "key", "title", "label",
+)  # fmt: skip
 _STRICTLY = _SUBJECT_KEYS[:4]
 _TEXTS = frozenset([
     "reason", "reasons", "reasoning", "reasonings", "explanation", "explanations", "justification",
@@ -45,18 +28,8 @@ _TEXTS = frozenset([
     "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
 ])  # fmt: skip
 _NO_ANSWERS = (
-    "weight",
-    "max",
-    "min",
-    "previous",
-    "prior",
-    "template",
-    "schema",
-    "quoted",
-    "original",
-    "expected",
-    "权重",
-)
+    "weight", "max", "min", "previous", "prior", "template", "schema", "quoted", "original", "expected", "权重",
+)  # fmt: skip
 
 
 def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str, ReadAnswer]:
@@ -70,11 +43,10 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
     for level in _walk_reply_levels(data):
         found: dict[str, list[ReadAnswer]] = {}
         for node in level:
-            for candidate in _find_named_candidates(node, names):
-                one = by_id[candidate.id]
-                answer = read_raw_answer(RawAnswer(candidate.item, one.scale, one, node, alone=len(wanted) == 1))
-                if answer and one.id not in answers:
-                    found.setdefault(one.id, []).append(_mark_given_twice(answer, candidate.twice))
+            for id, item, twice in _find_named_candidates(node, names):
+                answer = _read_raw_answer(item, by_id[id], node, alone=len(wanted) == 1)
+                if answer and id not in answers:
+                    found.setdefault(id, []).append(_mark_given_twice(answer, twice))
         answers.update({id: _agree_on_json_answers(given) for id, given in found.items()})
         if len(answers) == len(by_id):
             break  # What stands further in never overrides.
@@ -83,47 +55,34 @@ def read_json_answers(data: object, wanted: Sequence[WantedAnswer]) -> dict[str,
     return {one.id: answers[one.id] for one in wanted if one.id in answers}
 
 
-@dataclass(frozen=True, slots=True)
-class _AnswerCandidate:
-    id: str
-    item: object
-    twice: bool
-
-
 def _walk_reply_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
     """The objects of a value, level by level; texts and what belongs to a reason are not looked into."""
     containers = [data]
     for _ in range(MOST_LEVELS):
         yield [node for node in containers if isinstance(node, dict)]
-        containers = [
-            child for node in containers for child in _list_reply_children(node) if isinstance(child, (dict, list))
-        ]
+        children: list[object] = []
+        for node in containers:
+            if isinstance(node, list):
+                children += node
+            elif isinstance(node, dict):
+                named = ((normalize_answer_name(str(key)), value) for key, value in node.items())
+                children += [value for key, value in named if key not in _TEXTS and not key.startswith(_NO_ANSWERS)]
+        containers = [child for child in children if isinstance(child, (dict, list))]
         if not containers:
             return
 
 
-def _list_reply_children(node: object) -> Iterator[object]:
-    if isinstance(node, list):
-        yield from node
-    elif isinstance(node, dict):
-        yield from (value for key, value in node.items() if not _is_reply_side_key(normalize_answer_name(str(key))))
-
-
-def _is_reply_side_key(key: str) -> bool:
-    """Whether what stands under a key is a text, or numbers that are no answers."""
-    return key in _TEXTS or key.startswith(_NO_ANSWERS)
-
-
-def _find_named_candidates(node: Mapping[str, object], names: AnswerNames) -> Iterator[_AnswerCandidate]:
+def _find_named_candidates(node: Mapping[str, object], names: AnswerNames) -> Iterator[tuple[str, object, bool]]:
+    """What may be an answer: whose, the item, and whether it is given twice, differently."""
     about = _find_answer_subject(node, names)
     if about:
-        yield _AnswerCandidate(about, node, _gives_score_twice(node))
+        yield about, node, _gives_score_twice(node)
         return
     differing = set(node.differing()) if isinstance(node, DuplicateKeyObject) else set()
     for key, item in node.items():
         id = names.id(str(key))
         if id is not None:
-            yield _AnswerCandidate(id, item, key in differing or _gives_score_twice(item))
+            yield id, item, key in differing or _gives_score_twice(item)
 
 
 def _find_answer_subject(node: Mapping[str, object], names: AnswerNames) -> str | None:
@@ -151,7 +110,7 @@ def _read_unnamed_score(data: object, one: WantedAnswer) -> dict[str, ReadAnswer
             about_another = any(isinstance(node.get(key), str) for key in _STRICTLY) and one.id
             if about_another or not any(normalize_answer_name(str(key)) in SCORE_KEYS for key in node):
                 continue
-            answer = read_raw_answer(RawAnswer(node, one.scale, one, node, alone=True))
+            answer = _read_raw_answer(node, one, node, alone=True)
             if answer:
                 found.append(_mark_given_twice(answer, _gives_score_twice(node)))
         if found:
@@ -193,24 +152,19 @@ MOST_NESTED = 3
 FIELD_NAMES = _USED | _TOPS | _DECLINES  # What the keys of an answer may be called, and so no criterion.
 
 
-@dataclass(frozen=True, slots=True)
-class RawAnswer:
-    """An answer as it stands in its value, and what was asked."""
+def _read_raw_answer(
+    item: object, one: WantedAnswer, parent: Mapping[str, object], *, alone: bool
+) -> ReadAnswer | None:
+    """The answer; None where there is none, such as an object without a score.
 
-    item: object
-    scale: Scale
-    wanted: WantedAnswer
-    parent: Mapping[str, object]
-    alone: bool  # Nothing else was asked, so a reason beside the answer is its reason.
-
-
-def read_raw_answer(given: RawAnswer) -> ReadAnswer | None:
-    """The answer; None where there is none, such as an object without a score."""
-    if isinstance(given.item, dict):
-        return _read_answer_object(given.item, given.scale)
-    reason = _find_reason_beside(given)
-    evidence = _list_evidence_texts(given.parent, _EVIDENCE) if given.alone else ()
-    return ReadAnswer(_read_json_score(given.item, given.scale, reason), reason, evidence)
+    `alone` says that nothing else was asked, so that a reason beside the answer is its reason.
+    """
+    if isinstance(item, dict):
+        return _read_answer_object(item, one.scale)
+    reason = _find_reason_beside(one, parent, alone=alone)
+    keys = [(normalize_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
+    evidence = tuple(text for key, value in keys if key in _EVIDENCE for text in _iterate_quotes(value))
+    return ReadAnswer(_read_json_score(item, one.scale, reason), reason, evidence)
 
 
 def read_declined_answer(data: object) -> CriterionScore | None:
@@ -220,12 +174,12 @@ def read_declined_answer(data: object) -> CriterionScore | None:
     keys = _key_by_answer_name(data)
     if not any(keys.get(key) is True for key in _DECLINES) or any(key in keys for key in SCORE_KEYS):
         return None
-    return make_abstention(next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), ""))
+    return make_abstention(_find_own_reason(keys))
 
 
 def _read_answer_object(item: Mapping[str, object], scale: Scale) -> ReadAnswer | None:
     keys = _key_by_answer_name(item)
-    reason = next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "")
+    reason = _find_own_reason(keys)
     score = _read_object_score(keys, scale, reason)
     if score is None:
         return None
@@ -248,7 +202,10 @@ def _read_object_score(keys: Mapping[str, object], scale: Scale, reason: str) ->
     for tier in tiers:
         given = [_read_nested_score(keys[key], scale, reason) for key in tier if key in keys]
         if given:
-            return _agree_on_object_score([one for one in given if one is not None])
+            scored = [one for one in given if isinstance(one, Scored)]
+            if any(one.value != scored[0].value for one in scored):
+                return Missing("unreadable", "its own keys contradict each other")
+            return next((one for one in (*scored, *given) if one is not None), None)
     return None
 
 
@@ -267,13 +224,6 @@ def _read_nested_score(value: object, scale: Scale, reason: str) -> CriterionSco
     return _read_json_score(value, scale, reason)
 
 
-def _agree_on_object_score(given: list[CriterionScore]) -> CriterionScore | None:
-    scored = [one for one in given if isinstance(one, Scored)]
-    if any(one.value != scored[0].value for one in scored):
-        return Missing("unreadable", "its own keys contradict each other")
-    return (scored or given or [None])[0]
-
-
 def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore:
     if value is None:
         return make_abstention(reason) if reason else NOT_ANSWERED
@@ -285,22 +235,22 @@ def _read_json_score(value: object, scale: Scale, reason: str) -> CriterionScore
     if word is not None:
         return scale.read(word)
     read = read_prose_score(strip_reply_markup(value), scale, map_answer_names(()))
-    return (
-        read
-        if read is not None
-        else Missing("unreadable", f"{_shorten_raw_judge_reply(value)} is no answer on {scale}")
-    )
+    quoted = repr(value.strip())
+    shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
+    return Missing("unreadable", f"{shown} is no answer on {scale}") if read is None else read
 
 
-def _find_reason_beside(given: RawAnswer) -> str:
+def _find_reason_beside(one: WantedAnswer, parent: Mapping[str, object], *, alone: bool) -> str:
     """{"accuracy": 8, "accuracy_reason": …}, {"scores": {…}, "reasons": {…}}, or the only reason there is."""
-    names = {normalize_answer_name(name) for name in (given.wanted.id, *given.wanted.names)}
-    for key, value in given.parent.items():
-        for reason in _REASONS:
-            if normalize_answer_name(key) in {name + reason for name in names} and _join_reason_text(value):
-                return _join_reason_text(value)
-    keys = _key_by_answer_name(given.parent)
-    return next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "") if given.alone else ""
+    names = {normalize_answer_name(name) + reason for name in (one.id, *one.names) for reason in _REASONS}
+    for key, value in parent.items():
+        if normalize_answer_name(key) in names and _join_reason_text(value):
+            return _join_reason_text(value)
+    return _find_own_reason(_key_by_answer_name(parent)) if alone else ""
+
+
+def _find_own_reason(keys: Mapping[str, object]) -> str:
+    return next((text for key in _REASONS if (text := _join_reason_text(keys.get(key)))), "")
 
 
 def _key_by_answer_name(item: Mapping[str, object]) -> dict[str, object]:
@@ -313,22 +263,8 @@ def _join_reason_text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _list_evidence_texts(item: Mapping[str, object], keys: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        text
-        for key, value in item.items()
-        if normalize_answer_name(str(key)) in keys
-        for text in _iterate_quotes(value)
-    )
-
-
 def _iterate_quotes(value: object) -> Iterator[str]:
     for part in value if isinstance(value, list) else [value]:
         text = part.get("quote") or part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str) and text.strip():
             yield text
-
-
-def _shorten_raw_judge_reply(text: str) -> str:
-    quoted = repr(text.strip())
-    return quoted if len(quoted) <= 60 else quoted[:59] + "…"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import IntEnum
 
-from evenhand.judging.reading.reply_text import strip_reply_markup
-from evenhand.judging.reading.score_labels import ScoreLabel, normalize_answer_name, parse_score_label
+from evenhand.judging.reading.reply_text import normalize_answer_name, strip_reply_markup
+from evenhand.judging.reading.score_labels import ScoreLabel, parse_score_label
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
@@ -91,7 +91,9 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
     label = _find_score_label(window, names)
     if (label is None or label.whose is None) and _SHARED_OUT.match(text, mention.end):
         mention = replace(mention, score=Missing("unreadable", "it gives several scores"))
-    if label and not _begins_numbered_list(text, window, mention):
+    below = "\n" in window[len(window.rstrip()) :]
+    begins_list = below and text[mention.end : mention.end + 1] in (".", ")")  # My points: / 1.
+    if label and not begins_list:
         return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
     sentence = re.split(r"[.!?;]\s|\n", window)[-1]
     clause = re.split(r"[,:]\s", sentence)[-1]
@@ -109,11 +111,9 @@ def weigh_score_mention(text: str, mention: ScoreMention, names: Mapping[str, st
         return WeighedMention(mention, MentionWeight.PHRASE, named.whose)
     if _VERB.search(sentence) and (mention.whole or _INTRODUCED.search(sentence) or _FIRST_PERSON.search(sentence)):
         return WeighedMention(mention, MentionWeight.PHRASE, _find_name_after_score(text, mention, names))
-    return (
-        WeighedMention(mention, MentionWeight.SHARE, _find_name_after_score(text, mention, names))
-        if mention.whole
-        else None
-    )
+    if not mention.whole:
+        return None
+    return WeighedMention(mention, MentionWeight.SHARE, _find_name_after_score(text, mention, names))
 
 
 def _find_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | None:
@@ -125,12 +125,6 @@ def _find_score_label(window: str, names: Mapping[str, str]) -> ScoreLabel | Non
         return None
     headed = _HEADED.search(re.sub(r"\n\s*\n", "\n", window))
     return parse_score_label(headed[1], names) if headed else None
-
-
-def _begins_numbered_list(text: str, window: str, mention: ScoreMention) -> bool:
-    """My points: / 1."""
-    below = window[len(window.rstrip()) :].count("\n") > 0
-    return below and text[mention.end : mention.end + 1] in (".", ")")
 
 
 def _find_name_after_score(text: str, mention: ScoreMention, names: Mapping[str, str]) -> str | None:
@@ -191,7 +185,8 @@ def settle_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
     """What the heaviest statements say, if they say one thing."""
     heaviest = max(one.weight for one in found)
     scores = [one.mention.score for one in found if one.weight == heaviest]
-    return scores[-1] if len(set(map(_get_replied_score_or_reason, scores))) == 1 else SCORES_CONTRADICT
+    read = {score.value if isinstance(score, Scored) else score.text for score in scores}
+    return scores[-1] if len(read) == 1 else SCORES_CONTRADICT
 
 
 def remove_scale_echoes(text: str, scale: Scale) -> str:
@@ -204,10 +199,6 @@ def remove_scale_echoes(text: str, scale: Scale) -> str:
     return _IN_BRACKETS.sub(keep, text)
 
 
-def _get_replied_score_or_reason(score: CriterionScore) -> object:
-    return score.value if isinstance(score, Scored) else score.text
-
-
 def mentions_another_scale(text: str, scale: Scale) -> bool:
     """Whether the text speaks of a scale that ends elsewhere: 1 to 10 where 1 to 5 was asked."""
     tops = {int(next(top for top in found.groups() if top)) for found in _SCALE.finditer(text)}
@@ -216,12 +207,9 @@ def mentions_another_scale(text: str, scale: Scale) -> bool:
 
 def _counts_as_score_word(text: str, one: WeighedMention) -> bool:
     """A spelt number or a yes counts only where it is announced: "one" is often no number."""
-    return one.weight != MentionWeight.PHRASE or bool(
-        re.search(
-            r"(?:\bof|\bas|\bat|\ban?|\bit|\bis|:|给|打|评|得)\s?[\"'(]?\Z",
-            text[max(0, one.mention.start - 8) : one.mention.start],
-        )
-    )
+    before = text[max(0, one.mention.start - 8) : one.mention.start]
+    announced = re.search(r"(?:\bof|\bas|\bat|\ban?|\bit|\bis|:|给|打|评|得)\s?[\"'(]?\Z", before)
+    return one.weight != MentionWeight.PHRASE or announced is not None
 
 
 def _count_other_reply_labels(text: str, names: Mapping[str, str]) -> int:
@@ -239,11 +227,8 @@ def _find_last_line_score(text: str, found: Sequence[ScoreMention]) -> ScoreMent
     last = found[-1]
     before = line[: max(0, last.start - (len(body) - len(line)))]
     alone = last.start >= len(body) - len(line) and not before.strip(" \t\"'([-•")
-    return (
-        last
-        if alone and not text[last.end :].strip(" \t\n.\"')]") and not _continues_numbered_list(text, last)
-        else None
-    )
+    ends = not text[last.end :].strip(" \t\n.\"')]")
+    return last if alone and ends and not _continues_numbered_list(text, last) else None
 
 
 def _continues_numbered_list(text: str, mention: ScoreMention) -> bool:
@@ -258,15 +243,10 @@ def _find_bare_scores(text: str, scale: Scale) -> list[WeighedMention]:
     found = sorted(find_score_mentions(text, scale), key=lambda mention: mention.start)
     if not found:
         return []
-    bare = [
-        one
-        for find in (_find_leading_score, _find_bracketed_score, _find_trailing_score, _find_last_line_score)
-        if (one := find(text, found))
-    ]
-    return [
-        WeighedMention(one, MentionWeight.BARE)
-        for one in [*bare, *(_find_opening_yes_no(text, found) if scale.yes_no else [])]
-    ]
+    readers = (_find_leading_score, _find_bracketed_score, _find_trailing_score, _find_last_line_score)
+    bare = [one for find in readers if (one := find(text, found))]
+    bare += _find_opening_yes_no(text, found) if scale.yes_no else []
+    return [WeighedMention(one, MentionWeight.BARE) for one in bare]
 
 
 def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
@@ -275,18 +255,17 @@ def _find_leading_score(text: str, found: Sequence[ScoreMention]) -> ScoreMentio
     if text[: first.start].strip(" \t\n\"'([-•#") or len({line[1] for line in _LISTED.finditer(text)}) > 1:
         return None
     rest = text[first.end :].split("\n", maxsplit=1)[0].strip()
-    if not rest or not text[first.end :].strip():
-        return first if not text[first.end :].strip() or first.spelt or _score_stands_alone(text, first) else None
-    if not re.match(r"[.:,;)\]\"'(—–-]", rest) or (
-        rest[0] == "," and text[first.start : first.end].lower() in NUMBER_WORDS
-    ):
+    if not text[first.end :].strip():
+        return first
+    if not rest:
+        stands_alone = text[first.end : first.end + 1] != "." or "\n" not in text.strip()
+        return first if first.spelt or stands_alone else None
+    in_words = text[first.start : first.end].lower() in NUMBER_WORDS
+    if not re.match(r"[.:,;)\]\"'(—–-]", rest) or (rest[0] == "," and in_words):
         return None
     body = rest.lstrip(".:)]\"' ")
-    if (
-        body[:1].isdigit()
-        and len(found) > 1
-        and _get_replied_score_or_reason(found[1].score) != _get_replied_score_or_reason(first.score)
-    ):
+    read = [one.score.value if isinstance(one.score, Scored) else one.score.text for one in found[:2]]
+    if body[:1].isdigit() and read[-1] != read[0]:
         return None
     listed = rest[0] in ".)" and isinstance(first.score, Scored) and first.score.value == 1 and not first.spelt
     if body.endswith("?") or "? " in body or re.match(r"[^\W\d][\w /&\-]{0,40}:", body):
@@ -300,10 +279,6 @@ def _find_opening_yes_no(text: str, found: Sequence[ScoreMention]) -> list[Score
     words = [one for one in found if one.spelt and isinstance(one.score, Scored) and one.score.value in (0, 1)]
     opening = [one for one in words if re.search(r"(?:\A|[.!?\n])\s*\Z", text[max(0, one.start - 4) : one.start])]
     return [one for one in opening if re.match(r"\s*(?:\Z|[.,;:!\n])", text[one.end : one.end + 3])]
-
-
-def _score_stands_alone(text: str, mention: ScoreMention) -> bool:
-    return text[mention.end : mention.end + 1] != "." or "\n" not in text.strip()
 
 
 def _find_bracketed_score(text: str, found: Sequence[ScoreMention]) -> ScoreMention | None:
@@ -329,7 +304,8 @@ def read_band_score(band: object, score: object, scale: Scale) -> CriterionScore
     spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
     id = next((one.id for one in scale.bands if normalize_answer_name(one.id) == normalize_answer_name(spelt)), band)
     if isinstance(score, str):
-        read = read_prose_score(strip_reply_markup(score), _make_bandless_reply_scale(scale), {})
+        bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
+        read = read_prose_score(strip_reply_markup(score), bandless, {})
         score = read.value if isinstance(read, Scored) else score
     return scale.read({"band": id, "score": score})
 
@@ -339,15 +315,9 @@ def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> C
     if not scale.bands or isinstance(score, Missing):
         return score
     ids = "|".join(sorted((re.escape(band.id) for band in scale.bands), key=len, reverse=True))
-    named = {
-        found.lower() for found in re.findall(rf"\bband\s?(?::|=|is|-)?\s?[\"'(\[]?({ids})(?!\w)", text, re.IGNORECASE)
-    }
-    beside = set(re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text))
-    bands = named or {found.lower() for found in beside}
+    named = re.findall(rf"\bband\s?(?::|=|is|-)?\s?[\"'(\[]?({ids})(?!\w)", text, re.IGNORECASE)
+    beside = re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text)
+    bands = {found.lower() for found in named or beside}
     if len(bands) != 1:
         return Missing("unreadable", "it names no band" if not bands else "it names several bands")
     return read_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)
-
-
-def _make_bandless_reply_scale(scale: Scale) -> Scale:
-    return Scale(min=scale.min, max=scale.max, integers=scale.integers)

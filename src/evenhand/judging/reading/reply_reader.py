@@ -26,7 +26,6 @@ from evenhand.judging.reading.reply_text import (
 from evenhand.judging.reading.score_labels import (
     ReadAnswer,
     ReplyAnswers,
-    ScoreLabel,
     WantedAnswer,
     map_answer_names,
     parse_score_label,
@@ -53,11 +52,12 @@ def read_reply_answers(text: str, wanted: Sequence[WantedAnswer]) -> ReplyAnswer
     ]
     complete = [(value, answers) for value, answers in readings if value.complete]
     if complete:
-        return (
-            _bind_json_answers(text, complete, wanted)
-            if not _breaks_off_later(text, values, complete)
-            else _refuse_broken_judge_reply(complete, wanted)
-        )
+        last, (value, answers) = values[-1], complete[-1]
+        if last.complete or last.end != len(text) or not isinstance(last.data, dict) or last.start < value.end:
+            return _bind_json_answers(text, complete, wanted)
+        # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
+        why = Missing("unreadable", "the reply breaks off in a second answer")
+        return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
         return ReplyAnswers(answers, value.data)
@@ -86,25 +86,9 @@ def _bind_json_answers(text: str, complete: list[_JsonReading], wanted: Sequence
     if not rest.strip():
         return ReplyAnswers(answers, value.data)
     said = _read_prose_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
-    contradicted = {
-        id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)
-    }
-    return ReplyAnswers(
-        {id: ReadAnswer(GIVEN_TWICE) if id in contradicted else answer for id, answer in answers.items()}, value.data
-    )
-
-
-def _breaks_off_later(text: str, values: Sequence[ReplyValue], complete: list[_JsonReading]) -> bool:
-    """Whether the reply breaks off in an object after its last answer: perhaps it was about to say otherwise."""
-    last = values[-1]
-    cut = not last.complete and last.end == len(text) and isinstance(last.data, dict)
-    return cut and last.start >= complete[-1][0].end
-
-
-def _refuse_broken_judge_reply(complete: list[_JsonReading], wanted: Sequence[WantedAnswer]) -> ReplyAnswers:
-    value, answers = complete[-1]
-    why = Missing("unreadable", "the reply breaks off in a second answer")
-    return ReplyAnswers({one.id: ReadAnswer(why) for one in wanted if one.id in answers}, value.data)
+    twice = {id for id, answer in said.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
+    kept = {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
+    return ReplyAnswers(kept, value.data)
 
 
 def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
@@ -167,11 +151,8 @@ def read_named_reply_scores(
         sections = _split_named_sections(own, names) if least < MentionWeight.LABEL else {}
         for one in [one for one in wanted if one.scale == scale]:
             direct = [given for given in found if given.whose == one.id]
-            answer = (
-                _read_direct_score(own, scale, direct)
-                if direct
-                else _read_section_score(sections.get(one.id, []), scale)
-            )
+            below = sections.get(one.id, [])
+            answer = _read_direct_score(own, scale, direct) if direct else _read_section_score(below, scale)
             answers.update({one.id: answer} if answer else {})
     return answers
 
@@ -179,18 +160,14 @@ def read_named_reply_scores(
 def _read_direct_score(text: str, scale: Scale, found: list[WeighedMention]) -> ReadAnswer:
     if mentions_another_scale(text, scale):
         return ReadAnswer(Missing("unreadable", f"it speaks of another scale than {scale}"))
-    score = settle_score_statements(_keep_revised_reply_scores(text, found))
-    return ReadAnswer(
-        add_band_named_in_reply(_extract_score_line(text, found[-1]), scale, score),
-        _extract_score_reason(text, found[-1]),
-    )
-
-
-def _keep_revised_reply_scores(text: str, found: list[WeighedMention]) -> list[WeighedMention]:
-    """Under a heading such as "Revised scores" stands what counts."""
-    at = [heading.start() for heading in _LAST_WORD.finditer(text)]
-    after = [one for one in found if at and one.mention.start > at[-1]]
-    return after or found
+    # Under a heading such as "Revised scores" stands what counts.
+    headings = [heading.start() for heading in _LAST_WORD.finditer(text)]
+    revised = [one for one in found if headings and one.mention.start > headings[-1]]
+    score = settle_score_statements(revised or found)
+    last = found[-1].mention
+    reason = text[last.end :].split("\n", maxsplit=1)[0].strip(" \t-–—:;,.()|\"'")  # It follows on the same line.
+    line = text[text.rfind("\n", 0, last.start) + 1 : last.end] + reason
+    return ReadAnswer(add_band_named_in_reply(line, scale, score), reason)
 
 
 def _split_named_sections(text: str, names: Mapping[str, str]) -> dict[str, list[str]]:
@@ -213,16 +190,6 @@ def _read_section_score(bodies: list[str], scale: Scale) -> ReadAnswer | None:
     return ReadAnswer(scores[0] if all(score == scores[0] for score in scores) else SCORES_CONTRADICT)
 
 
-def _extract_score_line(text: str, one: WeighedMention) -> str:
-    start = text.rfind("\n", 0, one.mention.start) + 1
-    return text[start : one.mention.end] + _extract_score_reason(text, one)
-
-
-def _extract_score_reason(text: str, one: WeighedMention) -> str:
-    """The reason that follows a score on its line."""
-    return text[one.mention.end :].split("\n", maxsplit=1)[0].strip(" \t-–—:;,.()|\"'")
-
-
 ScoreTableRow = list[str]
 _RULE = re.compile(r"[\s|:\-+=]+")
 _WEIGHT = re.compile(r"\W*(?:weight|max|scale|range|points? possible|权重|满分)", re.IGNORECASE)
@@ -242,7 +209,10 @@ def read_score_tables(text: str, wanted: Sequence[WantedAnswer]) -> dict[str, Re
                 *_read_criteria_columns(table, one, names, len(wanted) == 1),
             ]:
                 given.setdefault(one.id, []).append(answer)
-    return {id: _agree_on_table_scores(answers) for id, answers in given.items()}
+    return {
+        id: answers[0] if all(answer.score == answers[0].score for answer in answers) else ReadAnswer(GIVEN_TWICE)
+        for id, answers in given.items()
+    }
 
 
 def _split_reply_tables(text: str) -> Iterator[list[ScoreTableRow]]:
@@ -264,7 +234,9 @@ def _read_criteria_rows(
     header = table[0]
     columns = [at for at, cell in enumerate(header) if at and parse_score_label(cell, {}) is not None]
     for row in table:
-        named = _parse_row_label(row, names)
+        # What a row is about: its first cell, or its second where the first only counts.
+        counted = len(row) > 2 and row[0].strip(".# ").isdigit()
+        named = parse_score_label(row[1] if counted else row[0], names)
         if named is None or not (named.whose == one.id or (alone and named.whose is None and row is not header)):
             continue
         cells = [at for at in columns if at < len(row) and row is not header]
@@ -272,12 +244,6 @@ def _read_criteria_rows(
         scores = [score for at in cells if (score := _read_score_cell(row[at], one.scale)) is not None]
         if len(scores) == 1:
             yield ReadAnswer(scores[0], _find_row_reason(row, header))
-
-
-def _parse_row_label(row: ScoreTableRow, names: Mapping[str, str]) -> ScoreLabel | None:
-    """What a row is about: its first cell, or its second where the first only counts."""
-    counted = len(row) > 2 and row[0].strip(".# ").isdigit()
-    return parse_score_label(row[1] if counted else row[0], names)
 
 
 def _read_criteria_columns(
@@ -305,9 +271,3 @@ def _read_score_cell(text: str, scale: Scale) -> CriterionScore | None:
 
 def _find_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:
     return next((cell for cell, head in zip(row, header, strict=False) if _REASON.search(head)), "")
-
-
-def _agree_on_table_scores(answers: list[ReadAnswer]) -> ReadAnswer:
-    if any(answer.score != answers[0].score for answer in answers):
-        return ReadAnswer(GIVEN_TWICE)
-    return answers[0]

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from evenhand.errors import AnswersError
 from evenhand.files.parsing import decode_json
-from evenhand.judging.reading.score_labels import normalize_answer_name
 from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json
 
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
@@ -24,24 +24,18 @@ _MARK = re.compile(
 
 def find_json_values(text: str) -> tuple[ReplyValue, ...]:
     """Every top-level JSON-like object or array in the text, in order; thinking is not looked into."""
-    whole = _parse_whole_reply(text)
-    if whole is not None:
-        return (whole,)
-    found: list[ReplyValue] = []
-    for start, end in find_answering_stretches(text):
-        for part, stop in _split_at_code_fences(text, start, end):
-            found.extend(parse_tolerant_json(text, part, stop))
-    return tuple(found)
-
-
-def _parse_whole_reply(text: str) -> ReplyValue | None:
-    """The one object that the whole text is, where it is plain JSON."""
     stripped = text.strip()
     data = parse_clean_object(stripped)
-    if data is None:
-        return None
-    start = text.index("{")
-    return ReplyValue(data, True, start, start + len(stripped))
+    if data is not None:
+        start = text.index("{")
+        return (ReplyValue(data, True, start, start + len(stripped)),)
+    found: list[ReplyValue] = []
+    for start, end in find_answering_stretches(text):
+        fences = [fence.span() for fence in _FENCE.finditer(text, start, end)]
+        starts, stops = [start, *(after for _, after in fences)], [*(before for before, _ in fences), end]
+        for part, stop in zip(starts, stops, strict=True):
+            found.extend(parse_tolerant_json(text, part, stop))
+    return tuple(found)
 
 
 def parse_clean_object(text: str) -> dict[str, object] | None:
@@ -79,13 +73,6 @@ def find_answering_stretches(text: str) -> list[tuple[int, int]]:
     if start is not None:
         stretches.append((start, len(text)))
     return [(start, end) for start, end in stretches if text[start:end].strip()]
-
-
-def _split_at_code_fences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for fence in _FENCE.finditer(text, start, end):
-        yield start, fence.start()
-        start = fence.end()
-    yield start, end
 
 
 _SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４５６７８９．，：／（）［］＝－＋％；！？～｜"}
@@ -131,38 +118,22 @@ _GONE = "(quoted)"
 
 def remove_quoted_material(text: str, material: Sequence[str]) -> str:
     """The reply with every object or list taken out that stands in the material, also inside its own."""
-    quoted = {
-        _serialize_quoted_value(value)
-        for one in material
-        if "{" in one or "[" in one
-        for value in _walk_json_objects(_list_json_in_reply(one))
-    }
+    quoted = set()
+    waiting = [value.data for one in material for value in find_json_values(one)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict) and value:
+            quoted.add(_serialize_quoted_value(value))
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     if not quoted:
         return text
     parts, at = [], 0
-    for value in find_json_values(text):
-        kept = _prune_quoted_values(value.data, quoted)
-        if kept is not value.data:
-            parts += [text[at : value.start], kept if kept == _GONE else json.dumps(kept, default=str)]
-            at = value.end
+    for found in find_json_values(text):
+        kept = _prune_quoted_values(found.data, quoted)
+        if kept is not found.data:
+            parts += [text[at : found.start], kept if kept == _GONE else json.dumps(kept, default=str)]
+            at = found.end
     return "".join([*parts, text[at:]])
-
-
-def _list_json_in_reply(text: str) -> list[object]:
-    return [value.data for value in find_json_values(text)]
-
-
-def _walk_json_objects(values: Sequence[object]) -> Iterator[object]:
-    """Every object and list that says something, however deep."""
-    waiting = list(values)
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            waiting.extend(value.values())
-        elif isinstance(value, list):
-            waiting.extend(value)
-        if isinstance(value, dict) and value:
-            yield value
 
 
 def _serialize_quoted_value(value: object) -> str:
@@ -182,6 +153,17 @@ def _prune_quoted_values(value: object, quoted: set[str]) -> object:
     return value
 
 
+# The same few keys come in every reply; long ones are texts, and are not worth the memory.
+LONGEST_KEPT = 64
+_BETWEEN = re.compile(r"[\s_\-*`\"'“”]+")
+_normalize_short_name = lru_cache(maxsize=4096)(lambda text: _BETWEEN.sub("", text).casefold())
+
+
+def normalize_answer_name(text: str) -> str:
+    """A name as it is compared: without case, hyphens, underscores and spaces."""
+    return (_normalize_short_name if len(text) <= LONGEST_KEPT else _normalize_short_name.__wrapped__)(text)
+
+
 def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
     """What stands under each label; empty where the labels do not head sections, or one heads two."""
     known = {normalize_answer_name(label): label for label in labels if normalize_answer_name(label)}
@@ -197,17 +179,13 @@ def split_reply_sections(text: str, labels: Sequence[str]) -> dict[str, str]:
     heads = [
         found
         for found in heading.finditer(text)
-        if found[1].strip() or found[2] or found[5] or _heading_stands_alone(text, found)
+        if found[1].strip() or found[2] or found[5] or text[found.end() : found.end() + 1] in ("", "\n")
     ]
     found = [known[normalize_answer_name(head[3])] for head in heads]
     if not heads or len(set(found)) != len(found):
         return {}
     ends = [head.start() for head in heads[1:]] + [len(text)]
     return {label: text[head.end() : end].strip() for label, head, end in zip(found, heads, ends, strict=True)}
-
-
-def _heading_stands_alone(text: str, found: re.Match[str]) -> bool:
-    return text[found.end() : found.end() + 1] in ("", "\n")
 
 
 MOST_SENTENCES = 20  # From the beginning and from the end: nobody refuses in the middle.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from types import MappingProxyType
 
+from evenhand.judging.reading.reply_text import LONGEST_KEPT, normalize_answer_name
 from evenhand.model.scale import CriterionScore, Scale
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -40,7 +40,6 @@ class ReplyAnswers:
     data: object | None = None
 
 
-_BETWEEN = re.compile(r"[\s_\-*`\"'“”]+")
 _WORD = re.compile(r"[^\W_]+(?:'s)?")
 _NUMBERING = re.compile(r"\A[\s#>\-+•·|]*(?:\(?[0-9]{1,2}[.):]|\(?[a-z][.)])?\s*", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"\([^()]{0,60}\)|\[[^\[\]]{0,60}\]|\bout of [0-9]{1,3}\b")
@@ -70,20 +69,6 @@ class ScoreLabel:
 
     whose: str | None
     final: bool
-
-
-def normalize_answer_name(text: str) -> str:
-    """A name as it is compared: without case, hyphens, underscores and spaces."""
-    return _normalize_short_name(text) if len(text) <= LONGEST_KEPT else _normalize_any_name(text)
-
-
-def _normalize_any_name(text: str) -> str:
-    return _BETWEEN.sub("", text).casefold()
-
-
-# The same few keys come in every reply; long ones are texts, and are not worth the memory.
-LONGEST_KEPT = 64
-_normalize_short_name = lru_cache(maxsize=4096)(_normalize_any_name)
 
 
 def map_answer_names(wanted: Sequence[WantedAnswer]) -> dict[str, str]:

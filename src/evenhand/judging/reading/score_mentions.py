@@ -125,7 +125,14 @@ def _read_number_mention(text: str, number: re.Match[str], scale: Scale) -> Scor
         return ScoreMention(start, end, Missing("unreadable", f"{text[start:end]!r} is not one number"), spelt=spelt)
     stars = _STARS.match(text, end)
     end = stars.end() if stars else end
-    score = _score_mentioned_number(text[start:end], value, top, scale)
+    given = text[start:end]
+    score: CriterionScore
+    if value is None:
+        score = Missing("unreadable", f"{given!r} is not one number")
+    elif (top is not None and top != scale.max) or (given.endswith("%") and scale.max != 100):
+        score = Missing("unreadable", f"{given!r} is on another scale than {scale}")
+    else:
+        score = _read_number_on_scale(value, scale)
     return ScoreMention(start, end, score, whole=top is not None and top == scale.max, spelt=spelt)
 
 
@@ -138,15 +145,7 @@ def _read_scale_top(text: str, at: int) -> tuple[Fraction | None, int]:
     return (Fraction(0) if top is None else Fraction(top)), of.end()
 
 
-def _score_mentioned_number(text: str, value: Decimal | None, top: Fraction | None, scale: Scale) -> CriterionScore:
-    if value is None:
-        return Missing("unreadable", f"{text!r} is not one number")
-    if (top is not None and top != scale.max) or (text.endswith("%") and scale.max != 100):
-        return Missing("unreadable", f"{text!r} is on another scale than {scale}")
-    return read_number_on_scale(value, scale)
-
-
-def read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
+def _read_number_on_scale(value: Decimal, scale: Scale) -> CriterionScore:
     """A number on a scale, its band aside."""
     if not scale.bands:
         return scale.read(value)

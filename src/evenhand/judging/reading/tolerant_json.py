@@ -80,11 +80,18 @@ class _JudgeReplyScanner:
             return True
         self._skip_space()
         if self.at >= self.end:
-            self._break_off()
+            # The text ends inside a value: what was complete in it is kept, marked as not complete.
+            while len(self.open) > 1:
+                inner = self.open.pop()
+                self.open[-1].add(inner.data())
+            self.values.append(ReplyValue(self.open[0].data(), False, self.open[0].start, self.end))
+            self.open.clear()
             return False
         frame = self.open[-1]
         if not self.takes[frame.expects](frame, self.text[self.at]):
-            self._drop()
+            # Forget what is open, but keep what was whole inside it.
+            self.values += [value for frame in self.open for value in frame.inside if value.data]
+            self.open.clear()
         return True
 
     def _key(self, frame: _OpenReplyContainer, char: str) -> bool:
@@ -150,16 +157,13 @@ class _JudgeReplyScanner:
 
     def _push(self, char: str) -> bool:
         if len(self.open) >= MOST_NESTED:
-            self._pass_over()
+            # Too deep to be an answer: go on shortly before something is closed again.
+            ending = _ENDING.search(self.text, self.at, self.end)
+            self.at = max(self.at, (ending.start() if ending else self.end) - LONGEST_AFTER_RUBBISH)
             return False
         self.open.append(_OpenReplyContainer(char, self.at, "key" if char == "{" else "value"))
         self.at += 1
         return True
-
-    def _pass_over(self) -> None:
-        """Too deep to be an answer: go on shortly before something is closed again."""
-        ending = _ENDING.search(self.text, self.at, self.end)
-        self.at = max(self.at, (ending.start() if ending else self.end) - LONGEST_AFTER_RUBBISH)
 
     def _close(self) -> bool:
         frame = self.open.pop()
@@ -183,20 +187,6 @@ class _JudgeReplyScanner:
             self.no_comment_ends = closing < 0
             if closing >= 0:
                 self.at = closing + 2
-
-    def _drop(self) -> None:
-        """Forget what is open, but keep what was whole inside it."""
-        for frame in self.open:
-            self.values.extend(value for value in frame.inside if value.data)
-        self.open.clear()
-
-    def _break_off(self) -> None:
-        """The text ends inside a value: what was complete in it is kept, marked as not complete."""
-        while len(self.open) > 1:
-            inner = self.open.pop()
-            self.open[-1].add(inner.data())
-        self.values.append(ReplyValue(self.open[0].data(), False, self.open[0].start, self.end))
-        self.open.clear()
 
 
 def _parse_unquoted_reply_word(word: str) -> object:
@@ -252,15 +242,9 @@ def read_quoted_reply_string(text: str, start: int, end: int, place: StringPlace
 
 def _unescape_reply_string(text: str) -> str:
     if "\\" in text:
-        text = _ESCAPE.sub(_decode_reply_escape, text)
+        text = _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if one[1] else _ESCAPED.get(one[2], one[2]), text)
     text = _SURROGATE_PAIR.sub(lambda pair: pair.group().encode("utf-16", "surrogatepass").decode("utf-16"), text)
     return _SURROGATE.sub("\ufffd", text)
-
-
-def _decode_reply_escape(escape: re.Match[str]) -> str:
-    if escape[1]:
-        return chr(int(escape[1], 16))
-    return _ESCAPED.get(escape[2], escape[2])
 
 
 @dataclass(frozen=True, slots=True)
