@@ -17,8 +17,8 @@ from evenhand.judging.dialogues.yes_no_odds import (
     load_judge_test_questions,
     read_yes_leaning,
 )
-from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.single_judge import DialogueDriver
 
 DATA = Path(__file__).parent / "data"
 SETS = ("hard_fit.jsonl", "everyday_held_out.jsonl", "hard_held_out.jsonl")  # Texts and thresholds: by the first alone.

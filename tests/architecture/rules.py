@@ -29,7 +29,6 @@ THIRD_PARTY = {
 WAITING_ROOMS = ("models", "workflows", *DOORS)
 WAITING_FILES = (
     "judging/cascade.py",
-    "judging/driver.py",
     "judging/judge.py",
     "judging/open_judge.py",
     "judging/single_judge.py",

@@ -135,5 +135,5 @@ def test_an_allowance_that_nobody_needs_is_found() -> None:
 
     assert "stats: numpy" in unused
     assert "scoring: numpy" not in unused
-    assert "judging/driver.py" in unused
+    assert "judging/single_judge.py" in unused
     assert "store/store.py: datetime.now" in unused

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judging.answer_form import AnswerGroup
-from evenhand.judging.evidence import read_reply_as_asked
+from evenhand.judging.evidence import read_answers_as_asked
 from evenhand.judging.reading.reply_reader import read_reply_answers
+from evenhand.judging.reading.reply_text import parse_clean_object
 from evenhand.judging.reading.score_labels import WantedAnswer
 from evenhand.model.scale import YES_NO, Missing, Scale, ScaleBand
 
@@ -52,15 +53,15 @@ def test_both_readers_say_the_same_of_a_reply_in_the_form_asked_for(criteria: di
     """The short way is quicker, not another opinion."""
     reply = json.dumps({"criteria": criteria}, ensure_ascii=False)
 
-    short = read_reply_as_asked(reply, GROUPS)
+    short = read_answers_as_asked(parse_clean_object(reply), GROUPS)
     long = read_reply_answers(reply, WANTED).answers
 
     assert short is not None
     for id, answer in long.items():
-        assert isinstance(short[0][id].score, Missing) is isinstance(answer.score, Missing)
-        assert getattr(short[0][id].score, "value", None) == getattr(answer.score, "value", None)
-        assert short[0][id].evidence == answer.evidence
-    assert short[0].keys() == long.keys()
+        assert isinstance(short[id].score, Missing) is isinstance(answer.score, Missing)
+        assert getattr(short[id].score, "value", None) == getattr(answer.score, "value", None)
+        assert short[id].evidence == answer.evidence
+    assert short.keys() == long.keys()
 
 
 def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
@@ -75,6 +76,6 @@ def test_whatever_differs_from_the_form_is_left_to_the_reader() -> None:
         {"polite": {"evidence": [], "reason": "r", "answer": "yes"}},
     ]
 
-    assert read_reply_as_asked(json.dumps(good), groups) is not None
-    assert [read_reply_as_asked(json.dumps(other), groups) for other in others] == [None] * len(others)
-    assert read_reply_as_asked(json.dumps(good) + json.dumps(good), groups) is None
+    assert read_answers_as_asked(parse_clean_object(json.dumps(good)), groups) is not None
+    assert [read_answers_as_asked(parse_clean_object(json.dumps(other)), groups) for other in others] == [None] * 5
+    assert read_answers_as_asked(parse_clean_object(json.dumps(good) + json.dumps(good)), groups) is None

@@ -19,9 +19,9 @@ from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pairwise import ask_pairwise
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
-from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.questions import Dialogue
+from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Model, NoReply, Reply
 from tests.judging.llama import MODEL
 from tests.judging.messages_api import KEY

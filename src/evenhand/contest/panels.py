@@ -26,10 +26,9 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_gate_check,
     shuffle_labels_for_judge,
 )
-from evenhand.judging.driver import DialogueDriver, await_judges_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgeCall
-from evenhand.judging.single_judge import JudgeOptions, make_judge_prompt_setup
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, await_judges_in_order, make_judge_prompt_setup
 from evenhand.model.sample import Sample
 from evenhand.model.scorecard import Judgment
 from evenhand.models.middleware import CallNext, ChainedModel, Middleware

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.results import CascadeSavings, JudgedSample, OutputReview
-from evenhand.judging.single_judge import Cascade, JudgeOpinion, JudgeOptions, ask_judge_opinion
+from evenhand.judging.single_judge import Cascade, DialogueDriver, JudgeOpinion, JudgeOptions, ask_judge_opinion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Scored
@@ -41,9 +40,11 @@ async def judge_by_cascade(
 ) -> JudgedSample:
     """Ask the judges in order; each output keeps the answers of the last judge that could give them."""
     heard = await _ask_judges_in_turn(rubric, sample, drivers, how)
-    scores = score_outputs_by_rubric(
-        rubric, [_get_judge_answers(sample, output, heard.reviews) for output in sample.outputs], asked
-    )
+    answers = []
+    for output in sample.outputs:
+        blank = Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
+        answers.append(heard.reviews[output].answers if output in heard.reviews else blank)
+    scores = score_outputs_by_rubric(rubric, answers, asked)
     if len(set(heard.decided_by.values())) > 1 and scores.ranking:
         scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
     told = [one for said in heard.opinions for one in said.reviews.values()]
@@ -89,12 +90,6 @@ async def _ask_judges_in_turn(
     return heard
 
 
-def _get_judge_answers(sample: Sample, output: str, told: Mapping[str, OutputReview]) -> Answers:
-    if output in told:
-        return told[output].answers
-    return Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
-
-
 def _replaces_earlier_judge(rubric: Rubric, new: OutputReview, old: OutputReview | None) -> bool:
     """Whether a later answer takes the place of an earlier one: not where it is worth less than that was."""
     if old is None or score_answers(rubric, new.answers).exact is not None:
@@ -123,16 +118,13 @@ def _is_scorecard_unsure(rubric: Rubric, card: Scorecard, rule: Cascade) -> bool
     limits += [rule.least] if rule.least is not None else []
     if any(abs(card.exact - limit) <= rule.near * span for limit in limits):
         return True
-    return any(_is_judged_near_gate(rubric, card, rule.near))
-
-
-def _is_judged_near_gate(rubric: Rubric, card: Scorecard, near: Fraction) -> Iterator[bool]:
-    """A yes/no gate is never near: it is met or not."""
     for gate in rubric.all_gates():
         criterion, score = rubric.criterion(gate.criterion), card.criteria.get(gate.criterion)
-        if criterion is not None and isinstance(score, Scored) and not criterion.scale.yes_no:
-            span = criterion.scale.max - criterion.scale.min
-            yield abs(score.value - gate.min) <= near * span
+        if criterion is None or not isinstance(score, Scored) or criterion.scale.yes_no:
+            continue  # A yes/no gate is never near: it is met or not.
+        if abs(score.value - gate.min) <= rule.near * (criterion.scale.max - criterion.scale.min):
+            return True
+    return False
 
 
 def _do_judge_replies_disagree(rubric: Rubric, told: OutputReview, near: Fraction) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
-from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, AnswerGroup
+from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
 from evenhand.judging.prompts import Prompts
 from evenhand.judging.questions import ReplyReading
 from evenhand.judging.reading.json_answers import read_json_answers
@@ -45,15 +45,16 @@ class EvidencedAnswer:
             score=self.score,
             reason=self.reason,
             evidence=self.evidence,
-            feedback=self.text("feedback"),
+            feedback=self.text("feedback") if self.more else "",
         )
 
 
 def read_form_reply(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str, ReadAnswer], object]:
     """The answers in a reply to a form, by item, and the JSON they were read from, if any."""
-    asked = read_reply_as_asked(text, groups)
+    data = parse_clean_object(text.strip())
+    asked = read_answers_as_asked(data, groups)
     if asked is not None:
-        return asked
+        return asked, data
     found = read_reply_answers(text, _list_wanted_answers(groups))
     return _key_answers_by_item(found.answers, found.data, groups), found.data
 
@@ -80,15 +81,13 @@ def _key_answers_by_item(
     shared = len(set(ids)) < len(ids)
     answers: dict[str, ReadAnswer] = {}
     for group in groups:
-        own = _read_group_answers(data, group) if shared else given
-        answers |= {group.item(one.id): own[one.id] for one in group.wanted if one.id in own}
+        own = given
+        if shared:  # Where a statement and a criterion share an id, each is looked for under its own key.
+            below = data.get(group.key) if isinstance(data, dict) else None
+            own = read_json_answers(below, group.wanted) if isinstance(below, dict) else {}
+        prefix = ITEM_PREFIXES[group.key]
+        answers |= {prefix + one.id: own[one.id] for one in group.wanted if one.id in own}
     return answers
-
-
-def _read_group_answers(data: object, group: AnswerGroup) -> Mapping[str, ReadAnswer]:
-    """Where a statement and a criterion share an id, each is looked for under its own key."""
-    below = data.get(group.key) if isinstance(data, dict) else None
-    return read_json_answers(below, group.wanted) if isinstance(below, dict) else {}
 
 
 def verify_form_evidence(
@@ -99,61 +98,45 @@ def verify_form_evidence(
     *,
     needs_evidence: bool,
 ) -> ReplyReading[EvidencedAnswer]:
-    """Every answer that was asked for with its evidence located; what is absent or invented is a fault."""
-    items: dict[str, EvidencedAnswer] = {}
-    faults: dict[str, str] = {}
-    for group in groups:
-        for wanted in group.wanted:
-            name = group.item(wanted.id)
-            if name not in answers:
-                faults[name] = prompts.say("missing")
-                continue
-            answer = answers[name]
-            score = answer.score
-            denied = wanted.scale.yes_no and isinstance(score, Scored) and score.value == 0
-            needed = needs_evidence and group.key == "criteria" and not denied  # What is absent cannot be quoted.
-            item = verify_answer_evidence(answer, text, prompts, needed=needed)
-            if isinstance(item, EvidencedAnswer):
-                items[name] = item
-            else:
-                faults[name] = item
-    return ReplyReading(items=items, faults=faults)
-
-
-def verify_answer_evidence(
-    answer: ReadAnswer, text: QuotedText, prompts: Prompts, *, needed: bool
-) -> EvidencedAnswer | str:
-    """The answer with its evidence located, or what is wrong with it.
+    """Every answer that was asked for with its evidence located; what is absent or invented is a fault.
 
     An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
     """
-    score = answer.score
-    if isinstance(score, Missing):
-        if score.kind == "abstained":
-            return EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
-        return score.why
-    quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
-    found = tuple(place for quote in quotes if (place := text.find(quote)))
-    if quotes and not found:
-        return prompts.say("not_quoted", quote=repr(quotes[0][:80]))
-    if needed and not found:
-        return prompts.say("no_evidence")
-    kept = Scored(score.value, score.band, answer.reason)
-    return EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
+    items: dict[str, EvidencedAnswer] = {}
+    faults: dict[str, str] = {}
+    asked = [(group.key, wanted) for group in groups for wanted in group.wanted]
+    for key, wanted in asked:
+        name = ITEM_PREFIXES[key] + wanted.id
+        if name not in answers:
+            faults[name] = prompts.say("missing")
+            continue
+        answer = answers[name]
+        score = answer.score
+        if isinstance(score, Missing):
+            if score.kind == "abstained":
+                items[name] = EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
+            else:
+                faults[name] = score.why
+            continue
+        quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
+        found = tuple(place for quote in quotes if (place := text.find(quote)))
+        # What is absent cannot be quoted.
+        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and score.value == 0)
+        if quotes and not found:
+            faults[name] = prompts.say("not_quoted", quote=repr(quotes[0][:80]))
+        elif needed and not found:
+            faults[name] = prompts.say("no_evidence")
+        else:
+            kept = Scored(score.value, score.band, answer.reason)
+            items[name] = EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
+    return ReplyReading(items=items, faults=faults)
 
 
 _YES_NO_VALUES = {"yes": True, "no": False}
 
 
-def read_reply_as_asked(text: str, groups: Sequence[AnswerGroup]) -> tuple[dict[str, ReadAnswer], object] | None:
-    """The answers of a reply that is one JSON object with all that was asked for and nothing in its place."""
-    data = parse_clean_object(text.strip())
-    answers = read_answers_as_asked(data, groups)
-    return None if answers is None else (answers, data)
-
-
 def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
-    """The same for the part of a reply that is about one output."""
+    """The answers of an object with all that was asked for and nothing else in its place."""
     if type(data) is not dict:
         return None
     answers: dict[str, ReadAnswer] = {}
@@ -165,7 +148,7 @@ def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[s
             answer = _read_exact_answer(below.get(wanted.id), wanted.scale, group.more)
             if answer is None:
                 return None
-            answers[group.item(wanted.id)] = answer
+            answers[ITEM_PREFIXES[group.key] + wanted.id] = answer
     return answers
 
 
@@ -179,22 +162,18 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
         return None
     if not all(isinstance(text, str) for text in (reason, *evidence, *(given.get(name) for name in more))):
         return None
-    score = (
-        Missing("abstained", str(reason or CANNOT_ASSESS))
-        if said == CANNOT_ASSESS
-        else _read_replied_score(said, given.get("score"), scale)
-    )
-    if score is None:
+    score: CriterionScore
+    if said == CANNOT_ASSESS:
+        score = Missing("abstained", str(reason or CANNOT_ASSESS))
+    elif scale.bands:
+        score = scale.read({"band": said, "score": given.get("score")})
+    elif scale.yes_no and isinstance(said, str) and said in _YES_NO_VALUES:
+        score = scale.read(_YES_NO_VALUES[said])
+    elif scale.yes_no or said is None or isinstance(said, str):
         return None
+    else:
+        score = scale.read(said)
     return ReadAnswer(score, str(reason), tuple(evidence), {name: given[name] for name in more})
-
-
-def _read_replied_score(said: object, number: object, scale: Scale) -> CriterionScore | None:
-    if scale.bands:
-        return scale.read({"band": said, "score": number})
-    if scale.yes_no:
-        return scale.read(_YES_NO_VALUES[said]) if isinstance(said, str) and said in _YES_NO_VALUES else None
-    return None if said is None or isinstance(said, str) else scale.read(said)
 
 
 # Left out on both sides: quotation marks of any kind, and characters that nobody sees.
@@ -219,7 +198,7 @@ class QuotedText:
         at = self.text.find(quotation) if quotation else -1
         if at >= 0:
             return Evidence(quotation, at, at + len(quotation))
-        wanted = _strip_quotation_marks(quotation)
+        wanted = _SPACE.sub(" ", _IGNORED.sub("", quotation)).strip()
         plain, places = self._flat
         at = plain.find(wanted) if wanted else -1
         return None if at < 0 else Evidence(quotation, places[at], places[at + len(wanted) - 1] + 1)
@@ -236,10 +215,6 @@ class QuotedText:
             kept.append(" " if space else character)
             places.append(place)
         return "".join(kept), places
-
-
-def _strip_quotation_marks(text: str) -> str:
-    return _SPACE.sub(" ", _IGNORED.sub("", text)).strip()
 
 
 RevisionAdvice = tuple[Suggestion, ...]

@@ -10,18 +10,18 @@ from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.pairwise import ask_pairwise
-from evenhand.judging.driver import DialogueDriver, await_judges_in_order
-from evenhand.judging.evidence import RevisionAdvice, pick_severest_judge_suggestions
+from evenhand.judging.evidence import pick_severest_judge_suggestions
 from evenhand.judging.prompts import load_prompts
 from evenhand.judging.reading.json_answers import FIELD_NAMES
-from evenhand.judging.reading.score_labels import normalize_answer_name
-from evenhand.judging.results import JudgedPairStanding, JudgedSample, OutputReview, Preference, Preferences, Suggestion
+from evenhand.judging.reading.reply_text import normalize_answer_name
+from evenhand.judging.results import JudgedPairStanding, JudgedSample, Preference, Preferences, Suggestion
 from evenhand.judging.single_judge import (
+    DialogueDriver,
     JudgeOptions,
     ask_judge_opinion,
+    await_judges_in_order,
     judges_by_odds,
     make_judge_prompt_setup,
-    may_ask_judge_about,
 )
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.model.rubric import Rubric
@@ -43,27 +43,31 @@ async def judge_sample(
 ) -> JudgedSample:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
     drivers = _create_judge_drivers(models, how)
-    asked = collect_judge_prompt_fingerprint(
-        rubric, models, how
-    )  # Refuses a rubric that replies could not be read for, once.
+    # Refuses a rubric that replies could not be read for, once.
+    asked = collect_judge_prompt_fingerprint(rubric, models, how)
     if how.cascade is not None:
         return await judge_by_cascade(rubric, sample, drivers, how, asked, price)
     opinions = await await_judges_in_order(
         [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
     )
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
-    scores = (
-        score_outputs_by_rubric(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
-        if alone
-        else score_reviews(rubric, [one.review(how) for one in opinions], asked, _list_judged_authors(sample))
-    )
+    if alone:
+        scores = score_outputs_by_rubric(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
+    else:
+        authors = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
+        scores = score_reviews(rubric, [one.review(how) for one in opinions], asked, authors)
     told = [(output, told) for one in opinions for output, told in one.reviews.items()]
+    # By output two suggestions: of several judges' the most severe, the first judge's first.
+    given: dict[str, list[Suggestion]] = {}
+    for output, one in told:
+        if one.suggestions:
+            given.setdefault(output, []).extend(one.suggestions)
     return JudgedSample(
         scores=scores,
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
-        suggestions=_collect_judge_suggestions(told),
+        suggestions={output: pick_severest_judge_suggestions(several) for output, several in given.items()},
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
@@ -82,13 +86,14 @@ async def ask_judges_for_preferences(
         )
     if how.each or how.samples > 1 or how.logprobs or how.cascade or how.weights or how.refuse:
         raise JudgeError("pairs are asked as they are: without each, samples, logprobs, cascade, weights and refuse")
+    authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
     pairs = list(combinations(sample.outputs, 2))
     preferences = await await_judges_in_order(
         [
             driver.run(ask_pairwise(rubric, sample, first, second, make_judge_prompt_setup(driver.model, how)))
             for driver in drivers
             for first, second in pairs
-            if may_ask_judge_about(rubric, sample, driver.model.name, first, second)
+            if driver.model.name not in (authors.get(first), authors.get(second))
         ]
     )
     if not preferences:
@@ -99,32 +104,6 @@ async def ask_judges_for_preferences(
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
     )
-
-
-def _collect_judge_suggestions(told: Sequence[tuple[str, OutputReview]]) -> dict[str, RevisionAdvice]:
-    """By output two suggestions: of several judges' the most severe, the first judge's first."""
-    given: dict[str, list[Suggestion]] = {}
-    for output, one in told:
-        given.setdefault(output, []).extend(one.suggestions)
-    return {output: pick_severest_judge_suggestions(several) for output, several in given.items() if several}
-
-
-def _list_judged_authors(sample: Sample) -> list[Answers]:
-    """Every output with its author, before anybody speaks of it."""
-    return [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
-
-
-def _refuse_criteria_unclear_in_reply(rubric: Rubric) -> None:
-    """Ids that a reply cannot tell apart, or that are the names of its own fields."""
-    seen: dict[str, str] = {}
-    for id in (leaf.id for leaf in list_judged_criteria(rubric)):
-        plain = normalize_answer_name(id)
-        if plain in FIELD_NAMES:
-            what = f"a criterion called {id!r} cannot be judged: replies have a field of that name"
-            raise JudgeError(Fault(what, "give it another id"))
-        if plain in seen:
-            raise JudgeError(Fault(f"the ids {seen[plain]!r} and {id!r} read alike in a reply", "give one another id"))
-        seen[plain] = id
 
 
 def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[DialogueDriver]:
@@ -143,12 +122,8 @@ def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[Di
         raise JudgeError(Fault("a cascade needs two judges or more", "the cheap one first"))
     unknown = [name for name in how.weights if name not in names]
     if unknown:
-        raise JudgeError(
-            Fault(
-                f"a weight for {unknown[0]!r}, which is not a judge here",
-                suggest_known_word_in_fault(unknown[0], names),
-            )
-        )
+        hint = suggest_known_word_in_fault(unknown[0], names)
+        raise JudgeError(Fault(f"a weight for {unknown[0]!r}, which is not a judge here", hint))
     return [DialogueDriver(model, how.deadline) for model in models]
 
 
@@ -162,7 +137,15 @@ _JUDGE_FINGERPRINTS: IdentityCache[JudgingSetup] = IdentityCache()
 
 
 def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> JudgingSetup:
-    _refuse_criteria_unclear_in_reply(rubric)
+    seen: dict[str, str] = {}  # No ids that a reply cannot tell apart, or that are the names of its own fields.
+    for id in (leaf.id for leaf in list_judged_criteria(rubric)):
+        plain = normalize_answer_name(id)
+        if plain in FIELD_NAMES:
+            what = f"a criterion called {id!r} cannot be judged: replies have a field of that name"
+            raise JudgeError(Fault(what, "give it another id"))
+        if plain in seen:
+            raise JudgeError(Fault(f"the ids {seen[plain]!r} and {id!r} read alike in a reply", "give one another id"))
+        seen[plain] = id
     prompts = load_prompts(how.language)
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue

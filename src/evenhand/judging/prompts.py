@@ -39,11 +39,6 @@ class Prompts:
     texts: Mapping[str, str]
     phrases: Mapping[str, str]
 
-    def version(self, name: str) -> str:
-        """The version that a text says it has."""
-        found = _VERSION.match(self.texts[name])
-        return found[1] if found else ""
-
     def used(self, name: str) -> dict[str, str]:
         """All texts that a dialogue is made of, by name."""
         phrases = "\n".join(f"{key}: {text}" for key, text in sorted(self.phrases.items()))
@@ -51,39 +46,33 @@ class Prompts:
         return {part: self.texts[part] for part in parts} | {"phrases": phrases}
 
     def fill(self, name: str, **values: str) -> tuple[str, str]:
-        """The two halves of a prompt, what stays the same and the task, with their places filled."""
-        before, _, task = self.body(name).partition(_TASK)
-        values |= {part: self.body(part) for part in SHARED}
+        """The two halves of a prompt, what stays the same and the task, with their places filled.
+
+        The places of the material stay open until a request is composed.
+        """
+        bodies = {part: _VERSION.sub("", self.texts[part], count=1).strip() for part in (name, *SHARED)}
+        values |= {part: bodies[part] for part in SHARED} | {"marker": MARKER, "material": MATERIAL}
+        before, _, task = bodies[name].partition(_TASK)
         # In one pass: what is put in is never searched for places again.
         halves = [_PLACE.sub(lambda found: values[found[1]], half).strip() for half in (before, task)]
         return halves[0], halves[1]
-
-    def body(self, name: str) -> str:
-        """A text without the line of its version."""
-        return _VERSION.sub("", self.texts[name], count=1).strip()
 
     def say(self, phrase: str, **values: object) -> str:
         """A phrase with its places filled."""
         return self.phrases[phrase].format(**values)
 
 
+@cache
 def load_prompts(language: str) -> Prompts:
     """A shipped set by its language, or one from a folder with the same files."""
-    if language in LANGUAGES:
-        return _load_prompt_folder(_SHIPPED / language)
-    folder = Path(language)
+    folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     if not folder.is_dir():
         hint = suggest_known_word_in_fault(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
-    return _load_prompt_folder(folder)
-
-
-@cache
-def _load_prompt_folder(folder: Path) -> Prompts:
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
     phrases = read_text_mapping(folder / "phrases.yaml")
     if folder.parent != _SHIPPED:
-        model = _load_prompt_folder(_SHIPPED / LANGUAGES[0])
+        model = load_prompts(LANGUAGES[0])
         faults = [fault for name in NAMES for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
         faults += [Fault(f"phrase {name!r} is missing") for name in model.phrases if name not in phrases]
         if faults:
@@ -155,14 +144,13 @@ def compose_judge_request(
     if settings.temperature is None:
         settings = replace(settings, temperature=0.0)
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    fence = Fence([text for _, _, text in pieces], salt)
-    material = "\n\n".join(f"{label}:\n{fence.around(tag, text)}" for label, tag, text in pieces)
+    marker, material = fence_untrusted_pieces(pieces, salt)
     return Request(
         dialogue=dialogue,
         # The material goes in last: nothing inside it is ever searched for places.
         messages=(
             Message("system", system, repeats=True),
-            Message("user", task.replace(MARKER, fence.marker).replace(MATERIAL, material)),
+            Message("user", task.replace(MARKER, marker).replace(MATERIAL, material)),
         ),
         ids=outline.ids,
         labels=outline.labels,
@@ -198,32 +186,25 @@ _POWER = re.compile(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-class Fence:
-    """The fence of one request: every text that goes inside it must be known when it is built."""
-
-    def __init__(self, texts: Sequence[str], salt: str) -> None:
-        self.texts = {text: neutralize_untrusted_text(text) for text in texts}
-        digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
-        for text in self.texts.values():
-            raw = text.encode("utf-8")
-            digest.update(len(raw).to_bytes(8, "big"))
-            digest.update(raw)
-        while any(digest.hexdigest() in text.lower() for text in self.texts.values()):
-            digest.update(b"again")
-        self.marker = digest.hexdigest()
-
-    def around(self, name: str, text: str) -> str:
-        """The text between its two tags."""
-        tag = f"{name}-{self.marker}"
-        return f"<{tag}>\n{self.texts[text]}\n</{tag}>"
+def fence_untrusted_pieces(pieces: Sequence[MaterialPiece], salt: str) -> tuple[str, str]:
+    """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker."""
+    texts = {text: neutralize_untrusted_text(text) for _, _, text in pieces}
+    digest = hashlib.blake2b(salt.encode("utf-8", "replace"), digest_size=8)
+    for text in texts.values():
+        raw = text.encode("utf-8")
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    while any(digest.hexdigest() in text.lower() for text in texts.values()):
+        digest.update(b"again")
+    marker = digest.hexdigest()
+    fenced = [f"{label}:\n<{tag}-{marker}>\n{texts[text]}\n</{tag}-{marker}>" for label, tag, text in pieces]
+    return marker, "\n\n".join(fenced)
 
 
 def neutralize_untrusted_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
-    text = _SURROGATES.sub("\ufffd", text)
-    return _POWER.sub(_break_prompt_markup, text)
-
-
-def _break_prompt_markup(found: re.Match[str]) -> str:
-    whole = found[0]
-    return whole[0] + JOINER + whole[1:] if found["tag"] else whole + JOINER
+    # After the first character of a tag, and after all that comes before a role.
+    return _POWER.sub(
+        lambda found: found[0][0] + JOINER + found[0][1:] if found["tag"] else found[0] + JOINER,
+        _SURROGATES.sub("\ufffd", text),
+    )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from evenhand.judging.prompts import Prompts
+from evenhand.judging.prompts import MaterialPiece, Prompts
 from evenhand.judging.reading.reply_text import find_judge_refusal, remove_quoted_material
 from evenhand.model.scale import Missing
 from evenhand.models.requests import NoReply, Reply, Request
@@ -47,7 +47,7 @@ class JudgeQuestion(Generic[T]):
 
     request: Request
     read: Callable[[str], ReplyReading[T]]
-    material: Sequence[str] = ()  # What of it a reply may quote, which is then not the judge's answer.
+    pieces: Sequence[MaterialPiece] = ()  # What of it a reply may quote, which is then not the judge's answer.
 
 
 def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Dialogue[list[ReplyReading[T]]]:
@@ -56,20 +56,17 @@ def ask_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Di
     readings = [_read_judge_reply(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
     wrong = [place for place, reading in enumerate(readings) if reading.faults]
     if wrong:
-        again = yield tuple(
-            _build_repair_request(questions[place].request, readings[place], prompts) for place in wrong
-        )
-        for place, reply in zip(wrong, again, strict=True):
-            readings[place] = _merge_repaired_reading(
-                readings[place], _read_judge_reply(questions[place], reply, prompts)
-            )
+        again = yield tuple(_build_repair_request(questions[at].request, readings[at], prompts) for at in wrong)
+        for at, reply in zip(wrong, again, strict=True):
+            readings[at] = _merge_repaired_reading(readings[at], _read_judge_reply(questions[at], reply, prompts))
     return readings
 
 
 def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
     if isinstance(reply, NoReply):
         return ReplyReading(unread=explain_silent_judge(reply))
-    reading = question.read(remove_quoted_material(reply.text, question.material))
+    quotable = [text for _, _, text in question.pieces if "{" in text or "[" in text]
+    reading = question.read(remove_quoted_material(reply.text, quotable) if quotable else reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
@@ -91,25 +88,20 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
-    faults = list(reading.faults.items())[:MOST_FAULTS]
-    listed = "\n".join(
-        f"- {_name_faulty_answer(id)}{_shorten_judge_reply_fault(_QUOTED.sub('…', fault))}" for id, fault in faults
-    )
-    note, _ = prompts.fill("repair", faults=listed)
+    listed = []
+    for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
+        # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
+        label, slash, name = id.rpartition("/")
+        name = name.removeprefix("red_flags.").removeprefix("bonuses.")
+        named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
+        listed.append(f"- {named}{_shorten_judge_reply_fault(_QUOTED.sub('…', fault))}")
+    note, _ = prompts.fill("repair", faults="\n".join(listed))
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))
     settings = request.settings
     if "" in reading.faults:
         settings = replace(settings, max_tokens=2 * settings.max_tokens)
     return replace(request, messages=messages, settings=settings)
-
-
-def _name_faulty_answer(id: str) -> str:
-    """The name of an item as the judge knows it: "A/red_flags.rude" is "A: rude"."""
-    label, slash, name = id.rpartition("/")
-    for group in ("red_flags.", "bonuses."):
-        name = name.removeprefix(group)
-    return f"{label}: {name}: " if slash else f"{name}: " if name else ""
 
 
 def _merge_repaired_reading(first: ReplyReading[T], second: ReplyReading[T]) -> ReplyReading[T]:

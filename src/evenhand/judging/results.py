@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
@@ -167,19 +167,18 @@ class Preferences:
 JudgingJson = dict[str, object]
 
 
-def _criterion_answer_to_json(one: Judgment) -> JudgingJson:
-    """A number, or why there is none."""
-    score = one.score
-    if isinstance(score, Scored):
-        return {"score": number_for_json(score.value), "band": score.band, "why_not": None}
-    return {"score": None, "band": None, "why_not": score.text}
-
-
+# A number, or why there is none.
+_SCORE_JSON = SplitField(
+    ("score", "band", "why_not"),
+    lambda one: (
+        {"score": number_for_json(one.score.value), "band": one.score.band, "why_not": None}
+        if isinstance(one.score, Scored)
+        else {"score": None, "band": None, "why_not": one.score.text}
+    ),
+)
 _NULL_IF_EMPTY = JsonField(scalar=written_as(lambda text: text or None))
 
-JUDGMENT_SHAPE = JsonShape(
-    fields={"score": SplitField(("score", "band", "why_not"), _criterion_answer_to_json), "feedback": _NULL_IF_EMPTY}
-)
+JUDGMENT_SHAPE = JsonShape(fields={"score": _SCORE_JSON, "feedback": _NULL_IF_EMPTY})
 
 JUDGING_JSON = Codec(
     scalars={Decimal: written_as(float)},
@@ -217,7 +216,7 @@ def judge_reviews_to_json(judged: JudgedSample, spent: Spending) -> JudgingJson:
         "decided_by": dict(judged.decided_by) or None,
         "guards": {output: [guard_finding_to_json(one) for one in found] for output, found in judged.findings.items()},
         "saved": None if judged.saved is None else JUDGING_JSON.to_json(judged.saved),
-        "calls": _judge_dialogues_to_json(judged.calls),
+        "calls": [judge_dialogue_to_json(call) for call in judged.calls],
         "spent": spending_to_json(spent),
     }
 
@@ -232,13 +231,9 @@ def judge_preferences_to_json(preferred: Preferences, spent: Spending) -> Judgin
             judge: dict(zip(("pairs", "of"), preferred.position_bias(judge), strict=True)) for judge in judges
         },
         "seed": preferred.seed,
-        "calls": _judge_dialogues_to_json(preferred.calls),
+        "calls": [judge_dialogue_to_json(call) for call in preferred.calls],
         "spent": spending_to_json(spent),
     }
-
-
-def _judge_dialogues_to_json(calls: Sequence[JudgeCall]) -> list[JudgingJson]:
-    return [judge_dialogue_to_json(call) for call in calls]
 
 
 def judge_dialogue_to_json(call: JudgeCall) -> JudgingJson:

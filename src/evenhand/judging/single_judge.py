@@ -1,26 +1,28 @@
-"""One judge: the options it is asked with, and its opinion on the outputs of a sample."""
+"""One judge: the options it is asked with, the driver that waits for its replies, and its opinion on a sample."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
-from evenhand.errors import JudgeError
+from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.dialogues.listwise import ask_listwise
 from evenhand.judging.dialogues.logprobs import ask_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
-from evenhand.judging.driver import DialogueDriver, await_judges_in_order
 from evenhand.judging.prompts import JudgeSetup, load_prompts
-from evenhand.judging.questions import Dialogue
-from evenhand.judging.results import OutputReview, explain_output_hidden_from_judge
+from evenhand.judging.questions import Dialogue, R, T
+from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import GuardFinding, Sample
+from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers, Review
-from evenhand.models.requests import Model, ModelSettings
+from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,32 +52,74 @@ class JudgeOptions:
     refuse: bool = False  # Show no judge an output in which a guard found an injection.
 
     def __post_init__(self) -> None:
-        faults = [fault for fault in self._faults() if fault]
+        counts: dict[str, object] = {"seed": self.seed, "samples": self.samples}
+        wrong = {name: one for name, one in counts.items() if not isinstance(one, int) or isinstance(one, bool)}
+        late = self.deadline is not None and not (isinstance(self.deadline, (int, float)) and self.deadline > 0)
+        mapped = isinstance(self.weights, Mapping)
+        checks = {
+            f"samples must be 1 or more, got {self.samples}": "samples" not in wrong and self.samples < 1,
+            "one request per criterion cannot be combined with samples or logprobs": (
+                self.each and (self.samples != 1 or self.logprobs)
+            ),
+            f"refuse must be true or false, got {self.refuse!r}": not isinstance(self.refuse, bool),
+            f"language must be text, got {self.language!r}": not isinstance(self.language, str),
+            f"a deadline must be above 0 seconds, got {self.deadline!r}": late,
+            "a cascade takes no weights: each output keeps the answers of one judge": self.cascade and self.weights,
+            f"weights map judges to numbers, got {self.weights!r}": not mapped,
+        }
+        faults = [f"{name} must be a whole number, got {value!r}" for name, value in wrong.items()]
+        faults += [fault for fault, applies in checks.items() if applies]
+        faults += [
+            f"the weight of {judge} must be a number above 0, got {weight!r}"
+            for judge, weight in (self.weights.items() if mapped else ())
+            if not isinstance(weight, (int, float, Fraction)) or not weight > 0
+        ]
         if faults:
             raise JudgeError(*faults)
 
-    def _faults(self) -> Iterator[str]:
-        counts: dict[str, object] = {"seed": self.seed, "samples": self.samples}
-        wrong = {name: one for name, one in counts.items() if not isinstance(one, int) or isinstance(one, bool)}
-        yield from (f"{name} must be a whole number, got {value!r}" for name, value in wrong.items())
-        if "samples" not in wrong and self.samples < 1:
-            yield f"samples must be 1 or more, got {self.samples}"
-        if self.each and (self.samples != 1 or self.logprobs):
-            yield "one request per criterion cannot be combined with samples or logprobs"
-        if not isinstance(self.refuse, bool):
-            yield f"refuse must be true or false, got {self.refuse!r}"
-        if not isinstance(self.language, str):
-            yield f"language must be text, got {self.language!r}"
-        if self.deadline is not None and not (isinstance(self.deadline, (int, float)) and self.deadline > 0):
-            yield f"a deadline must be above 0 seconds, got {self.deadline!r}"
-        if self.cascade is not None and self.weights:
-            yield "a cascade takes no weights: each output keeps the answers of one judge"
-        if not isinstance(self.weights, Mapping):
-            yield f"weights map judges to numbers, got {self.weights!r}"
-            return
-        for judge, weight in self.weights.items():
-            if not isinstance(weight, (int, float, Fraction)) or not weight > 0:
-                yield f"the weight of {judge} must be a number above 0, got {weight!r}"
+
+async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """What each of several gives, in their order; one alone needs no task of its own."""
+    return [await waiting[0]] if len(waiting) == 1 else await asyncio.gather(*waiting)
+
+
+@dataclass(slots=True)
+class DialogueDriver:
+    """Runs the dialogues of one judge and keeps every call; after its deadline nothing more is waited for."""
+
+    model: Model
+    deadline: float | None = None  # Seconds from the first request.
+    calls: list[JudgeCall] = field(default_factory=list)
+    _until: float | None = None
+
+    async def run(self, dialogue: Dialogue[R]) -> R:
+        """The result of a dialogue. A request that fails is answered with why, so that the dialogue decides."""
+        if self.deadline is not None and self._until is None:
+            self._until = asyncio.get_running_loop().time() + self.deadline
+        requests = next(dialogue)
+        while True:
+            replies = await await_judges_in_order(list(map(self._ask, requests)))
+            try:
+                requests = dialogue.send(replies)
+            except StopIteration as done:
+                result: R = done.value
+                return result
+
+    async def _ask(self, request: Request) -> Reply | NoReply:
+        reply: Reply | NoReply
+        try:
+            if self._until is None:
+                reply = await self.model.ask(request)
+            else:
+                async with asyncio.timeout_at(self._until):
+                    reply = await self.model.ask(request)
+        except ModelError as error:
+            reply = NoReply(why=str(error))
+        except TimeoutError:
+            late = "" if self.deadline is None else f" of {self.deadline:g} s"
+            reply = NoReply(why=f"missed its deadline{late}")
+        self.calls.append(JudgeCall(self.model.name, request, reply))
+        return reply
 
 
 FALLBACK_REPLIES = 5  # Replies per question where logprobs were wanted and the server gives none.
@@ -112,54 +156,53 @@ def judges_by_odds(judge: str, how: JudgeOptions) -> bool:
     return judge.startswith("gguf:") and not (how.each or how.logprobs or how.samples > 1)
 
 
-def may_ask_judge_about(rubric: Rubric, sample: Sample, judge: str, *outputs: str) -> bool:
-    """Nobody scores its own response unless asked to."""
-    return rubric.method.panel.self_votes or all(sample.authors.get(output) != judge for output in outputs)
-
-
 async def ask_judge_opinion(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: DialogueDriver, how: JudgeOptions
 ) -> JudgeOpinion:
     """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
     manner = make_judge_prompt_setup(driver.model, how)
-    outputs = [output for output in outputs if may_ask_judge_about(rubric, sample, manner.judge, output)]
-    hidden = [output for output in outputs if how.refuse and find_passage_addressing_judge(sample, output)]
-    refused = {output: _withhold_output_from_judge(rubric, sample, output) for output in hidden}
-    outputs = [output for output in outputs if output not in refused]
+    authors = {} if rubric.method.panel.self_votes else sample.authors  # Nobody scores its own response.
+    outputs = [output for output in outputs if authors.get(output) != manner.judge]
+    reviews = _withhold_outputs_from_judge(rubric, sample, outputs) if how.refuse else {}
+    outputs = [output for output in outputs if output not in reviews]
     if not outputs:
-        return JudgeOpinion(judge=manner.judge, reviews=refused)
-    alone = how.each or how.logprobs or how.samples > 1 or judges_by_odds(manner.judge, how)
-    if rubric.method.dialogue == "listwise" and not alone:
-        reviewed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
+        return JudgeOpinion(judge=manner.judge, reviews=reviews)
+    ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]]
+    if how.logprobs:
+        ask = partial(ask_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
+    elif how.samples > 1:
+        ask = partial(ask_sampled, replies=how.samples)
+    elif judges_by_odds(manner.judge, how):
+        ask = ask_by_odds
+    elif rubric.method.dialogue == "listwise" and not how.each:
+        listed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
+        reviews |= {one.answers.id: _fail_judged_safety_gate(rubric, sample, one) for one in listed.reviews}
         return JudgeOpinion(
             judge=manner.judge,
-            reviews={
-                **refused,
-                **{one.answers.id: _fail_judged_safety_gate(rubric, sample, one) for one in reviewed.reviews},
-            },
-            order=reviewed.order,
-            ranking=reviewed.ranking,
-            abstained=reviewed.abstained,
+            reviews=reviews,
+            order=listed.order,
+            ranking=listed.ranking,
+            abstained=listed.abstained,
         )
-    dialogues = [_choose_dialogue(rubric, sample, output, manner, how) for output in outputs]
-    told = await await_judges_in_order(list(map(driver.run, dialogues)))
-    marked = [_fail_judged_safety_gate(rubric, sample, one) for one in told]
-    return JudgeOpinion(judge=manner.judge, reviews={**refused, **dict(zip(outputs, marked, strict=True))})
+    else:
+        ask = partial(ask_pointwise, each=how.each)
+    told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
+    if rubric.safety_gate:
+        told = [_fail_judged_safety_gate(rubric, sample, one) for one in told]
+    return JudgeOpinion(judge=manner.judge, reviews=reviews | dict(zip(outputs, told, strict=True)))
 
 
-def find_passage_addressing_judge(sample: Sample, output: str) -> GuardFinding | None:
-    """The first passage of an output that speaks to its judge, where a guard has found one."""
-    return next((one for one in sample.findings.get(output, ()) if one.guard == "injection"), None)
-
-
-def _withhold_output_from_judge(rubric: Rubric, sample: Sample, output: str) -> OutputReview:
-    """What counts for an output that no judge was shown: nothing is known, and why."""
-    finding = find_passage_addressing_judge(sample, output)
-    assert finding is not None
-    hidden = explain_output_hidden_from_judge(finding.says, finding.text)
-    scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
-    answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
-    return _fail_judged_safety_gate(rubric, sample, OutputReview(answers=answers, judgments=()))
+def _withhold_outputs_from_judge(rubric: Rubric, sample: Sample, outputs: Sequence[str]) -> dict[str, OutputReview]:
+    """What counts for the outputs that speak to their judge, which is not shown them: nothing is known, and why."""
+    reviews = {}
+    for output in outputs:
+        finding = next((one for one in sample.findings.get(output, ()) if one.guard == "injection"), None)
+        if finding is not None:
+            hidden = explain_output_hidden_from_judge(finding.says, finding.text)
+            scores = dict.fromkeys((leaf.id for leaf in list_judged_criteria(rubric)), hidden)
+            answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
+            reviews[output] = _fail_judged_safety_gate(rubric, sample, OutputReview(answers=answers, judgments=()))
+    return reviews
 
 
 def _fail_judged_safety_gate(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:
@@ -168,17 +211,3 @@ def _fail_judged_safety_gate(rubric: Rubric, sample: Sample, told: OutputReview)
         return told
     found = next((one for one in sample.findings.get(told.answers.id, ()) if one.guard == "safety"), None)
     return replace(told, answers=replace(told.answers, unsafe=found.rule, passage=found.text)) if found else told
-
-
-def _choose_dialogue(
-    rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup, how: JudgeOptions
-) -> Dialogue[OutputReview]:
-    if how.logprobs:
-        return ask_by_logprobs(
-            rubric, sample, output, manner, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES
-        )
-    if how.samples > 1:
-        return ask_sampled(rubric, sample, output, manner, replies=how.samples)
-    if judges_by_odds(manner.judge, how):
-        return ask_by_odds(rubric, sample, output, manner)
-    return ask_pointwise(rubric, sample, output, manner, each=how.each)

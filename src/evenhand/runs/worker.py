@@ -26,9 +26,9 @@ from evenhand.evals.sample_assertions import (
 )
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
 from evenhand.guards.output_guards import guard_text
-from evenhand.judging.driver import await_judges_in_order
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
+from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample, VariantOutput
 from evenhand.models.middleware import ChainedModel

@@ -30,10 +30,9 @@ from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, Fault
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
-from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import spending_to_json
-from evenhand.judging.single_judge import JudgeOptions, make_judge_prompt_setup
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_prompt_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Model

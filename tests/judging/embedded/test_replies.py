@@ -10,10 +10,10 @@ from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored
 from evenhand.errors import JudgeError, RefusedError
 from evenhand.files.methods import list_method_names
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_gate_check
-from evenhand.judging.driver import DialogueDriver
 from evenhand.judging.embedded.replies import EmbeddedReplier
 from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
 from evenhand.judging.open_judge import EmbeddedModel
+from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Message, Request
 from tests.judging.scripted import MANNER
 

@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
+from functools import partial
 
 from evenhand.errors import InputError, RubricError
 from evenhand.judging.answer_form import (
     TEXT_SCHEMA,
     AnswerGroup,
     AnswerSchema,
-    build_answer_schema,
-    build_form_schema,
+    build_answer_form,
     build_reply_schema,
-    format_answer_form,
     format_bands_prompt,
-    format_blank_reply_answers,
     format_criteria_prompt,
     list_judged_criteria,
 )
 from evenhand.judging.dialogues.listwise import make_output_letters, read_under_labels, shuffle_output_order
-from evenhand.judging.evidence import (
-    EvidencedAnswer,
-    QuotedText,
-    read_form_reply,
-    verify_answer_evidence,
-    verify_form_evidence,
-)
+from evenhand.judging.evidence import EvidencedAnswer, QuotedText, read_form_reply, verify_form_evidence
 from evenhand.judging.prompts import (
-    MARKER,
-    MATERIAL,
     JudgeSetup,
-    MaterialPiece,
     PromptOutline,
     Prompts,
     compose_judge_request,
@@ -80,28 +68,16 @@ _DIMENSION_ID = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> Dialogue[TaskDimensions]:
     """Choose the dimensions of a task: a rubric under a method of bands, the fixed ones marked as such."""
     prompts = manner.prompts
-    fixed = "\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS)
     halves = prompts.fill(
         "dimensions",
-        fixed=fixed,
+        fixed="\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS),
         least=str(LEAST_CHOSEN_DIMENSIONS),
         most=str(MOST_CHOSEN_DIMENSIONS),
         form=DIMENSIONS_FORM,
-        marker=MARKER,
-        material=MATERIAL,
     )
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
     request = compose_judge_request("dimensions", outline, label_material_pieces(prompts, task), manner)
-    (reading,) = yield from ask_questions(
-        [JudgeQuestion(request, _make_dimensions_reply_reader(method, prompts))], prompts
-    )
-    return TaskDimensions(
-        rubric=reading.items.get(DIMENSIONS_KEY),
-        why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
-    )
 
-
-def _make_dimensions_reply_reader(method: Method, prompts: Prompts) -> Callable[[str], ReplyReading[Rubric]]:
     def read(text: str) -> ReplyReading[Rubric]:
         entries = _find_dimensions_in_reply(text)
         if entries is None:
@@ -109,14 +85,17 @@ def _make_dimensions_reply_reader(method: Method, prompts: Prompts) -> Callable[
         fault = _find_dimensions_reply_fault(entries)
         if fault is None:
             try:
-                return ReplyReading(
-                    items={DIMENSIONS_KEY: _build_rubric_from_reply(entries, method, prompts)}, data=entries
-                )
+                chosen = _build_rubric_from_reply(entries, method, prompts)
+                return ReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
             except RubricError as error:
                 fault = str(error)
         return ReplyReading(faults={DIMENSIONS_KEY: fault})
 
-    return read
+    (reading,) = yield from ask_questions([JudgeQuestion(request, read)], prompts)
+    return TaskDimensions(
+        rubric=reading.items.get(DIMENSIONS_KEY),
+        why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
+    )
 
 
 def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
@@ -131,15 +110,12 @@ def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
 def _find_dimensions_reply_fault(entries: list[Mapping[str, object]]) -> str | None:
     """What is wrong with the list, before it becomes a rubric that checks its own weights."""
     ids = [entry.get("id") for entry in entries]
-    texts = [id for id in ids if isinstance(id, str)]
-    missing = [id for id in FIXED_DIMENSIONS if id not in texts]
-    wrong = [
-        str(id) for id in ids if not isinstance(id, str) or len(id) > LONGEST_ID or not _DIMENSION_ID.fullmatch(id)
-    ]
+    missing = [id for id in FIXED_DIMENSIONS if id not in ids]
     if missing:
         return f"{', '.join(missing)} missing"
-    if wrong:
-        return f"{wrong[0]!r} is not an id of words joined by hyphens"
+    for id in ids:
+        if not isinstance(id, str) or len(id) > LONGEST_ID or not _DIMENSION_ID.fullmatch(id):
+            return f"{str(id)!r} is not an id of words joined by hyphens"
     extra = len(entries) - len(FIXED_DIMENSIONS)
     if not LEAST_CHOSEN_DIMENSIONS <= extra <= MOST_CHOSEN_DIMENSIONS:
         return f"{extra} beside the fixed ones, expected {LEAST_CHOSEN_DIMENSIONS} to {MOST_CHOSEN_DIMENSIONS}"
@@ -157,21 +133,14 @@ def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method
         id = str(entry["id"])
         fixed = id in FIXED_DIMENSIONS
         # A judge wrote it after reading a stranger's task, and other judges will read it: one short, powerless line.
-        asks = (
-            prompts.say(id)
-            if fixed
-            else neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
-        )
-        weight = _parse_replied_weight(entry["weight"])
+        line = neutralize_untrusted_text(" ".join(str(entry["asks"]).split()))[:LONGEST_QUESTION]
+        asks = prompts.say(id) if fixed else line
+        try:
+            weight = to_exact_fraction(entry["weight"])  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise RubricError(f"a weight that cannot be used: {error}") from None
         criteria.append(Criterion(id=id, asks=asks, weight=weight, scale=method.criterion_scale, fixed=fixed))
     return Rubric(name="task", method=method, criteria=tuple(criteria))
-
-
-def _parse_replied_weight(given: object) -> Fraction:
-    try:
-        return to_exact_fraction(given)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise RubricError(f"a weight that cannot be used: {error}") from None
 
 
 HINT_KEY = "revision_hint"
@@ -182,67 +151,43 @@ def ask_judge_gate_check(
 ) -> Dialogue[GateCheck]:
     """Check one submission, given as its id and its text, against the acceptance criteria of a task."""
     id, text = submission
+    prompts = manner.prompts
     criteria = [
         Criterion(id=f"criterion-{number}", asks=asks, scale=YES_NO) for number, asks in enumerate(acceptance, start=1)
     ]
-    (reading,) = yield from ask_questions([_build_gate_question(task, criteria, text, manner)], manner.prompts)
+    groups = (AnswerGroup("criteria", tuple(WantedAnswer(one.id, YES_NO) for one in criteria), (HINT_KEY,)),)
+    form, schema = build_answer_form(groups, prompts)
+    halves = prompts.fill("gate", criteria=format_criteria_prompt(criteria, prompts), form=form)
+    pieces = [*label_material_pieces(prompts, task), (prompts.say("submission"), "submission", text)]
+    ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
+    outline = PromptOutline(halves=halves, ids=ids, schema=schema, asked=asked)
+    request = compose_judge_request("gate", outline, pieces, manner)
+    read = partial(_read_gate_reply, groups, QuotedText(text), prompts)
+    (reading,) = yield from ask_questions([JudgeQuestion(request, read, pieces)], prompts)
     checks = []
     for criterion in criteria:
         item = reading.items.get(criterion.id) or EvidencedAnswer(score=reading.explain_missing(criterion.id))
         checks.append(
             AcceptanceCheck(judgment=item.judgment(manner.judge, id, criterion.id), revision_hint=item.text(HINT_KEY))
         )
-    return GateCheck(checks=tuple(checks), passed=_decide_judged_gate(checks))
-
-
-def _build_gate_question(
-    task: str, criteria: Sequence[Criterion], text: str, manner: JudgeSetup
-) -> JudgeQuestion[EvidencedAnswer]:
-    prompts = manner.prompts
-    groups = (AnswerGroup("criteria", tuple(WantedAnswer(one.id, YES_NO) for one in criteria), (HINT_KEY,)),)
-    halves = prompts.fill(
-        "gate",
-        criteria=format_criteria_prompt(criteria, prompts),
-        form=format_answer_form(groups, prompts),
-        marker=MARKER,
-        material=MATERIAL,
-    )
-    pieces = [*label_material_pieces(prompts, task), (prompts.say("submission"), "submission", text)]
-    ids, asked = tuple(one.id for one in criteria), tuple(("criteria", one) for one in criteria)
-    outline = PromptOutline(halves=halves, ids=ids, schema=build_form_schema(groups), asked=asked)
-    return JudgeQuestion(
-        compose_judge_request("gate", outline, pieces, manner),
-        _make_gate_reader(groups, QuotedText(text), prompts),
-        [text for _, _, text in pieces],
-    )
-
-
-def _make_gate_reader(
-    groups: Sequence[AnswerGroup], text: QuotedText, prompts: Prompts
-) -> Callable[[str], ReplyReading[EvidencedAnswer]]:
-    def read(reply: str) -> ReplyReading[EvidencedAnswer]:
-        answers, data = read_form_reply(reply, groups)
-        reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
-        silent = [
-            id for id, item in reading.items.items() if _is_criterion_judged_unmet(item) and not item.text(HINT_KEY)
-        ]
-        faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
-        items = {id: item for id, item in reading.items.items() if id not in silent}
-        return replace(reading, items=items, faults=faults, data=data)
-
-    return read
-
-
-def _is_criterion_judged_unmet(item: EvidencedAnswer) -> bool:
-    return isinstance(item.score, Scored) and item.score.value == 0
-
-
-def _decide_judged_gate(checks: Sequence[AcceptanceCheck]) -> bool | None:
-    """One that is not met fails the gate, whatever else is unknown; what is unknown never passes it."""
+    # One that is not met fails the gate, whatever else is unknown; what is unknown never passes it.
     scores = [check.judgment.score for check in checks]
-    if any(isinstance(score, Scored) and score.value == 0 for score in scores):
-        return False
-    return None if any(isinstance(score, Missing) for score in scores) else True
+    unmet = any(isinstance(score, Scored) and score.value == 0 for score in scores)
+    unknown = any(isinstance(score, Missing) for score in scores)
+    return GateCheck(checks=tuple(checks), passed=False if unmet else None if unknown else True)
+
+
+def _read_gate_reply(
+    groups: Sequence[AnswerGroup], text: QuotedText, prompts: Prompts, reply: str
+) -> ReplyReading[EvidencedAnswer]:
+    """The answers; one that a criterion is not met needs a hint for the revision."""
+    answers, data = read_form_reply(reply, groups)
+    reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
+    unmet = {id: item for id, item in reading.items.items() if isinstance(item.score, Scored) and item.score.value == 0}
+    silent = [id for id, item in unmet.items() if not item.text(HINT_KEY)]
+    faults = {**reading.faults, **{id: prompts.say("no_hint") for id in silent}}
+    items = {id: item for id, item in reading.items.items() if id not in silent}
+    return replace(reading, items=items, faults=faults, data=data)
 
 
 MOST_SIDE_BY_SIDE = 3
@@ -270,9 +215,17 @@ def ask_horizontal_scores(
     questions = [_build_horizontal_question(rubric, criterion, task, shown, manner) for criterion in dimensions]
     readings = yield from ask_questions(questions, manner.prompts)
     labels = {one.id: label for label, one in shown.items()}
-    return tuple(
-        _collect_submission_replies(one.id, labels[one.id], dimensions, readings, manner) for one in submissions
-    )
+    reviews = []
+    for one in submissions:
+        label = labels[one.id]
+        items = {
+            criterion.id: reading.items.get(label) or EvidencedAnswer(score=reading.explain_missing(label))
+            for criterion, reading in zip(dimensions, readings, strict=True)
+        }
+        answers = Answers(id=one.id, scores={name: item.score for name, item in items.items()})
+        judgments = tuple(item.judgment(manner.judge, one.id, name) for name, item in items.items())
+        reviews.append(OutputReview(answers=answers, judgments=judgments))
+    return tuple(reviews)
 
 
 def shuffle_labels_for_judge(ids: Sequence[str], manner: JudgeSetup) -> list[str]:
@@ -285,75 +238,40 @@ def _build_horizontal_question(
 ) -> JudgeQuestion[EvidencedAnswer]:
     prompts, labels = manner.prompts, tuple(shown)
     group = AnswerGroup("submissions", tuple(WantedAnswer(label, criterion.scale) for label in labels))
+    form, schema = build_answer_form([group], prompts)
     halves = prompts.fill(
         "horizontal",
         criteria=format_criteria_prompt([criterion], prompts),
         bands=format_bands_prompt(criterion.scale, rubric, prompts),
-        form='{\n  "submissions": {\n' + format_blank_reply_answers(group, prompts, "    ") + "\n  }\n}",
-        marker=MARKER,
-        material=MATERIAL,
-    )
-    schema = build_reply_schema(
-        {"submissions": build_reply_schema(dict.fromkeys(labels, build_answer_schema(criterion.scale)))}
+        form=form,
     )
     pieces = label_material_pieces(prompts, task)
     for label, one in shown.items():
-        pieces += _list_prompt_pieces_for_submission(label, one, criterion.id, prompts)
+        pieces.append((prompts.say("candidate", letter=label), f"submission-{label}", one.text))
+        alone = one.judgments.get(criterion.id)
+        if alone is not None and isinstance(alone.score, Scored):
+            # Where it stood alone: the passage is the author's text, so it goes inside the fence too.
+            passage = "\n".join(quote.text for quote in alone.evidence)
+            pieces.append((prompts.say("anchor", band=alone.score.band), f"submission-{label}-alone", passage))
     outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
     texts = {label: QuotedText(one.text) for label, one in shown.items()}
-    return JudgeQuestion(
-        compose_judge_request("horizontal", outline, pieces, manner),
-        _make_horizontal_reader(texts, criterion, prompts),
-        [text for _, _, text in pieces],
-    )
+    read = partial(_read_horizontal_reply, texts, criterion, prompts)
+    return JudgeQuestion(compose_judge_request("horizontal", outline, pieces, manner), read, pieces)
 
 
-def _list_prompt_pieces_for_submission(
-    label: str, one: AnchoredSubmission, dimension: str, prompts: Prompts
-) -> list[MaterialPiece]:
-    """The submission, and where it stood alone: the passage is the author's text, so it goes inside the fence too."""
-    pieces = [(prompts.say("candidate", letter=label), f"submission-{label}", one.text)]
-    alone = one.judgments.get(dimension)
-    if alone is not None and isinstance(alone.score, Scored):
-        passage = "\n".join(quote.text for quote in alone.evidence)
-        pieces.append((prompts.say("anchor", band=alone.score.band), f"submission-{label}-alone", passage))
-    return pieces
-
-
-def _make_horizontal_reader(
-    texts: Mapping[str, QuotedText], criterion: Criterion, prompts: Prompts
-) -> Callable[[str], ReplyReading[EvidencedAnswer]]:
-    def read(reply: str) -> ReplyReading[EvidencedAnswer]:
-        found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
-        items: dict[str, EvidencedAnswer] = {}
-        faults: dict[str, str] = {}
-        for label, text in texts.items():
-            said = read_json_answers({criterion.id: found.get(label)}, [WantedAnswer(criterion.id, criterion.scale)])
-            if criterion.id not in said:
-                faults[label] = prompts.say("missing")
-                continue
-            item = verify_answer_evidence(said[criterion.id], text, prompts, needed=True)
-            if isinstance(item, EvidencedAnswer):
-                items[label] = item
-            else:
-                faults[label] = item
-        return ReplyReading(items=items, faults=faults, data=data)
-
-    return read
-
-
-def _collect_submission_replies(
-    id: str,
-    label: str,
-    dimensions: Sequence[Criterion],
-    readings: Sequence[ReplyReading[EvidencedAnswer]],
-    manner: JudgeSetup,
-) -> OutputReview:
-    items = {
-        criterion.id: reading.items.get(label) or EvidencedAnswer(score=reading.explain_missing(label))
-        for criterion, reading in zip(dimensions, readings, strict=True)
-    }
-    return OutputReview(
-        answers=Answers(id=id, scores={name: item.score for name, item in items.items()}),
-        judgments=tuple(item.judgment(manner.judge, id, name) for name, item in items.items()),
-    )
+def _read_horizontal_reply(
+    texts: Mapping[str, QuotedText], criterion: Criterion, prompts: Prompts, reply: str
+) -> ReplyReading[EvidencedAnswer]:
+    found, data = read_under_labels(reply, tuple(texts), prompts.phrases["candidate"])
+    wanted = WantedAnswer(criterion.id, criterion.scale)
+    items: dict[str, EvidencedAnswer] = {}
+    faults: dict[str, str] = {}
+    for label, text in texts.items():
+        said = read_json_answers({criterion.id: found.get(label)}, [wanted])
+        groups = [AnswerGroup("criteria", (wanted,))]
+        held = verify_form_evidence(said, groups, text, prompts, needs_evidence=True)
+        if held.items:
+            items[label] = held.items[criterion.id]
+        else:
+            faults[label] = held.faults[criterion.id]
+    return ReplyReading(items=items, faults=faults, data=data)

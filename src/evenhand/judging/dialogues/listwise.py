@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice, product
 from string import ascii_uppercase
 
 from evenhand.files.parsing import DuplicateKeyObject
-from evenhand.judging.answer_form import AnswerGroup, prepare_listwise_prompt
+from evenhand.judging.answer_form import prepare_rubric_prompt
 from evenhand.judging.dialogues.pointwise import build_output_review
 from evenhand.judging.evidence import EvidencedAnswer, QuotedText, RevisionAdvice, read_form_part, verify_form_evidence
-from evenhand.judging.prompts import (
-    JudgeSetup,
-    Prompts,
-    compose_judge_request,
-    label_material_pieces,
-)
+from evenhand.judging.prompts import JudgeSetup, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
 from evenhand.judging.results import ListwiseReview, OutputReview
@@ -53,36 +48,29 @@ def _build_listwise_question(
     rubric: Rubric, sample: Sample, shown: Mapping[str, str], manner: JudgeSetup
 ) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
     prompts, labels = manner.prompts, tuple(shown)
-    part = prepare_listwise_prompt(rubric, prompts, labels)
+    (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
     pieces += [
         (prompts.say("response", letter=label), f"response-{label}", sample.outputs[output])
         for label, output in shown.items()
     ]
-    request = compose_judge_request("listwise", part.outline, pieces, manner)
     texts = {label: QuotedText(sample.outputs[output]) for label, output in shown.items()}
-    read = _make_listwise_reader(texts, part.groups, prompts, rubric.method.holistic)
-    return JudgeQuestion(request, read, [text for _, _, text in pieces])
 
-
-def _make_listwise_reader(
-    texts: Mapping[str, QuotedText], groups: Sequence[AnswerGroup], prompts: Prompts, holistic: Scale | None
-) -> Callable[[str], ReplyReading[EvidencedAnswer | RevisionAdvice]]:
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
-        found, data = read_under_labels(text, tuple(texts), prompts.phrases["response"])
+        found, data = read_under_labels(text, labels, prompts.phrases["response"])
         items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
         faults: dict[str, str] = {}
         for label, quoted in texts.items():
-            answers = read_form_part(found.get(label), groups)
-            held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=False)
+            answers = read_form_part(found.get(label), part.groups)
+            held = verify_form_evidence(answers, part.groups, quoted, prompts, needs_evidence=False)
             items |= {f"{label}/{name}": item for name, item in held.items.items()}
             faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
-            whole = _read_holistic_score(found.get(label), holistic)
+            whole = _read_holistic_score(found.get(label), rubric.method.holistic)
             if whole and not answers:
                 items[f"{label}/{HOLISTIC}"] = EvidencedAnswer(score=whole)
         return ReplyReading(items=items, faults=faults, data=data)
 
-    return read
+    return JudgeQuestion(compose_judge_request("listwise", part.outline, pieces, manner), read, pieces)
 
 
 def _read_holistic_score(said: object, scale: Scale | None) -> Scored | None:
@@ -107,19 +95,14 @@ def _review_listed_output(
         items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
         faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
         unread=reading.unread,
-        data=_find_reply_entry(reading.data, label),
+        data=find_under_labels(reading.data, [label]).get(label),
     )
     result = build_output_review(rubric, sample, output, manner, [own])
     whole = own.items.get(HOLISTIC)
     # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
     if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Missing):
-        answers = replace(result.answers, holistic=whole.score)
-        return replace(result, answers=answers)
+        return replace(result, answers=replace(result.answers, holistic=whole.score))
     return result
-
-
-def _find_reply_entry(data: object, label: str) -> object:
-    return find_under_labels(data, [label]).get(label)
 
 
 def _read_claimed_ranking(data: object, shown: Mapping[str, str]) -> tuple[str, ...] | None:
@@ -145,8 +128,6 @@ _HOLDERS = ("responses", "evaluations", "scores", "ratings", "results", "reviews
 def shuffle_output_order(names: Sequence[str], seed: int, *who: str) -> list[str]:
     """The names in an order that only the seed and who asks decide."""
     order = list(names)
-    if len(order) < 2:
-        return order
     random.Random("/".join((str(seed), *who))).shuffle(order)
     return order
 
@@ -194,17 +175,14 @@ def _find_labelled_entries(data: object, labels: Sequence[str]) -> dict[str, obj
     elif isinstance(data, list):
         for entry in data:
             if isinstance(entry, dict):
-                named.setdefault(parse_output_label(_read_reply_label(entry)), []).append(entry)
+                given = (entry.get(key) for key in ("label", "response", "submission", "id", "name"))
+                name = next((one for one in given if isinstance(one, str)), "")
+                named.setdefault(parse_output_label(name), []).append(entry)
     known = {label: named[label] for label in labels if label in named}
-    return {label: given[0] for label, given in known.items() if all(one == given[0] for one in given)}
+    return {label: said[0] for label, said in known.items() if all(one == said[0] for one in said)}
 
 
 def parse_output_label(text: str) -> str:
     """The letter in a name such as "Response A"; empty where it is no such name."""
     found = _LABEL.fullmatch(text)
     return found["letters"].upper() if found else ""
-
-
-def _read_reply_label(entry: Mapping[str, object]) -> str:
-    given = (entry.get(key) for key in ("label", "response", "submission", "id", "name"))
-    return next((name for name in given if isinstance(name, str)), "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,17 +12,10 @@ from evenhand.judging.answer_form import (
     format_criteria_prompt,
     format_scale_prompt,
     list_judged_criteria,
-    phrase_statement_for_judge,
+    list_questions_for_judge,
 )
 from evenhand.judging.dialogues.pointwise import average_judgments, build_review_from_judgments, vary_repeat_settings
-from evenhand.judging.prompts import (
-    MARKER,
-    MATERIAL,
-    JudgeSetup,
-    PromptOutline,
-    compose_judge_request,
-    label_material_pieces,
-)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
@@ -46,10 +39,7 @@ def ask_by_logprobs(
 
     Where the server gives none, or they cannot be told apart, that criterion is asked so many times instead.
     """
-    criteria = [
-        *list_judged_criteria(rubric),
-        *map(phrase_statement_for_judge, (*rubric.red_flags, *rubric.bonuses)),
-    ]
+    criteria = list_questions_for_judge(rubric)
     answers = yield tuple(_build_logprobs_request(one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
@@ -66,8 +56,10 @@ def ask_by_logprobs(
             for repeat in range(1, replies + 1)
         )
         for number, place in enumerate(rest):
-            own = again[number * replies : (number + 1) * replies]
-            judgments[place] = _average_sampled_replies(manner, output, criteria[place], own)
+            one, own = criteria[place], again[number * replies : (number + 1) * replies]
+            judgments[place] = average_judgments(
+                [_build_logprobs_judgment(manner, output, one, _read_sampled_score(one, reply), reply) for reply in own]
+            )
     ordered = [judgments[place] for place in range(len(criteria))]
     scores = {one.criterion: one.score for one in ordered[: len(list_judged_criteria(rubric))]}
     blank = OutputReview(answers=Answers(id=output, scores=scores, author=sample.authors.get(output)), judgments=())
@@ -79,7 +71,9 @@ def read_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str)
     place = _find_score_token(places, line)
     if place is None or not (scale.integers or scale.yes_no) or scale.max - scale.min >= _LEVELS:
         return None
-    words = _list_score_words(scale)
+    words = {str(level): Fraction(level) for level in range(int(scale.min), int(scale.max) + 1)}
+    if scale.yes_no:
+        words = {"yes": Fraction(1), "no": Fraction(0), "是": Fraction(1), "否": Fraction(0)}
     tokens: dict[str, float] = {}
     for spelt, logprob in place.likely:
         token = spelt.strip().strip("*\"'").lower()
@@ -128,20 +122,12 @@ def _find_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogpro
     return next((place for place in after if place.token.strip().strip("*\"'")), None)
 
 
-def _list_score_words(scale: Scale) -> Mapping[str, Fraction]:
-    if scale.yes_no:
-        return {"yes": Fraction(1), "no": Fraction(0), "是": Fraction(1), "否": Fraction(0)}
-    return {str(level): Fraction(level) for level in range(int(scale.min), int(scale.max) + 1)}
-
-
 def _build_logprobs_request(
     criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
 ) -> Request:
     prompts, text = manner.prompts, sample.outputs[output]
     form = f"{prompts.say('score')}: <{format_scale_prompt(criterion.scale, prompts)} | {prompts.say('cannot')}>"
-    halves = prompts.fill(
-        "sampled", criteria=format_criteria_prompt([criterion], prompts), form=form, marker=MARKER, material=MATERIAL
-    )
+    halves = prompts.fill("sampled", criteria=format_criteria_prompt([criterion], prompts), form=form)
     settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
     if repeat:
         settings = vary_repeat_settings(manner.settings, manner.seed, repeat)
@@ -149,17 +135,6 @@ def _build_logprobs_request(
     pieces.append((prompts.say("output"), "output", text))
     outline = PromptOutline(halves=halves, ids=(criterion.id,))
     return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
-
-
-def _average_sampled_replies(
-    manner: JudgeSetup, output: str, criterion: Criterion, replies: Sequence[Reply | NoReply]
-) -> Judgment:
-    return average_judgments(
-        [
-            _build_logprobs_judgment(manner, output, criterion, _read_sampled_score(criterion, reply), reply)
-            for reply in replies
-        ]
-    )
 
 
 def _read_sampled_score(criterion: Criterion, reply: Reply | NoReply) -> Scored | Missing:

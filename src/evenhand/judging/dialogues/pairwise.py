@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evenhand.judging.answer_form import (
@@ -13,14 +12,7 @@ from evenhand.judging.answer_form import (
     format_criteria_prompt,
     list_judged_criteria,
 )
-from evenhand.judging.prompts import (
-    MARKER,
-    MATERIAL,
-    JudgeSetup,
-    PromptOutline,
-    compose_judge_request,
-    label_material_pieces,
-)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values
@@ -79,34 +71,24 @@ def _build_pairwise_question(
     rubric: Rubric, sample: Sample, order: tuple[str, str], manner: JudgeSetup
 ) -> JudgeQuestion[PairwiseChoice]:
     prompts = manner.prompts
-    halves = prompts.fill(
-        "pairwise",
-        criteria=format_criteria_prompt(list_judged_criteria(rubric), prompts),
-        form=FORM,
-        marker=MARKER,
-        material=MATERIAL,
-    )
-    texts = [sample.outputs[name] for name in order]
+    criteria = format_criteria_prompt(list_judged_criteria(rubric), prompts)
+    halves = prompts.fill("pairwise", criteria=criteria, form=FORM)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
     pieces += [
-        (prompts.say("response", letter=label), f"response-{label}", text)
-        for label, text in zip(LABELS, texts, strict=True)
+        (prompts.say("response", letter=label), f"response-{label}", sample.outputs[name])
+        for label, name in zip(LABELS, order, strict=True)
     ]
     outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
-    request = compose_judge_request("pairwise", outline, pieces, manner)
-    return JudgeQuestion(request, _read_pairwise_choice, [text for _, _, text in pieces])
+    return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
 
 
 def _read_pairwise_choice(text: str) -> ReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
     if isinstance(choice, Missing):
         return ReplyReading(faults={WINNER: choice.why})
-    data = next((data for value in reversed(find_json_values(text)) if (data := _find_winner_object(value.data))), {})
+    objects = [value.data for value in find_json_values(text) if isinstance(value.data, dict) and WINNER in value.data]
+    data = objects[-1] if objects else {}
     return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
-
-
-def _find_winner_object(data: object) -> Mapping[str, object]:
-    return data if isinstance(data, dict) and WINNER in data else {}
 
 
 def _name_pairwise_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:

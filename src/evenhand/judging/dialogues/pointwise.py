@@ -4,7 +4,7 @@ its spread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -13,6 +13,7 @@ from statistics import stdev
 from evenhand.errors import InputError
 from evenhand.judging.answer_form import (
     ADVICE_KEY,
+    ITEM_PREFIXES,
     AnswerGroup,
     list_judged_criteria,
     prepare_criterion_prompts,
@@ -26,14 +27,10 @@ from evenhand.judging.evidence import (
     read_judge_suggestions,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import (
-    JudgeSetup,
-    Prompts,
-    compose_judge_request,
-    label_material_pieces,
-)
+from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
+from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scored
@@ -67,21 +64,17 @@ def build_pointwise_questions(
     """The requests about one output, with how to read their replies."""
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
-    prepared = (
-        prepare_criterion_prompts(rubric, prompts, name) if each else (prepare_rubric_prompt(rubric, prompts, name),)
-    )
-    text = sample.outputs[output]
-    quoted = QuotedText(text)
+    quoted = QuotedText(sample.outputs[output])
     label = "submission" if name == "individual" else "output"
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces.append((prompts.say(label), label, text))
+    pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
             compose_judge_request(name, part.outline, pieces, manner, settings=settings, repeat=repeat),
             partial(_read_pointwise_reply, part.groups, quoted, prompts, name, name == "individual" and not each),
-            [text for _, _, text in pieces],
+            pieces,
         )
-        for part in prepared
+        for part in (prepare_criterion_prompts if each else prepare_rubric_prompt)(rubric, prompts, name)
     ]
 
 
@@ -93,17 +86,31 @@ def build_output_review(
     readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]],
 ) -> OutputReview:
     """What the readings say about one output."""
-    criteria = {leaf.id: find_evidenced_answer(readings, leaf.id) for leaf in list_judged_criteria(rubric)}
-    flags = {one.id: find_evidenced_answer(readings, f"red_flags.{one.id}") for one in rubric.red_flags}
-    bonuses = {one.id: find_evidenced_answer(readings, f"bonuses.{one.id}") for one in rubric.bonuses}
+    found = {
+        name: item
+        for reading in reversed(readings)
+        for name, item in reading.items.items()
+        if isinstance(item, EvidencedAnswer)
+    }
+    leaves = list_judged_criteria(rubric)
+    asked: tuple[Sequence[Criterion | Statement], ...] = (leaves, rubric.red_flags, rubric.bonuses)
+    criteria, flags, bonuses = (
+        {one.id: found.get(prefix + one.id) or _explain_missing_answer(readings, prefix + one.id) for one in each}
+        for prefix, each in zip(ITEM_PREFIXES.values(), asked, strict=True)
+    )
+    # The statements that are true of the output, each with the judge's reason.
+    red_flags, merits = (
+        {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
+        for items in (flags, bonuses)
+    )
     advice = next((reading.items[ADVICE_KEY] for reading in readings if ADVICE_KEY in reading.items), ())
     missing = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
     data = readings[0].data if len(readings) == 1 else None
     answers = Answers(
         id=output,
         scores={id: item.score for id, item in criteria.items()},
-        red_flags=_list_true_statements(flags),
-        bonuses=_list_true_statements(bonuses),
+        red_flags=red_flags,
+        bonuses=merits,
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
         claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
@@ -115,18 +122,12 @@ def build_output_review(
     return OutputReview(answers=answers, judgments=judgments, suggestions=advice if isinstance(advice, tuple) else ())
 
 
-def find_evidenced_answer(
+def _explain_missing_answer(
     readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]], name: str
 ) -> EvidencedAnswer:
-    """An item from whichever reading has it; else the reason why none has."""
-    for reading in readings:
-        item = reading.items.get(name)
-        if isinstance(item, EvidencedAnswer):
-            return item
-    owner = next((one for one in readings if name in one.faults), None) or next(
-        (one for one in readings if one.unread), readings[0]
-    )
-    return EvidencedAnswer(score=owner.explain_missing(name))
+    """Why no reading has an item: its own fault, or that of a reply that was not read."""
+    at_fault = [one for one in readings if name in one.faults] or [one for one in readings if one.unread] or readings
+    return EvidencedAnswer(score=at_fault[0].explain_missing(name))
 
 
 def _read_pointwise_reply(
@@ -140,11 +141,6 @@ def _read_pointwise_reply(
     return read_judge_suggestions(reading, prompts) if advises else reading
 
 
-def _list_true_statements(items: Mapping[str, EvidencedAnswer]) -> dict[str, str]:
-    """The statements that are true of the output, each with the judge's reason."""
-    return {id: item.reason for id, item in items.items() if isinstance(item.score, Scored) and item.score.value == 1}
-
-
 SAMPLING_TEMPERATURE = 1.0
 LEAST_SAMPLED_REPLIES = 2
 
@@ -155,22 +151,14 @@ def ask_sampled(
     """Ask for every answer about one output so many times; each criterion gets the mean of what could be read."""
     if replies < LEAST_SAMPLED_REPLIES:
         raise InputError(f"a mean with a spread takes {LEAST_SAMPLED_REPLIES} replies or more, got {replies}")
-    questions = [
-        question
-        for repeat in range(replies)
-        for question in build_pointwise_questions(
-            rubric,
-            sample,
-            output,
-            manner,
-            settings=vary_repeat_settings(manner.settings, manner.seed, repeat),
-            repeat=repeat,
-        )
-    ]
+    questions = []
+    for repeat in range(replies):
+        settings = vary_repeat_settings(manner.settings, manner.seed, repeat)
+        questions += build_pointwise_questions(rubric, sample, output, manner, settings=settings, repeat=repeat)
     readings = yield from ask_questions(questions, manner.prompts)
-    return _average_judge_replies(
-        rubric, [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
-    )
+    several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
+    judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
+    return build_review_from_judgments(rubric, several[0], judgments)
 
 
 def vary_repeat_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
@@ -186,7 +174,7 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
         return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=())
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
-    nearest = min((one for one, _ in scored), key=lambda one: abs(_get_judge_answer_value(one) - mean))
+    nearest, _ = min(scored, key=lambda one: abs(one[1].value - mean))
     sd = stdev(map(float, values)) if len(values) > 1 else 0.0
     # A mean of bands is a number; it has the band of its replies only where they agree.
     bands = {score.band for _, score in scored}
@@ -204,33 +192,21 @@ def _explain_unread_replies(judgments: Sequence[Judgment]) -> Missing:
     return Missing("failed", f"{len(judgments) - len(missing)} of {len(judgments)} replies could be read: {told}")
 
 
-def _get_judge_answer_value(judgment: Judgment) -> Fraction:
-    assert isinstance(judgment.score, Scored)
-    return judgment.score.value
-
-
-def _average_judge_replies(rubric: Rubric, several: Sequence[OutputReview]) -> OutputReview:
-    first = several[0]
-    judgments = [average_judgments([one.judgments[place] for one in several]) for place in range(len(first.judgments))]
-    return build_review_from_judgments(rubric, first, judgments)
-
-
 def build_review_from_judgments(rubric: Rubric, first: OutputReview, judgments: Sequence[Judgment]) -> OutputReview:
     """Answers whose scores are those of the judgments; a statement is found where most say so."""
     count = len(first.answers.scores)
     criteria, statements = judgments[:count], judgments[count:]
-    flags = statements[: len(rubric.red_flags)]
-    bonuses = statements[len(rubric.red_flags) :]
+    flags = len(rubric.red_flags)
+    red_flags, bonuses = (
+        {one.criterion: one.reason for one in part if isinstance(one.score, Scored) and 2 * one.score.value > 1}
+        for part in (statements[:flags], statements[flags:])
+    )
     answers = replace(
         first.answers,
         scores={one.criterion: one.score for one in criteria},
-        red_flags={one.criterion: one.reason for one in flags if _is_mostly_true(one)},
-        bonuses={one.criterion: one.reason for one in bonuses if _is_mostly_true(one)},
+        red_flags=red_flags,
+        bonuses=bonuses,
         unanswered={one.criterion: one.score for one in statements if isinstance(one.score, Missing)},
         claims={},
     )
     return OutputReview(answers=answers, judgments=tuple(judgments))
-
-
-def _is_mostly_true(judgment: Judgment) -> bool:
-    return isinstance(judgment.score, Scored) and judgment.score.value > Fraction(1, 2)

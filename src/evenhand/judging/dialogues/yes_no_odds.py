@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from statistics import fmean
 
-from evenhand.judging.answer_form import CANNOT_ASSESS, list_judged_criteria, phrase_statement_for_judge
+from evenhand.judging.answer_form import CANNOT_ASSESS, list_judged_criteria, list_questions_for_judge
 from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.prompts import (
-    MARKER,
-    MATERIAL,
     JudgeSetup,
     MaterialPiece,
     PromptOutline,
@@ -30,7 +28,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
-from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
+from evenhand.models.requests import NoReply, Reply, Request
 from evenhand.wording import format_fraction
 
 
@@ -48,16 +46,15 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
 
     Questions with known answers go first: they show how readily this model says yes.
     """
-    criteria = [
-        *list_judged_criteria(rubric),
-        *map(phrase_statement_for_judge, (*rubric.red_flags, *rubric.bonuses)),
-    ]
-    asked = [list(_list_yes_no_questions(criterion, manner)) for criterion in criteria]
-    known = load_judge_test_questions(manner.prompts) if any(asked) else ()
-    pieces = label_material_pieces(manner.prompts, sample.input, sample.context, sample.reference)
-    pieces.append((manner.prompts.say("output"), "output", sample.outputs[output]))
+    criteria, prompts = list_questions_for_judge(rubric), manner.prompts
+    asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
+    known = load_judge_test_questions(prompts) if any(asked) else ()
+    pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces.append((prompts.say("output"), "output", sample.outputs[output]))
     requests = [
-        _build_odds_request(_fill_met_question(one.asks, manner), _label_known_text(one.text, manner), manner)
+        _build_odds_request(
+            prompts.fill("odds-met", asks=one.asks)[0], [(prompts.say("output"), "output", one.text)], manner
+        )
         for one in known
     ]
     requests += [
@@ -70,36 +67,36 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
         answered = _score_criterion_odds(criterion, [next(rest) for _ in questions], rule)
-        told.append(_build_odds_judgment(manner, output, criterion, answered))
+        told.append(
+            Judgment(
+                judge=manner.judge,
+                output=output,
+                criterion=criterion.id,
+                score=answered.score,
+                reason=answered.reason,
+                spread=None if answered.sd is None else AnswerSpread(n=1, sd=answered.sd, how="logprobs"),
+            )
+        )
     scores = {one.criterion: one.score for one in told[: len(list_judged_criteria(rubric))]}
     blank = OutputReview(answers=Answers(id=output, scores=scores, author=sample.authors.get(output)), judgments=())
     return build_review_from_judgments(rubric, blank, told)
 
 
-def _list_yes_no_questions(criterion: Criterion, manner: JudgeSetup) -> Iterator[str]:
+def _list_yes_no_questions(criterion: Criterion, prompts: Prompts) -> list[str]:
     """What is asked: whether it is met, or whether each level above the lowest is reached."""
     if criterion.scale.yes_no:
-        yield _fill_met_question(criterion.asks, manner)
-        return
-    for anchor in _list_anchors_to_ask(criterion)[1:]:
-        yield manner.prompts.fill("odds-level", asks=criterion.asks, level=anchor.text)[0]
+        return [prompts.fill("odds-met", asks=criterion.asks)[0]]
+    levels = _list_anchors_to_ask(criterion)[1:]
+    return [prompts.fill("odds-level", asks=criterion.asks, level=anchor.text)[0] for anchor in levels]
 
 
 def _list_anchors_to_ask(criterion: Criterion) -> list[Anchor]:
     return sorted(criterion.anchors, key=lambda anchor: (anchor.min, anchor.max))
 
 
-def _fill_met_question(asks: str, manner: JudgeSetup) -> str:
-    return manner.prompts.fill("odds-met", asks=asks)[0]
-
-
-def _label_known_text(text: str, manner: JudgeSetup) -> list[MaterialPiece]:
-    return [(manner.prompts.say("output"), "output", text)]
-
-
 def _build_odds_request(question: str, pieces: Sequence[MaterialPiece], manner: JudgeSetup, *ids: str) -> Request:
     """The material first and the question last: what comes before the question is read once for all of them."""
-    halves = manner.prompts.fill("odds", question=question, marker=MARKER, material=MATERIAL)
+    halves = manner.prompts.fill("odds", question=question)
     settings = replace(manner.settings, temperature=0.0, max_tokens=1, top_logprobs=MOST_TOKENS_SHOWN)
     # Composed without ids, which would go into the marker and part the beginnings of the questions.
     return replace(
@@ -113,24 +110,20 @@ def _score_criterion_odds(
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
     if missing is not None:
         return _OddsAnswer(missing)
-    if not leanings:
-        return _abstain_from_odds("a scale without anchors at two levels or more has nothing to ask by")
-    if isinstance(rule, str):
-        return _abstain_from_odds(rule)
     heard = [one for one in leanings if not isinstance(one, Missing)]
+    if not heard:
+        why = "a scale without anchors at two levels or more has nothing to ask by"
+        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {why}"))
+    if isinstance(rule, str):
+        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {rule}"))
+    first = heard[0]
+    told = f"{_describe_yes_odds(first)} (log-odds {first:+.2f}; {_describe_judge_threshold(rule)})"
     if all(map(rule.undecided, heard)):
-        return _abstain_from_odds(f"{_describe_judge_leaning(heard[0], rule)}: too near to call")
-    return _score_yes_no_odds(heard[0], rule) if criterion.scale.yes_no else _score_anchor_odds(criterion, heard, rule)
-
-
-def _abstain_from_odds(why: str) -> _OddsAnswer:
-    return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {why}"))
-
-
-def _score_yes_no_odds(leaning: float, rule: JudgeYesThreshold) -> _OddsAnswer:
-    chance = rule.chance(leaning)
-    yes = leaning > rule.threshold
-    reason = f"{'yes' if yes else 'no'}: {_describe_judge_leaning(leaning, rule)}"
+        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"))
+    if not criterion.scale.yes_no:
+        return _score_anchor_odds(criterion, heard, rule)
+    chance, yes = rule.chance(first), first > rule.threshold
+    reason = f"{'yes' if yes else 'no'}: {told}"
     return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
 
 
@@ -167,10 +160,6 @@ def pool_judge_odds(chances: Sequence[float]) -> list[float]:
     return [total / count for total, count in pools for _ in range(count)]
 
 
-def _describe_judge_leaning(leaning: float, rule: JudgeYesThreshold) -> str:
-    return f"{_describe_yes_odds(leaning)} (log-odds {leaning:+.2f}; {_describe_judge_threshold(rule)})"
-
-
 def _describe_judge_threshold(rule: JudgeYesThreshold) -> str:
     return f"this model means yes above {round(rule.threshold, 2) + 0.0:+.2f}"  # Plus zero: no "-0.00".
 
@@ -182,17 +171,6 @@ def _describe_yes_odds(leaning: float) -> str:
         return "yes and no are equally likely"
     spelt = f"{times:,.0f}" if times >= 10 else f"{times:.1f}".removesuffix(".0")
     return f"{more} is {spelt} times as likely as {less}"
-
-
-def _build_odds_judgment(manner: JudgeSetup, output: str, criterion: Criterion, answered: _OddsAnswer) -> Judgment:
-    return Judgment(
-        judge=manner.judge,
-        output=output,
-        criterion=criterion.id,
-        score=answered.score,
-        reason=answered.reason,
-        spread=None if answered.sd is None else AnswerSpread(n=1, sd=answered.sd, how="logprobs"),
-    )
 
 
 YES = frozenset({"yes", "是", "是的"})
@@ -232,11 +210,9 @@ class JudgeYesThreshold:
 
 def load_judge_test_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
     """The shipped questions, as many with yes as with no."""
-    pairs = [found for block in prompts.body(KNOWN_PROMPT).split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]
+    blocks, _ = prompts.fill("odds-known")
+    pairs = [found for block in blocks.split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]
     return tuple(KnownQuestion(pair["text"], pair[word], word == "yes") for pair in pairs for word in ("yes", "no"))
-
-
-KNOWN_PROMPT = "odds-known"
 
 
 def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
@@ -246,7 +222,8 @@ def read_yes_leaning(reply: Reply | NoReply) -> float | Missing:
     place = next((place for place in reply.places if _strip_token_marks(place.token)), None)
     if place is None or not place.likely:
         return Missing("unreadable", "the reply does not say how likely its words were")
-    yes, no = (_sum_word_chances(place, words) for words in (YES, NO))
+    likely = [(_strip_token_marks(token), math.exp(min(logprob, 0.0))) for token, logprob in place.likely]
+    yes, no = (sum(chance for token, chance in likely if token in words) for words in (YES, NO))
     if yes + no < LEAST_MASS:
         said = f"{place.token.strip()[:40]!r} where yes or no was asked for ({yes + no:.0%} of the chances)"
         return Missing("unreadable", said)
@@ -269,10 +246,6 @@ def find_judge_yes_threshold(answers: Sequence[bool], leanings: Sequence[float |
         return "this model cannot tell known yeses from known noes"
     faint_yes, faint_no = yes[: max(1, len(yes) // 4)], no[-max(1, len(no) // 4) :]
     return JudgeYesThreshold((fmean(faint_yes) + fmean(faint_no)) / 2, max(NOISE, BAND * (fmean(yes) - fmean(no)) / 2))
-
-
-def _sum_word_chances(place: TokenLogprobs, words: frozenset[str]) -> float:
-    return sum(math.exp(min(logprob, 0.0)) for token, logprob in place.likely if _strip_token_marks(token) in words)
 
 
 def _strip_token_marks(token: str) -> str:
