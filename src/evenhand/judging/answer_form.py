@@ -92,10 +92,8 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
 
 
 def _build_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
+    """The part of an answer that holds its score."""
     cannot = f'"{CANNOT_ASSESS}"'
-    if scale.yes_no:
-        schema: AnswerSchema = {"type": "string", "enum": ["yes", "no", CANNOT_ASSESS]}
-        return f'"answer": <{format_scale_prompt(scale, prompts)} | {cannot}>', {"answer": schema}
     low, high = (int(end) if end.denominator == 1 else float(end) for end in (scale.min, scale.max))
     number = {"type": "integer" if scale.integers else "number", "minimum": low, "maximum": high}
     if scale.bands:
@@ -103,8 +101,10 @@ def _build_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema
         blank = f'"band": <{"|".join(ids)}|{cannot}>, '
         blank += f'"score": <{format_fraction(scale.min)}–{format_fraction(scale.max)}>'
         return blank, {"band": {"type": "string", "enum": [*ids, CANNOT_ASSESS]}, "score": number}
-    either = {"anyOf": [number, {"type": "string", "enum": [CANNOT_ASSESS]}]}
-    return f'"score": <{format_scale_prompt(scale, prompts)} | {cannot}>', {"score": either}
+    blank = f"<{format_scale_prompt(scale, prompts)} | {cannot}>"
+    if scale.yes_no:
+        return f'"answer": {blank}', {"answer": {"type": "string", "enum": ["yes", "no", CANNOT_ASSESS]}}
+    return f'"score": {blank}', {"score": {"anyOf": [number, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
 
 
 def build_reply_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
