@@ -115,10 +115,10 @@ def _check_text_argument(value: object) -> str:
 
 
 def _check_nonempty_argument(value: object) -> str:
-    text = _check_text_argument(value)
-    if not text:
-        raise make_argument_error("cannot be empty", "every text contains nothing")
-    return text
+    if isinstance(value, str) and value:
+        return value
+    _check_text_argument(value)  # Says what it is where it is no text.
+    raise make_argument_error("cannot be empty", "every text contains nothing")
 
 
 def _check_visible_argument(value: object) -> str:

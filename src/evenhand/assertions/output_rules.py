@@ -22,7 +22,7 @@ def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> As
     output = facts.made.text
     span = find_asserted_text(output, text, ignore_case)
     if span:
-        return AssertionFinding(passed=True, found=describe_asserted_passage(output, span), span=span)
+        return AssertionFinding(passed=True, found=describe_asserted_place(output, *span), span=span)
     return AssertionFinding(passed=False, found=_describe_missing_asserted_text(output, text, ignore_case))
 
 
@@ -31,7 +31,7 @@ def check_not_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -
     output = facts.made.text
     span = find_asserted_text(output, text, ignore_case)
     return AssertionFinding(
-        passed=span is None, found=describe_asserted_passage(output, span) if span else "not there", span=span
+        passed=span is None, found=describe_asserted_place(output, *span) if span else "not there", span=span
     )
 
 
@@ -52,7 +52,7 @@ def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
     output = facts.made.text
     span = next(filter(None, (find_asserted_text(output, text, ignore_case) for text in texts)), None)
     return AssertionFinding(
-        passed=span is not None, found=describe_asserted_passage(output, span) if span else "none of them", span=span
+        passed=span is not None, found=describe_asserted_place(output, *span) if span else "none of them", span=span
     )
 
 
@@ -109,7 +109,7 @@ def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> As
         return AssertionFinding(
             passed=True, found=f"a match of nothing at {describe_asserted_place(output, match.start())}"
         )
-    return AssertionFinding(passed=True, found=describe_asserted_passage(output, match.span()), span=match.span())
+    return AssertionFinding(passed=True, found=describe_asserted_place(output, *match.span()), span=match.span())
 
 
 def find_asserted_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
@@ -128,14 +128,10 @@ def find_asserted_text(output: str, text: str, ignore_case: bool) -> TextSpan | 
     return origin[start], origin[end - 1] + 1
 
 
-def describe_asserted_passage(output: str, span: TextSpan) -> str:
-    """A passage of the output and its place."""
-    return f"{quote_text(output[span[0] : span[1]])} at {describe_asserted_place(output, span[0])}"
-
-
-def describe_asserted_place(output: str, start: int) -> str:
-    """A place in the output as editors count it."""
-    return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
+def describe_asserted_place(output: str, start: int, end: int | None = None) -> str:
+    """A place in the output as editors count it, after the passage there where its end is given too."""
+    passage = "" if end is None else f"{quote_text(output[start:end])} at "
+    return f"{passage}line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
 
 
 def choose_asserted_text(facts: AssertionFacts, to: str | None) -> str:
@@ -147,7 +143,7 @@ def _describe_missing_asserted_text(output: str, text: str, ignore_case: bool) -
     if not output.strip():
         return "the output is empty"
     nearly = None if ignore_case else find_asserted_text(output, text, ignore_case=True)
-    return f"not there; in other case {describe_asserted_passage(output, nearly)}" if nearly else "not there"
+    return f"not there; in other case {describe_asserted_place(output, *nearly)}" if nearly else "not there"
 
 
 def _find_asserted_text_difference(output: str, wanted: str, ignore_case: bool) -> AssertionFinding:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from evenhand.assertions.assertion import Assertion, list_outside_assertions
-from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.assertion import Assertion, CheckedAssertion, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
