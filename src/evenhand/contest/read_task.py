@@ -19,8 +19,8 @@ from evenhand.contest.task import (
     parse_contest_moment,
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
+from evenhand.evals.eval_file import read_judges
 from evenhand.evals.json_lines import explain_unstorable_text
-from evenhand.evals.judge_list import read_judges
 from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment, load_method
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
+from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
 from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
@@ -26,10 +26,7 @@ from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
 
-KeepReplies = Literal["raw", "masked", "none"]
-KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 DEFAULT_TAG = ""
-LAYERS = ("fact", "behavior", "judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvalError, Fault, suggest_known_word_in_fault
+from evenhand.evals.eval_schema import OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.json_lines import (
     LINE_TOO_LONG,
     LONGEST_LINE,
@@ -24,8 +25,6 @@ from evenhand.evals.json_lines import (
     parse_sample_json,
     read_file_lines,
 )
-from evenhand.evals.output_data import OUTPUT_FACTS
-from evenhand.evals.sample_entry import SAMPLE_FIELDS
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]

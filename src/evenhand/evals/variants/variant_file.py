@@ -10,9 +10,16 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 from evenhand.errors import EvalError, Fault, FaultPath, InputError
+from evenhand.evals.eval_schema import (
+    HTTP_FIELDS,
+    HTTP_METHODS,
+    MESSAGE_FIELDS,
+    MESSAGE_ROLES,
+    VARIANT_FIELDS,
+    VARIANT_KINDS,
+)
 from evenhand.evals.json_lines import explain_unreadable_file
-from evenhand.evals.sample import MESSAGE_ROLES
-from evenhand.evals.sample_entry import sample_node_data
+from evenhand.evals.samples import sample_node_data
 from evenhand.evals.variants.variant import (
     DEFAULT_VARIANT_SECONDS,
     CommandVariant,
@@ -28,10 +35,8 @@ from evenhand.files.parsing import read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.models.requests import EMBEDDED, ModelSettings
 
-VARIANT_KINDS = ("outputs", "command", "http", "python", "model")
 LARGEST_PROMPT = 1_000_000
 
-_VARIANT_FIELDS = (*VARIANT_KINDS, "about", "seconds", "prompt", "temperature", "max_tokens")
 _MODEL_ONLY_FIELDS = ("prompt", "temperature", "max_tokens")
 _TIMED_KINDS = ("command", "http", "python")
 _LONGEST_VARIANT_NAME = 100
@@ -62,7 +67,7 @@ class _VariantReader:
 
     def __init__(self, node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> None:
         self.before = len(faults)
-        self.fields = FieldReader(MappingNode(node.line) if is_null_node(node) else node, _VARIANT_FIELDS, faults, path)
+        self.fields = FieldReader(MappingNode(node.line) if is_null_node(node) else node, VARIANT_FIELDS, faults, path)
         self.folder = folder
         self.faults = faults
         self.path = path
@@ -133,8 +138,7 @@ class _VariantReader:
         assert node is not None
         if isinstance(node, ScalarNode):
             node = MappingNode(node.line, [(ScalarNode("url", node.line), node)])
-        known = ("url", "headers", "method", "body", "field")
-        fields = FieldReader(node, known, self.faults, (*self.path, "http"))
+        fields = FieldReader(node, HTTP_FIELDS, self.faults, (*self.path, "http"))
         url = fields.text("url") or ""
         if why := _explain_unusable_variant_url(url):
             fields.fault(why, "as in url: https://example.org/answer", "url")
@@ -149,7 +153,7 @@ class _VariantReader:
             lambda: EndpointVariant(
                 url=url,
                 headers=_read_headers(fields),
-                method=fields.choice("method", ("POST", "PUT")) or "POST",
+                method=fields.choice("method", HTTP_METHODS) or "POST",
                 body=data,
                 field=fields.text("field") or "",
                 seconds=seconds,
@@ -191,7 +195,7 @@ class _VariantReader:
             return () if template is None else (("user", template),)
         messages = []
         for item, path in self.fields.items("prompt"):
-            fields = FieldReader(item, ("role", "text", "content"), self.faults, path)
+            fields = FieldReader(item, MESSAGE_FIELDS, self.faults, path)
             role = fields.choice("role", MESSAGE_ROLES)
             text = fields.text("text", "content")
             if role is None or text is None:
