@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from evenhand.assertions.argument_types import AssertionArgument
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
-from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionLayer
+from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import written_as
@@ -26,7 +26,9 @@ class Assertion:
     weight: Fraction = Fraction(1)
     negated: bool = False
     name: str | None = None
-    layer: AssertionLayer = field(init=False, compare=False, repr=False)  # The layer it counts in.
+    layer: AssertionLayer = field(init=False, compare=False, repr=False)
+    title: str = field(init=False, compare=False, repr=False)  # Its name, or a few words for it.
+    looks_for: str = field(init=False, compare=False, repr=False)  # A sentence on what must be true for it to pass.
 
     def __post_init__(self) -> None:
         kind = ASSERTION_KINDS.get(self.kind)
@@ -59,24 +61,9 @@ class Assertion:
             raise InputError(*faults)
         object.__setattr__(self, "arguments", tuple(kept.items()))
         object.__setattr__(self, "layer", kind.layer)
-
-    @property
-    def title(self) -> str:
-        """Its name, or a few words for it."""
-        if self.name:
-            return self.name
-        given = dict(self.arguments)
-        main = given.get(ASSERTION_KINDS[self.kind].parameters[0].name, given.get("command"))
-        shown = "" if main is None or self.kind == "json_schema" else f" {_format_argument(main)}"
-        return f"{'not ' if self.negated else ''}{self.kind}{shown}"
-
-    @property
-    def looks_for(self) -> str:
-        """A sentence on what must be true for it to pass."""
-        kind, given = ASSERTION_KINDS[self.kind], dict(self.arguments)
-        words = {one.name: _format_argument(given.get(one.name), one.absent) for one in kind.parameters}
-        case = ", in any case" if given.get("ignore_case") else ""
-        return f"{'not: ' if self.negated else ''}{kind.looks_for.format(**words)}{case}"
+        title, looks_for = _word_assertion(kind, kept, self.negated)
+        object.__setattr__(self, "title", self.name or title)
+        object.__setattr__(self, "looks_for", looks_for)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,14 +116,21 @@ def _make_weight_error(weight: Fraction) -> InputError:
     return InputError(Fault(f"weight must be above 0, got {weight}", "leave the assertion out", ("weight",)))
 
 
-def _format_argument(value: AssertionArgument | None, absent: str = "") -> str:
-    if value is None:
-        return absent
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, Fraction)):
-        return format_fraction(Fraction(value))
-    return quote_text(value) if isinstance(value, str) else format_quoted_texts(value)
+def _word_assertion(kind: AssertionKind, arguments: Mapping[str, AssertionArgument], negated: bool) -> tuple[str, str]:
+    """A few words for an assertion, and a sentence on what it looks for."""
+    words = {parameter.name: parameter.absent for parameter in kind.parameters}
+    for name, value in arguments.items():
+        if isinstance(value, bool):
+            words[name] = str(value).lower()
+        elif isinstance(value, (int, Fraction)):
+            words[name] = format_fraction(Fraction(value))
+        else:
+            words[name] = quote_text(value) if isinstance(value, str) else format_quoted_texts(value)
+    main = next((name for name in (kind.parameters[0].name, "command") if name in arguments), "")
+    shown = f" {words[main]}" if main and kind.name != "json_schema" else ""
+    case = ", in any case" if arguments.get("ignore_case") else ""
+    looks_for = f"{'not: ' if negated else ''}{kind.looks_for.format(**words)}{case}"
+    return f"{'not ' if negated else ''}{kind.name}{shown}", looks_for
 
 
 AnyAssertion = Assertion | AssertionSet

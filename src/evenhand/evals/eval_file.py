@@ -24,7 +24,7 @@ from evenhand.evals.eval_schema import (
 )
 from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import SampleSource, open_samples
-from evenhand.evals.variants.variant import RecordedVariant, Variant
+from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.fields import FieldReader, describe_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment

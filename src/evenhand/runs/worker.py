@@ -23,7 +23,8 @@ from evenhand.evals.sample_assertions import (
     sample_assertion_material,
     sample_assertion_rubric,
 )
-from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
+from evenhand.evals.variants.makers import Variant
+from evenhand.evals.variants.variant import EndpointVariant, OutputMaker
 from evenhand.guards.output_guards import guard_text
 from evenhand.judging.driver import await_judges_in_order
 from evenhand.judging.judge import judge_sample

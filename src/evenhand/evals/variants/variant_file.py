@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from evenhand.evals.eval_schema import (
 )
 from evenhand.evals.json_lines import explain_unreadable_file
 from evenhand.evals.samples import sample_node_data
+from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import (
     DEFAULT_VARIANT_SECONDS,
     CommandVariant,
@@ -27,8 +29,6 @@ from evenhand.evals.variants.variant import (
     FunctionVariant,
     ModelVariant,
     PromptTemplate,
-    RecordedVariant,
-    Variant,
 )
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.parsing import read_text_file
@@ -56,21 +56,23 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
             what = f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
             faults.append(Fault(what, path=(*path, key.text)))
             continue
-        variant = _VariantReader(value, folder, faults, (*path, key.text)).read_variant()
+        at, before = (*path, key.text), len(faults)
+        fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, VARIANT_FIELDS, faults, at)
+        variant = _VariantReader(fields, folder, faults, at, before).read_variant()
         if variant is not None:
             variants[key.text] = variant
     return variants
 
 
+@dataclass(slots=True)
 class _VariantReader:
     """Reads one variant."""
 
-    def __init__(self, node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> None:
-        self.before = len(faults)
-        self.fields = FieldReader(MappingNode(node.line) if is_null_node(node) else node, VARIANT_FIELDS, faults, path)
-        self.folder = folder
-        self.faults = faults
-        self.path = path
+    fields: FieldReader
+    folder: Path
+    faults: list[Fault]
+    path: FaultPath
+    before: int  # Faults that others have.
 
     def read_variant(self) -> Variant | None:
         """The variant, or None where something is wrong."""
@@ -78,7 +80,7 @@ class _VariantReader:
         if len(kinds) > 1:
             self.fields.fault(f"a variant is of one kind, and this one is {' and '.join(kinds)}", "keep one of them")
             return None
-        kind = kinds[0] if kinds else "outputs"
+        kind = kinds[0] if kinds else ""
         for name in _MODEL_ONLY_FIELDS:
             if name in self.fields and kind != "model":
                 self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
@@ -86,6 +88,8 @@ class _VariantReader:
             self.fields.fault("seconds are for a command, http or python", "", "seconds")
         if len(self.faults) > self.before:
             return None
+        if not kind:
+            return RecordedVariant(about=self.fields.text("about") or "recorded outputs")
         read: dict[str, Callable[[], Variant | None]] = {
             "outputs": self._read_recorded,
             "command": self._read_command,
@@ -97,10 +101,7 @@ class _VariantReader:
         return variant if len(self.faults) == self.before else None
 
     def _read_recorded(self) -> RecordedVariant | None:
-        about = self.fields.text("about")
-        if "outputs" not in self.fields:
-            return RecordedVariant(about=about or "recorded outputs")
-        name = self.fields.text("outputs")
+        about, name = self.fields.text("about"), self.fields.text("outputs")
         if name is None:
             return None
         file = self.folder / name
