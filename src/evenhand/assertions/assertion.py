@@ -86,14 +86,12 @@ class AssertionSet:
             raise _make_weight_error(self.weight)
         if len({part.layer for part in self.parts}) > 1:
             facts = format_quoted_texts(part.title for part in self.parts if part.layer == "fact")
-            raise InputError(
-                Fault(f"a set mixes layers: {facts} look at facts, the others at behavior", "make one set for each")
-            )
+            what = f"a set mixes layers: {facts} look at facts, the others at behavior"
+            raise InputError(Fault(what, "make one set for each"))
         for position, part in enumerate(self.parts):
             if part.weight != 1:
-                raise InputError(
-                    Fault("a weight inside a set counts nowhere", "weigh the set", (self.passes, position, "weight"))
-                )
+                where = (self.passes, position, "weight")
+                raise InputError(Fault("a weight inside a set counts nowhere", "weigh the set", where))
 
     @property
     def layer(self) -> AssertionLayer:

@@ -112,11 +112,9 @@ def _search_tool_calls(
 
 def _list_call_texts(data: object) -> Iterator[str]:
     """Every text in plain data as it stands, then all of it as JSON."""
-    if isinstance(data, str):
-        yield data
-        return
     yield from _walk_call_texts(data)
-    yield json.dumps(data, ensure_ascii=False, default=str)
+    if not isinstance(data, str):
+        yield json.dumps(data, ensure_ascii=False, default=str)
 
 
 def _walk_call_texts(data: object) -> Iterator[str]:

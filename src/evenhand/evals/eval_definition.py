@@ -140,6 +140,4 @@ def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> lis
     return [why for leaf in outside if leaf.kind == "custom" and (why := _explain_unknown_eval_check(leaf, folder))]
 
 
-@cache
-def _explain_unknown_eval_check(leaf: Assertion, folder: Path) -> str:
-    return explain_unrunnable_custom(leaf, folder)
+_explain_unknown_eval_check = cache(explain_unrunnable_custom)  # One check may stand in every sample.

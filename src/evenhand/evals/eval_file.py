@@ -23,7 +23,7 @@ from evenhand.evals.eval_schema import (
     LAYERS,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.samples import SampleSource, open_samples
+from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.fields import FieldReader, describe_node, read_node_number
@@ -57,11 +57,7 @@ def load_eval(path: Path, environ: Mapping[str, str]) -> Eval:
         return replace(reader.read_eval(), source=source)
     except InputError as error:
         located = error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
-        raise EvalError(*sorted(located.faults, key=_eval_fault_line)) from None
-
-
-def _eval_fault_line(fault: Fault) -> int:
-    return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
+        raise EvalError(*sorted(located.faults, key=sample_fault_line)) from None
 
 
 @dataclass(slots=True)

@@ -23,11 +23,9 @@ def read_output_value(
     value: object, path: FaultPath, faults: list[Fault], author: str | None = None
 ) -> VariantOutput | None:
     """The output in a value of a file; None where it is null, empty of facts, or wrong."""
-    if isinstance(value, str):
-        return VariantOutput(text=value, author=author)
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
         return VariantOutput(text=str(value), author=author)
     if not isinstance(value, dict):
         hint = "put it in quotes" if isinstance(value, (float, bool)) else ""

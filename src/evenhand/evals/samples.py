@@ -132,7 +132,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     if not count and not faults:
         faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
     if faults:
-        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=_sample_fault_line))
+        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
     return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
 
 
@@ -227,7 +227,7 @@ def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterato
             yield Fault(what, "each id is unique", where=_locate_sample(source, number))
 
 
-def _sample_fault_line(fault: Fault) -> int:
+def sample_fault_line(fault: Fault) -> int:
     """The line or row that a fault is in."""
     return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
 
@@ -279,12 +279,7 @@ def _inline_field_data(name: str, node: TreeNode) -> object:
     if isinstance(node, ScalarNode):
         return node.text if name in _TEXT_FIELDS and not is_null_node(node) else sample_node_data(node)
     if name == "outputs" and isinstance(node, MappingNode):
-        return {
-            key.text: _inline_sample_data(value)
-            if isinstance(value, MappingNode)
-            else _inline_field_data("text", value)
-            for key, value in node.items
-        }
+        return {key.text: _inline_field_data("output", value) for key, value in node.items}
     if name in ("tags", "context") and isinstance(node, SequenceNode):
         return [_inline_field_data("text", item) for item in node.items]
     if name in ("input", "messages") and isinstance(node, SequenceNode):

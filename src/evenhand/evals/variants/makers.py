@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -133,8 +133,9 @@ class RecordedOutputsFile:
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """The output, or an OutputError where there is none."""
-        for offset in self._offsets_of_sample(sample.id):
-            self._file.seek(offset)
+        mark = hash(sample.id)
+        for at in range(bisect_left(self._marks, mark), bisect_right(self._marks, mark)):
+            self._file.seek(self._offsets[at])
             id, made = _read_output_line(self._file.readline(LONGEST_LINE + 1), [])
             if id == sample.id and made is not None:
                 return made
@@ -144,19 +145,13 @@ class RecordedOutputsFile:
         """Close the file."""
         self._file.close()
 
-    def _offsets_of_sample(self, id: str) -> Iterator[int]:
-        mark = hash(id)
-        at = bisect_left(self._marks, mark)
-        while at < len(self._marks) and self._marks[at] == mark:
-            yield self._offsets[at]
-            at += 1
-
 
 def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
     faults: list[Fault] = []
     marks, offsets = array("q"), array("q")
-    offset = _bom_length(path)
+    with open_sample_file(path) as file:
+        offset = len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
     for number, line in read_file_lines(path):
         told = len(faults)
         if line is None:
@@ -175,11 +170,6 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     if faults:
         raise EvalError(*faults)
     return marks, offsets
-
-
-def _bom_length(path: Path) -> int:
-    with open_sample_file(path) as file:
-        return len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
 
 
 def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -111,12 +111,15 @@ class _VariantReader:
         return RecordedVariant(outputs=file, about=about or f"recorded outputs in {name}")
 
     def _read_command(self) -> CommandVariant | None:
-        node = self.fields.node("command")
+        node, words, wrong = self.fields.node("command"), [], ""
         if isinstance(node, SequenceNode):
             words = [item.text for item in node.items if isinstance(item, ScalarNode)]
             wrong = "a command is a list of words" if len(words) != len(node.items) else ""
         else:
-            words, wrong = _split_command(self.fields.text("command") or "")
+            try:  # As a shell would split them; nothing else of a shell happens to the words.
+                words = shlex.split(self.fields.text("command") or "")
+            except ValueError as problem:
+                wrong = f"the command cannot be split into words: {str(problem).lower()}"
         if wrong:
             self.fields.fault(wrong, "as in command: [./bot, --fast]", "command")
             return None
@@ -167,21 +170,18 @@ class _VariantReader:
         name = self.fields.text("model") or ""
         if name == EMBEDDED:
             self.fields.fault("embedded judges by rules and writes nothing", "name a model that writes", "model")
-        settings = self._read_model_settings()
-        prompt = self._read_prompt()
-        about = self.fields.text("about") or f"model {name}"
-        if not prompt or not name:
-            return None
-        return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
-
-    def _read_model_settings(self) -> ModelSettings:
         temperature, most = self.fields.number("temperature"), self.fields.integer("max_tokens")
         if temperature is not None and not 0 <= temperature <= 2:
             self.fields.fault("temperature must be from 0 to 2", "", "temperature")
         if most is not None and not 0 < most <= 10**9:
             self.fields.fault("max_tokens must be above 0", "", "max_tokens")
-        chosen = None if temperature is None else float(temperature)
-        return ModelSettings(temperature=chosen) if most is None else ModelSettings(temperature=chosen, max_tokens=most)
+        settings = ModelSettings(temperature=None if temperature is None else float(temperature))
+        prompt = self._read_prompt()
+        about = self.fields.text("about") or f"model {name}"
+        if not prompt or not name:
+            return None
+        settings = settings if most is None else replace(settings, max_tokens=most)
+        return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
 
     def _read_prompt(self) -> tuple[tuple[str, PromptTemplate], ...]:
         """A text, a file with one, or messages; without any, the input alone."""
@@ -245,14 +245,6 @@ class _VariantReader:
             return None
 
 
-def _split_command(text: str) -> tuple[list[str], str]:
-    """The words of a command as a shell would split them; nothing else of a shell happens to them."""
-    try:
-        return shlex.split(text), ""
-    except ValueError as problem:
-        return [], f"the command cannot be split into words: {str(problem).lower()}"
-
-
 def _explain_unusable_variant_url(url: str) -> str:
     try:
         parts = urlsplit(re.sub(r"\$\{\w+\}", "0", url))
@@ -285,9 +277,6 @@ def _check_body_templates(body: object, fields: FieldReader) -> None:
             PromptTemplate(body)
         except InputError as error:
             fields.faults += [Fault(one.what, one.hint, (*fields.path, "body")) for one in error.faults]
-    elif isinstance(body, dict):
-        for value in body.values():
-            _check_body_templates(value, fields)
-    elif isinstance(body, list):
-        for value in body:
+    elif isinstance(body, (dict, list)):
+        for value in body.values() if isinstance(body, dict) else body:
             _check_body_templates(value, fields)
