@@ -19,7 +19,6 @@ from evenhand.contest.task import (
     parse_contest_moment,
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
-from evenhand.evals.eval_file import read_judges
 from evenhand.evals.json_lines import explain_unstorable_text
 from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment, load_method
@@ -264,6 +263,8 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
     if not _is_contest_judge_named(fields, "judges"):
         return (), {}
+    from evenhand.evals.eval_file import read_judges  # slow to load, and few tasks name judges.
+
     found = read_judges(fields, tree, path)
     for name, weight in found.weights.items():
         if weight <= 0:

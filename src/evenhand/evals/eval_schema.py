@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from evenhand.assertions.kinds import build_assertions_schema
-from evenhand.files.rubric_schema import build_rubric_schema
-
 Json = dict[str, Any]
 KeepReplies = Literal["raw", "masked", "none"]
 KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
@@ -21,6 +18,9 @@ HTTP_METHODS = ("POST", "PUT")
 
 def eval_schema() -> Json:
     """The schema of a whole eval file, for editors; what it cannot say the readers check."""
+    from evenhand.assertions.kinds import build_assertions_schema  # slow to load, and only editors ask for it.
+    from evenhand.files.rubric_schema import build_rubric_schema
+
     rubric = build_rubric_schema()
     rubric_defs = rubric.pop("$defs")
     rubric.pop("$schema")
