@@ -89,8 +89,12 @@ def _refuse_subschemas(schema: Any, resolver: Any, specification: Any) -> None:
     """Raise at the first pattern that is none, and at the first reference that leads nowhere."""
     resource = specification.create_resource(schema)
     if isinstance(schema, Mapping):
-        for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
-            _refuse_schema_pattern(pattern)
+        named = (schema.get("pattern"), *schema.get("patternProperties", ()))
+        for pattern in (one for one in named if isinstance(one, str)):
+            try:
+                compile_safe_pattern(pattern)
+            except InputError as error:
+                raise InputError(f"has the pattern {quote_text(pattern)}, which {error.faults[0].what}") from None
         try:
             for name in ("$ref", "$dynamicRef"):
                 if isinstance(schema.get(name), str):
@@ -99,15 +103,6 @@ def _refuse_subschemas(schema: Any, resolver: Any, specification: Any) -> None:
             raise InputError(_describe_unresolved_reference(problem.ref)) from None
     for part in resource.subresources():
         _refuse_subschemas(part.contents, resolver.in_subresource(part), specification)
-
-
-def _refuse_schema_pattern(pattern: object) -> None:
-    if not isinstance(pattern, str):
-        return
-    try:
-        compile_safe_pattern(pattern)
-    except InputError as error:
-        raise InputError(f"has the pattern {quote_text(pattern)}, which {error.faults[0].what}") from None
 
 
 def _describe_unresolved_reference(reference: str) -> str:

@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 from evenhand.errors import EvalError, Fault, FaultPath, InputError
@@ -41,7 +40,6 @@ _MODEL_ONLY_FIELDS = ("prompt", "temperature", "max_tokens")
 _TIMED_KINDS = ("command", "http", "python")
 _LONGEST_VARIANT_NAME = 100
 _SECRET_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
-_T = TypeVar("_T")
 
 
 def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> dict[str, Variant]:
@@ -88,16 +86,19 @@ class _VariantReader:
             self.fields.fault("seconds are for a command, http or python", "", "seconds")
         if len(self.faults) > self.before:
             return None
-        if not kind:
-            return RecordedVariant(about=self.fields.text("about") or "recorded outputs")
         read: dict[str, Callable[[], Variant | None]] = {
+            "": lambda: RecordedVariant(about=self.fields.text("about") or "recorded outputs"),
             "outputs": self._read_recorded,
             "command": self._read_command,
             "http": self._read_http,
             "python": self._read_python,
             "model": self._read_model,
         }
-        variant = read[kind]()
+        variant: Variant | None = None
+        try:
+            variant = read[kind]()
+        except InputError as error:
+            self.faults += [Fault(one.what, one.hint, (*self.path, kind, *one.path)) for one in error.faults]
         return variant if len(self.faults) == self.before else None
 
     def _read_recorded(self) -> RecordedVariant | None:
@@ -124,20 +125,14 @@ class _VariantReader:
             self.fields.fault(wrong, "as in command: [./bot, --fast]", "command")
             return None
         about = self.fields.text("about") or f"command {shlex.join(words)}"[:200]
-        argv, seconds = tuple(words), self._read_seconds()
-        return self._build_or_note_fault(
-            lambda: CommandVariant(argv=argv, folder=self.folder, seconds=seconds, about=about), "command"
-        )
+        return CommandVariant(argv=tuple(words), folder=self.folder, seconds=self._read_seconds(), about=about)
 
-    def _read_python(self) -> FunctionVariant | None:
+    def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        seconds = self._read_seconds()
-        return self._build_or_note_fault(
-            lambda: FunctionVariant(name=name, folder=self.folder, seconds=seconds, about=about), "python"
-        )
+        return FunctionVariant(name=name, folder=self.folder, seconds=self._read_seconds(), about=about)
 
-    def _read_http(self) -> EndpointVariant | None:
+    def _read_http(self) -> EndpointVariant:
         node = self.fields.node("http")
         assert node is not None
         if isinstance(node, ScalarNode):
@@ -153,17 +148,14 @@ class _VariantReader:
         seconds = self._read_seconds()
         data = None if body is None else sample_node_data(body)
         _check_body_templates(data, fields)
-        return self._build_or_note_fault(
-            lambda: EndpointVariant(
-                url=url,
-                headers=_read_headers(fields),
-                method=fields.choice("method", HTTP_METHODS) or "POST",
-                body=data,
-                field=fields.text("field") or "",
-                seconds=seconds,
-                about=about,
-            ),
-            "http",
+        return EndpointVariant(
+            url=url,
+            headers=_read_headers(fields),
+            method=fields.choice("method", HTTP_METHODS) or "POST",
+            body=data,
+            field=fields.text("field") or "",
+            seconds=seconds,
+            about=about,
         )
 
     def _read_model(self) -> ModelVariant | None:
@@ -236,13 +228,6 @@ class _VariantReader:
     def _read_seconds(self) -> float:
         seconds = self.fields.number("seconds")
         return DEFAULT_VARIANT_SECONDS if seconds is None else float(seconds)
-
-    def _build_or_note_fault(self, make: Callable[[], _T], field: str) -> _T | None:
-        try:
-            return make()
-        except InputError as error:
-            self.faults += [Fault(one.what, one.hint, (*self.path, field, *one.path)) for one in error.faults]
-            return None
 
 
 def _explain_unusable_variant_url(url: str) -> str:
