@@ -112,7 +112,7 @@ class _AssertionReader:
         if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
             inner = FieldReader(argument, {main, *options, *SHARED_FIELDS}, self.faults, (*path, word))
         arguments, places = self._read_arguments(kind, word, outer, inner)
-        shared = any(name in fields for name in SHARED_FIELDS for fields in (outer, inner) if fields)
+        shared = any(name in fields for name in SHARED_FIELDS for fields in (outer, inner) if fields is not None)
         counts = self._read_shared_fields(outer, inner) if shared else _SharedFields()
         if arguments is None or counts is None:
             return None
