@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions.assertion import AnyAssertion
-from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.assertion import AnyAssertion, CheckedAssertion, check_assertion
 from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import Fault, InputError

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.assertions.assertion import Assertion
-from evenhand.assertions.check import check_assertion
+from evenhand.assertions.assertion import Assertion, check_assertion
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionMeasurement
 from evenhand.model.sample import ToolCall

@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.assertions.assertion import Assertion, AssertionSet, assertion_to_definition, list_outside_assertions
-from evenhand.assertions.check import (
+from evenhand.assertions.assertion import (
+    Assertion,
+    AssertionSet,
     CheckedAssertion,
+    assertion_to_definition,
     check_assertion,
     checked_assertion_to_json,
+    list_outside_assertions,
     measure_assertion_pass_rates,
 )
 from evenhand.assertions.facts import AssertionMeasurement

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import EvalError, Fault, InputError
-from evenhand.evals.sample import EvalSample
-from evenhand.evals.sample_entry import read_sample_entry
+from evenhand.evals.sample import EvalSample, read_sample_entry
 from evenhand.evals.samples import count_samples, open_samples
 from evenhand.files.parsing import parse_yaml_tree
 from evenhand.files.tree import find_node_line

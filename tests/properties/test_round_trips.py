@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.assertions.check import CHECKED_ASSERTION_JSON, CheckedAssertion
+from evenhand.assertions.assertion import CHECKED_ASSERTION_JSON, CheckedAssertion
 from evenhand.calibrate.audits.audit import AUDIT_JSON
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.calibration import CALIBRATION_JSON

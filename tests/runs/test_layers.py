@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand import load_rubric
-from evenhand.assertions.check import measure_assertion_pass_rates
+from evenhand.assertions.assertion import measure_assertion_pass_rates
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.results import compose_result_score, scale_result_layers

@@ -50,11 +50,8 @@ def _read_text_argument(node: TreeNode, _: Path) -> object:
 
 
 def _read_texts_argument(node: TreeNode, folder: Path) -> object:
-    return (
-        [_read_text_argument(item, folder) for item in node.items]
-        if isinstance(node, SequenceNode)
-        else [_read_text_argument(node, folder)]
-    )
+    items = node.items if isinstance(node, SequenceNode) else [node]
+    return [_read_text_argument(item, folder) for item in items]
 
 
 def _read_number_argument(node: TreeNode, _: Path) -> object:
@@ -72,15 +69,18 @@ def _read_flag_argument(node: TreeNode, _: Path) -> object:
 
 def _read_command_argument(node: TreeNode, folder: Path) -> object:
     if not isinstance(node, SequenceNode):
-        raise make_argument_error(
-            f"must be a list, got {describe_node(node)}", "as in [./check.sh, --strict]: no shell reads it"
-        )
+        hint = "as in [./check.sh, --strict]: no shell reads it"
+        raise make_argument_error(f"must be a list, got {describe_node(node)}", hint)
     return _read_texts_argument(node, folder)
 
 
 def _read_schema_argument(node: TreeNode, folder: Path) -> object:
     if isinstance(node, ScalarNode) and not is_null_node(node) and node.text.lower() not in ("true", "false"):
-        return _read_schema_file(folder / node.text)
+        try:
+            node = read_tree_file(folder / node.text)
+        except RubricError as error:
+            first = error.faults[0]
+            raise InputError(f"cannot be taken from {first.where}: {first.what}") from None
     return _assertion_argument_to_plain(node)
 
 
@@ -92,20 +92,11 @@ def _assertion_argument_to_plain(node: TreeNode) -> object:
         return [_assertion_argument_to_plain(item) for item in node.items]
     if is_null_node(node):
         return None
-    if node.quoted or not (node.text.lower() in ("true", "false") or _PLAIN_NUMBER.fullmatch(node.text)):
-        return node.text
-    if node.text.lower() in ("true", "false"):
+    if not node.quoted and node.text.lower() in ("true", "false"):
         return node.text.lower() == "true"
+    if node.quoted or not _PLAIN_NUMBER.fullmatch(node.text):
+        return node.text
     return int(node.text) if _WHOLE_NUMBER.fullmatch(node.text) else float(node.text)
-
-
-def _read_schema_file(path: Path) -> object:
-    """The data of a YAML or JSON file."""
-    try:
-        return _assertion_argument_to_plain(read_tree_file(path))
-    except RubricError as error:
-        first = error.faults[0]
-        raise InputError(f"cannot be taken from {first.where}: {first.what}") from None
 
 
 def _check_text_argument(value: object) -> str:
@@ -115,10 +106,10 @@ def _check_text_argument(value: object) -> str:
 
 
 def _check_nonempty_argument(value: object) -> str:
-    text = _check_text_argument(value)
-    if not text:
-        raise make_argument_error("cannot be empty", "every text contains nothing")
-    return text
+    if isinstance(value, str) and value:
+        return value
+    _check_text_argument(value)  # Says what it is where it is no text.
+    raise make_argument_error("cannot be empty", "every text contains nothing")
 
 
 def _check_visible_argument(value: object) -> str:
@@ -181,9 +172,8 @@ def _check_order_argument(value: object) -> int:
 
 def _check_function_argument(value: object) -> str:
     if not isinstance(value, str) or not _FUNCTION_NAME.fullmatch(value):
-        raise make_argument_error(
-            f"must be a function, got {value!r}", "as in python:my_checks:polite, for polite() in my_checks.py"
-        )
+        hint = "as in python:my_checks:polite, for polite() in my_checks.py"
+        raise make_argument_error(f"must be a function, got {value!r}", hint)
     return value
 
 

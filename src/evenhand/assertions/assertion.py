@@ -1,16 +1,20 @@
-"""Assertions: one check by rule, or a set of them of which any or all must pass."""
+"""Assertions, one by rule or a set of them, checked against the facts of an output; and the score of each layer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evenhand.assertions.argument_types import AssertionArgument
+from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
-from evenhand.wording import format_fraction, format_quoted_texts, quote_text
+from evenhand.files.codec import Codec
+from evenhand.files.json_scalars import written_as
+from evenhand.model.scale import Missing, Scored
+from evenhand.wording import format_fraction, format_quoted_texts, number_for_json, quote_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,39 +26,44 @@ class Assertion:
     weight: Fraction = Fraction(1)
     negated: bool = False
     name: str | None = None
+    layer: AssertionLayer = field(init=False, compare=False, repr=False)
+    title: str = field(init=False, compare=False, repr=False)  # Its name, or a few words for it.
+    looks_for: str = field(init=False, compare=False, repr=False)  # A sentence on what must be true for it to pass.
 
     def __post_init__(self) -> None:
-        if self.kind not in ASSERTION_KINDS:
-            raise InputError(
-                Fault(f"unknown assertion {self.kind!r}", suggest_known_word_in_fault(self.kind[:40], ASSERTION_KINDS))
-            )
-        _refuse_assertion_weight(self.weight)
-        object.__setattr__(self, "arguments", _complete_arguments(ASSERTION_KINDS[self.kind], self.arguments))
-
-    @property
-    def layer(self) -> AssertionLayer:
-        """The layer it counts in."""
-        return ASSERTION_KINDS[self.kind].layer
-
-    @property
-    def title(self) -> str:
-        """Its name, or a few words for it."""
-        if self.name:
-            return self.name
+        kind = ASSERTION_KINDS.get(self.kind)
+        if kind is None:
+            hint = suggest_known_word_in_fault(self.kind[:40], ASSERTION_KINDS)
+            raise InputError(Fault(f"unknown assertion {self.kind!r}", hint))
+        if not self.weight > 0:
+            raise _make_weight_error(self.weight)
         given = dict(self.arguments)
-        main = given.get(ASSERTION_KINDS[self.kind].parameters[0].name, given.get("command"))
-        shown = "" if main is None or self.kind == "json_schema" else f" {_format_argument(main, '')}"
-        return f"{'not ' if self.negated else ''}{self.kind}{shown}"
-
-    @property
-    def looks_for(self) -> str:
-        """A sentence on what must be true for it to pass."""
-        given = dict(self.arguments)
-        words = {
-            one.name: _format_argument(given.get(one.name), one.absent) for one in ASSERTION_KINDS[self.kind].parameters
-        }
-        case = ", in any case" if given.get("ignore_case") else ""
-        return f"{'not: ' if self.negated else ''}{ASSERTION_KINDS[self.kind].looks_for.format(**words)}{case}"
+        known = [parameter.name for parameter in kind.parameters]
+        faults = [
+            Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name, known), (name,))
+            for name in given
+            if name not in known
+        ]
+        if kind.one_of and sum(name in given for name in kind.one_of) != 1:
+            faults.append(Fault(f"{kind.name} needs either {' or '.join(kind.one_of)}"))
+        kept: dict[str, AssertionArgument] = {}  # As their types keep them, in the order of the parameters.
+        for parameter in kind.parameters:
+            name, value = parameter.name, given.get(parameter.name, parameter.default)
+            if value is None and parameter.required:
+                faults.append(Fault(f"{kind.name} needs {name}: {parameter.means}"))
+            if value is None:
+                continue
+            try:
+                kept[name] = parameter.sort.normalise(value) if name in given else value
+            except InputError as error:
+                faults += [Fault(f"{name} {one.what}", one.hint, (name,)) for one in error.faults]
+        if faults:
+            raise InputError(*faults)
+        object.__setattr__(self, "arguments", tuple(kept.items()))
+        object.__setattr__(self, "layer", kind.layer)
+        title, looks_for = _word_assertion(kind, kept, self.negated)
+        object.__setattr__(self, "title", self.name or title)
+        object.__setattr__(self, "looks_for", looks_for)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,33 +75,28 @@ class AssertionSet:
     weight: Fraction = Fraction(1)
     negated: bool = False
     name: str | None = None
+    kind: ClassVar[str] = SET_KIND
 
     def __post_init__(self) -> None:
         if self.passes not in ("any", "all"):
             raise InputError(Fault(f"a set passes where any or all of its parts pass, not {self.passes!r}"))
         if not self.parts:
             raise InputError(Fault("a set needs at least one assertion", path=(self.passes,)))
-        _refuse_assertion_weight(self.weight)
+        if not self.weight > 0:
+            raise _make_weight_error(self.weight)
         if len({part.layer for part in self.parts}) > 1:
             facts = format_quoted_texts(part.title for part in self.parts if part.layer == "fact")
-            raise InputError(
-                Fault(f"a set mixes layers: {facts} look at facts, the others at behavior", "make one set for each")
-            )
+            what = f"a set mixes layers: {facts} look at facts, the others at behavior"
+            raise InputError(Fault(what, "make one set for each"))
         for position, part in enumerate(self.parts):
             if part.weight != 1:
-                raise InputError(
-                    Fault("a weight inside a set counts nowhere", "weigh the set", (self.passes, position, "weight"))
-                )
+                where = (self.passes, position, "weight")
+                raise InputError(Fault("a weight inside a set counts nowhere", "weigh the set", where))
 
     @property
     def layer(self) -> AssertionLayer:
         """The layer of its leaves."""
         return self.parts[0].layer
-
-    @property
-    def kind(self) -> str:
-        """The word that files have for it."""
-        return SET_KIND
 
     @property
     def title(self) -> str:
@@ -106,48 +110,25 @@ class AssertionSet:
         return f"{'not: ' if self.negated else ''}{self.passes} of: {parts}"
 
 
-def _refuse_assertion_weight(weight: Fraction) -> None:
-    if not weight > 0:
-        raise InputError(Fault(f"weight must be above 0, got {weight}", "leave the assertion out", ("weight",)))
+def _make_weight_error(weight: Fraction) -> InputError:
+    return InputError(Fault(f"weight must be above 0, got {weight}", "leave the assertion out", ("weight",)))
 
 
-def _complete_arguments(
-    kind: AssertionKind, arguments: tuple[tuple[str, AssertionArgument], ...]
-) -> tuple[tuple[str, AssertionArgument], ...]:
-    """Every argument as its type keeps it, defaults filled in, in the order of the kind's parameters."""
-    given = dict(arguments)
-    known = {parameter.name for parameter in kind.parameters}
-    faults = [
-        Fault(f"unknown field {name!r}", suggest_known_word_in_fault(name, known), (name,))
-        for name in given
-        if name not in known
-    ]
-    if kind.one_of and sum(name in given for name in kind.one_of) != 1:
-        faults.append(Fault(f"{kind.name} needs either {' or '.join(kind.one_of)}"))
-    kept: dict[str, AssertionArgument] = {}
-    for parameter in kind.parameters:
-        name, value = parameter.name, given.get(parameter.name, parameter.default)
-        if value is None and parameter.required:
-            faults.append(Fault(f"{kind.name} needs {name}: {parameter.means}"))
-        if value is None:
-            continue
-        try:
-            kept[name] = parameter.sort.normalise(value) if name in given else value
-        except InputError as error:
-            faults += [Fault(f"{name} {one.what}", one.hint, (name,)) for one in error.faults]
-    if faults:
-        raise InputError(*faults)
-    return tuple(kept.items())
-
-
-def _format_argument(value: AssertionArgument | None, absent: str) -> str:
-    if value is None:
-        return absent
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, Fraction)):
-        return format_fraction(Fraction(value))
-    return quote_text(value) if isinstance(value, str) else format_quoted_texts(value)
+def _word_assertion(kind: AssertionKind, arguments: Mapping[str, AssertionArgument], negated: bool) -> tuple[str, str]:
+    """A few words for an assertion, and a sentence on what it looks for."""
+    words = {parameter.name: parameter.absent for parameter in kind.parameters}
+    for name, value in arguments.items():
+        if isinstance(value, bool):
+            words[name] = str(value).lower()
+        elif isinstance(value, (int, Fraction)):
+            words[name] = format_fraction(Fraction(value))
+        else:
+            words[name] = quote_text(value) if isinstance(value, str) else format_quoted_texts(value)
+    main = next((name for name in (kind.parameters[0].name, "command") if name in arguments), "")
+    shown = f" {words[main]}" if main and kind.name != "json_schema" else ""
+    case = ", in any case" if arguments.get("ignore_case") else ""
+    looks_for = f"{'not: ' if negated else ''}{kind.looks_for.format(**words)}{case}"
+    return f"{'not ' if negated else ''}{kind.name}{shown}", looks_for
 
 
 AnyAssertion = Assertion | AssertionSet
@@ -174,3 +155,118 @@ def assertion_to_definition(assertion: AnyAssertion) -> dict[str, object]:
         exact = str(value) if isinstance(value, Fraction) else value
         plain[name] = list(exact) if isinstance(exact, tuple) else exact
     return {"kind": assertion.kind, "arguments": plain, **counts}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedAssertion:
+    """What came of one assertion. `passed` is None where it was not answered; `start` and `end` are in the output."""
+
+    name: str
+    kind: str
+    layer: AssertionLayer
+    weight: Fraction
+    passed: bool | None
+    looked_for: str
+    found: str = ""
+    why_not: str = ""
+    start: int | None = None
+    end: int | None = None
+    parts: tuple[CheckedAssertion, ...] = ()
+
+    def __str__(self) -> str:
+        state = {True: "passed", False: "failed", None: "not answered"}[self.passed]
+        lines = [f"{state}: {self.name}", f"  looked for: {self.looked_for}"]
+        lines += [f"  found: {self.found}"] if self.found else []
+        lines += [f"  why not: {self.why_not}"] if self.why_not else []
+        return "\n".join([*lines, *(f"  {line}" for part in self.parts for line in str(part).split("\n"))])
+
+
+def check_assertion(
+    assertion: AnyAssertion, facts: AssertionFacts, measured: Mapping[Assertion, AssertionMeasurement]
+) -> CheckedAssertion:
+    """Whether an assertion holds of an output. What comes from outside is looked up in `measured`."""
+    parts: tuple[CheckedAssertion, ...] = ()
+    if isinstance(assertion, AssertionSet):
+        parts = tuple(check_assertion(part, facts, measured) for part in assertion.parts)
+        found = _join_set_findings(assertion, parts)
+    else:
+        kind = ASSERTION_KINDS[assertion.kind]
+        why = next(filter(None, (_explain_missing_fact(assertion, need, facts) for need in kind.needs)), "")
+        if why:
+            found = make_unanswered_finding(why)
+        elif kind.rule is None:
+            found = _check_measurement(assertion, measured.get(assertion))
+        else:
+            defaults = {parameter.name: parameter.default for parameter in kind.parameters}
+            found = kind.rule(facts, **{**defaults, **dict(assertion.arguments)})
+    passed = found.passed if found.passed is None else found.passed != assertion.negated
+    start, end = found.span or (None, None)
+    return CheckedAssertion(
+        name=assertion.title,
+        kind=assertion.kind,
+        layer=assertion.layer,
+        weight=assertion.weight,
+        passed=passed,
+        looked_for=assertion.looks_for,
+        found=found.found,
+        why_not=found.why_not,
+        start=start,
+        end=end,
+        parts=parts,
+    )
+
+
+def measure_assertion_pass_rates(checked: Sequence[CheckedAssertion]) -> dict[str, Scored | Missing]:
+    """Passed weight over total weight, layer by layer. A layer without assertions is absent."""
+    scores: dict[str, Scored | Missing] = {}
+    for layer in ("fact", "behavior"):
+        own = [one for one in checked if one.layer == layer]
+        unanswered = [f"{one.name} ({one.why_not})" for one in own if one.passed is None]
+        if unanswered:
+            more = f" and {len(unanswered) - 3} more" if len(unanswered) > 3 else ""
+            scores[layer] = Missing("failed", f"not answered: {'; '.join(unanswered[:3])}{more}")
+        elif own:
+            passed = sum((one.weight for one in own if one.passed), Fraction(0))
+            scores[layer] = Scored(passed / sum((one.weight for one in own), Fraction(0)))
+    return scores
+
+
+CHECKED_ASSERTION_JSON = Codec(scalars={Fraction: written_as(number_for_json)})
+checked_assertion_to_json = CHECKED_ASSERTION_JSON.writer(CheckedAssertion)
+
+
+def _explain_missing_fact(leaf: Assertion, need: str, facts: AssertionFacts) -> str:
+    """Why a check cannot be answered without what it needs; empty where the facts have it."""
+    if need == "reference" and dict(leaf.arguments).get("to") is not None:
+        return ""
+    if need in ("input", "reference", "context"):
+        return "" if getattr(facts, need).strip() else f"the sample has no {need}"
+    recorded = getattr(facts.made, need) is not None
+    return "" if recorded else f"no {need.removesuffix('_ms')} was recorded for this output"
+
+
+def _check_measurement(leaf: Assertion, measured: AssertionMeasurement | None) -> AssertionFinding:
+    if measured is None:
+        return make_unanswered_finding("nobody measured it")
+    least = dict(leaf.arguments).get("min")
+    if isinstance(least, Fraction) and measured.value is not None:
+        found = format_fraction(measured.value, 4) + (f"; {measured.found}" if measured.found else "")
+        return AssertionFinding(passed=measured.value >= least, found=found, span=measured.span)
+    if least is not None or measured.passed is None:
+        return make_unanswered_finding(measured.why or "it came without a value")
+    return AssertionFinding(passed=measured.passed, found=measured.found, span=measured.span)
+
+
+def _join_set_findings(assertion: AssertionSet, parts: Sequence[CheckedAssertion]) -> AssertionFinding:
+    """Any and all over three values: what is not answered decides nothing, and is decided by nothing."""
+    outcomes = [part.passed for part in parts]
+    found = f"{outcomes.count(True)} of {len(parts)} passed"
+    decisive = assertion.passes == "any"
+    if decisive in outcomes:
+        deciding = parts[outcomes.index(decisive)]
+        span = None if deciding.start is None or deciding.end is None else (deciding.start, deciding.end)
+        return AssertionFinding(passed=decisive, found=found, span=span)
+    if None in outcomes:
+        why = "; ".join(f"{part.name} ({part.why_not})" for part in parts if part.passed is None)
+        return AssertionFinding(passed=None, found=found, why_not=why)
+    return AssertionFinding(passed=not decisive, found=found)

@@ -17,7 +17,7 @@ from time import monotonic
 from typing import IO
 
 from evenhand.assertions.assertion import Assertion
-from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement, TextSpan
+from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import InputError
 from evenhand.files.python_functions import import_by_name
 from evenhand.wording import shorten_to_line
@@ -50,21 +50,16 @@ def run_custom_assertion(
 
     Both are looked for from `folder`, and a command runs there. `hide` takes out of their words what nobody may read.
     """
-    said = _measure_custom_assertion(leaf, _assertion_facts_to_plain(facts), seconds, folder)
-    # Hidden before it is cut: half a key would not be known for one.
-    return replace(said, found=shorten_to_line(hide(said.found)), why=shorten_to_line(hide(said.why)))
-
-
-def _measure_custom_assertion(
-    leaf: Assertion, told: dict[str, object], seconds: float, folder: Path
-) -> AssertionMeasurement:
-    arguments = dict(leaf.arguments)
+    arguments, told = dict(leaf.arguments), _assertion_facts_to_plain(facts)
     match arguments.get("command"), arguments.get("function"):
         case tuple(command), _:
-            return _run_custom_command(command, told, seconds, folder)
+            said = _run_custom_command(command, told, seconds, folder)
         case _, str(function):
-            return _call_custom_function(function, told, seconds, folder)
-    raise InputError(f"{leaf.kind} has no function and no command to run")
+            said = _call_custom_function(function, told, seconds, folder)
+        case _:
+            raise InputError(f"{leaf.kind} has no function and no command to run")
+    # Hidden before it is cut: half a key would not be known for one.
+    return replace(said, found=shorten_to_line(hide(said.found)), why=shorten_to_line(hide(said.why)))
 
 
 def _assertion_facts_to_plain(facts: AssertionFacts) -> dict[str, object]:
@@ -120,9 +115,9 @@ def _run_custom_command(
     answer = _parse_printed_answer(said)
     # A script that crashes ends with 1 as well, but has something to say about it.
     if ended.code not in (0, 1) or (ended.code == 1 and answer is None and ended.stderr.strip()):
-        return AssertionMeasurement(
-            why=f"{command[0]} ended with exit code {ended.code}{_get_check_stderr_line(ended)}"
-        )
+        lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
+        last = f": {lines[-1]}" if lines else ""
+        return AssertionMeasurement(why=f"{command[0]} ended with exit code {ended.code}{last}")
     if answer is None:
         return AssertionMeasurement(passed=ended.code == 0, found=said)
     read = _read_custom_answer(answer, told, f"{command[0]} printed")
@@ -140,11 +135,6 @@ def _parse_printed_answer(said: str) -> object:
     return value if isinstance(value, (bool, dict)) else None
 
 
-def _get_check_stderr_line(ended: CommandResult) -> str:
-    lines = ended.stderr.decode("utf-8", "replace").strip().splitlines()
-    return f": {lines[-1]}" if lines else ""
-
-
 def _read_custom_answer(answer: object, told: Mapping[str, object], who: str) -> AssertionMeasurement:
     """The measurement that an answer means: true, false, or {passed, found, where, why}."""
     if inspect.iscoroutine(answer):
@@ -159,18 +149,11 @@ def _read_custom_answer(answer: object, told: Mapping[str, object], who: str) ->
         return AssertionMeasurement(why=str(answer.get("why") or "").strip() or f"{who} no answer")
     if not isinstance(passed, bool):
         return AssertionMeasurement(why=f"{who} passed: {passed!r}, not true or false")
-    span = _read_custom_span(answer.get("where"), len(str(told["output"])))
-    where = answer.get("where")
-    shown_where = f" ({where})" if where is not None and span is None else ""
-    return AssertionMeasurement(passed=passed, found=f"{answer.get('found') or ''}{shown_where}", span=span)
-
-
-def _read_custom_span(where: object, length: int) -> TextSpan | None:
-    """A place in the output, where two whole numbers say one."""
+    found, where = str(answer.get("found") or ""), answer.get("where")
     match where:
-        case [int(start), int(end)] if 0 <= start < end <= length:
-            return start, end
-    return None
+        case [int(start), int(end)] if 0 <= start < end <= len(str(told["output"])):
+            return AssertionMeasurement(passed=passed, found=found, span=(start, end))
+    return AssertionMeasurement(passed=passed, found=found if where is None else f"{found} ({where})")
 
 
 MOST_PRINTED_BYTES = 1_000_000  # Bytes.
@@ -192,10 +175,7 @@ def run_assertion_command(command: Sequence[str], stdin: bytes, seconds: float, 
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, start_new_session=True)
     assert process.stdin and process.stdout and process.stderr
-    stdout, stderr = (
-        _CheckCommandReader(process.stdout, process.pid),
-        _CheckCommandReader(process.stderr, process.pid),
-    )
+    stdout, stderr = (_CheckCommandReader(one, process.pid) for one in (process.stdout, process.stderr))
     writer = threading.Thread(target=_write_check_command_input, args=(process.stdin, stdin), daemon=True)
     writer.start()
     cut_short = ""

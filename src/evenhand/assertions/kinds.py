@@ -7,58 +7,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from evenhand.assertions.argument_types import (
-    AMOUNT,
-    ANY_TEXT,
-    COMMAND,
-    COUNT,
-    FLAG,
-    FUNCTION,
-    ORDER,
-    PATTERN,
-    SCHEMA,
-    SHARE,
-    TEXT,
-    TEXTS,
-    VISIBLE_TEXT,
-    ArgumentSchema,
-    ArgumentType,
-    AssertionArgument,
-)
+from evenhand.assertions import argument_types as types
+from evenhand.assertions import output_rules as outputs
+from evenhand.assertions import trace_rules as traces
+from evenhand.assertions.argument_types import ArgumentSchema, ArgumentType, AssertionArgument
 from evenhand.assertions.facts import AssertionFinding
-from evenhand.assertions.output_rules import (
-    check_bleu_min,
-    check_contains,
-    check_contains_all,
-    check_contains_any,
-    check_ends_with,
-    check_equals,
-    check_json_schema,
-    check_json_valid,
-    check_levenshtein_max,
-    check_not_contains,
-    check_not_equals,
-    check_regex,
-    check_rouge_n_min,
-    check_starts_with,
-)
-from evenhand.assertions.trace_rules import (
-    check_cost_max,
-    check_latency_max,
-    check_max_length,
-    check_min_length,
-    check_tool_input_contains,
-    check_tool_input_not_contains,
-    check_tool_output_contains,
-    check_tools_called,
-    check_tools_count_max,
-    check_tools_count_min,
-    check_tools_not_called,
-    check_turns_max,
-    check_turns_min,
-    check_word_count_max,
-    check_word_count_min,
-)
 
 AssertionLayer = Literal["fact", "behavior"]
 SET_KIND = "assert_set"
@@ -90,159 +43,103 @@ class AssertionKind:
     one_of: tuple[str, ...] = ()  # Parameters of which exactly one is given.
 
 
-_CASE = AssertionParameter(name="ignore_case", sort=FLAG, means="whether A and a are the same letter", default=False)
-_TO = AssertionParameter(
-    name="to",
-    sort=ANY_TEXT,
-    means="the text to compare with; where it is not given, the sample's reference",
-    absent="the sample's reference",
-)
-_TOOL = AssertionParameter(name="tool", sort=TEXT, means="only calls of this tool", absent="any tool")
-_N = AssertionParameter(name="n", sort=ORDER, means="words in a row that are compared", default=1)
-_COMMAND = AssertionParameter(name="command", sort=COMMAND, means="a command and its arguments; no shell reads it")
-
-
 def _define_main_parameter(name: str, sort: ArgumentType, means: str) -> AssertionParameter:
     return AssertionParameter(name=name, sort=sort, means=means, required=True)
 
 
-_TEXT = _define_main_parameter("text", TEXT, "the text to look for")
-_EDGE = _define_main_parameter("text", VISIBLE_TEXT, "the text to look for")
-_TEXTS = _define_main_parameter("texts", TEXTS, "the texts to look for")
-_TOOLS = _define_main_parameter("tools", TEXTS, "names of tools")
-_PATTERN = _define_main_parameter("pattern", PATTERN, "a regular expression")
-_LEAST = _define_main_parameter("min", COUNT, "the least that passes")
-_MOST = _define_main_parameter("max", COUNT, "the most that passes")
-_AMOUNT = _define_main_parameter("max", AMOUNT, "the most that passes")
-_SHARE = _define_main_parameter("min", SHARE, "the least that passes, 0 to 1")
-_VALID = _define_main_parameter("valid", FLAG, "true where it must be JSON, false where it must not")
-_SCHEMA = _define_main_parameter("schema", SCHEMA, "a JSON Schema, or the path of a file with one")
-_FUNCTION = AssertionParameter(name="function", sort=FUNCTION, means="a Python function: python:MODULE:FUNCTION")
+# fmt: off
+_TEXT = _define_main_parameter("text", types.TEXT, "the text to look for")
+_EDGE = _define_main_parameter("text", types.VISIBLE_TEXT, "the text to look for")
+_TEXTS = _define_main_parameter("texts", types.TEXTS, "the texts to look for")
+_TOOLS = _define_main_parameter("tools", types.TEXTS, "names of tools")
+_PATTERN = _define_main_parameter("pattern", types.PATTERN, "a regular expression")
+_LEAST = _define_main_parameter("min", types.COUNT, "the least that passes")
+_MOST = _define_main_parameter("max", types.COUNT, "the most that passes")
+_AMOUNT = _define_main_parameter("max", types.AMOUNT, "the most that passes")
+_SHARE = _define_main_parameter("min", types.SHARE, "the least that passes, 0 to 1")
+_VALID = _define_main_parameter("valid", types.FLAG, "true where it must be JSON, false where it must not")
+_SCHEMA = _define_main_parameter("schema", types.SCHEMA, "a JSON Schema, or the path of a file with one")
+_FUNCTION = AssertionParameter(
+    name="function", sort=types.FUNCTION, means="a Python function: python:MODULE:FUNCTION")
+_COMMAND = AssertionParameter(
+    name="command", sort=types.COMMAND, means="a command and its arguments; no shell reads it")
+_CASE = AssertionParameter(
+    name="ignore_case", sort=types.FLAG, means="whether A and a are the same letter", default=False)
+_TO = AssertionParameter(
+    name="to", sort=types.ANY_TEXT, means="the text to compare with; where it is not given, the sample's reference",
+    absent="the sample's reference")
+_TOOL = AssertionParameter(name="tool", sort=types.TEXT, means="only calls of this tool", absent="any tool")
+_N = AssertionParameter(name="n", sort=types.ORDER, means="words in a row that are compared", default=1)
 
-
-def _define_fact_kind(
-    name: str,
-    looks_for: str,
-    rule: Callable[..., AssertionFinding] | None,
-    *parameters: AssertionParameter,
-    needs: str = "",
-) -> AssertionKind:
-    return _define_assertion_kind("fact", name, looks_for, rule, parameters, needs)
-
-
-def _define_behavior_kind(
-    name: str, looks_for: str, rule: Callable[..., AssertionFinding], *parameters: AssertionParameter, needs: str = ""
-) -> AssertionKind:
-    return _define_assertion_kind("behavior", name, looks_for, rule, parameters, needs)
-
-
-def _define_assertion_kind(
-    layer: AssertionLayer,
-    name: str,
-    looks_for: str,
-    rule: Callable[..., AssertionFinding] | None,
-    parameters: tuple[AssertionParameter, ...],
-    needs: str,
-) -> AssertionKind:
-    needed = tuple(needs.split())
-    return AssertionKind(name=name, layer=layer, looks_for=looks_for, parameters=parameters, rule=rule, needs=needed)
-
-
-_ALL_KINDS = (
-    _define_fact_kind("contains", "the output contains {text}", check_contains, _TEXT, _CASE),
-    _define_fact_kind("not_contains", "the output does not contain {text}", check_not_contains, _TEXT, _CASE),
-    _define_fact_kind("contains_all", "the output contains all of {texts}", check_contains_all, _TEXTS, _CASE),
-    _define_fact_kind("contains_any", "the output contains one of {texts}", check_contains_any, _TEXTS, _CASE),
-    _define_fact_kind("equals", "the output is {to}", check_equals, _TO, _CASE, needs="reference"),
-    _define_fact_kind("not_equals", "the output is not {to}", check_not_equals, _TO, _CASE, needs="reference"),
-    _define_fact_kind("regex", "the output matches {pattern}", check_regex, _PATTERN, _CASE),
-    _define_fact_kind("json_valid", "whether the output is JSON: {valid}", check_json_valid, _VALID),
-    _define_fact_kind("json_schema", "the output is JSON of the schema {schema}", check_json_schema, _SCHEMA),
-    _define_fact_kind(
-        "semantic_similarity", "the output means the same as {to}, at least {min}", None, _SHARE, _TO, needs="reference"
-    ),
-    _define_fact_kind(
-        "rouge_n_min",
-        "the output shares runs of {n} words with {to}, F1 at least {min}",
-        check_rouge_n_min,
-        _SHARE,
-        _N,
-        _TO,
-        needs="reference",
-    ),
-    _define_fact_kind(
-        "bleu_min", "the output has BLEU {min} or more against {to}", check_bleu_min, _SHARE, _TO, needs="reference"
-    ),
-    _define_fact_kind(
-        "levenshtein_max",
-        "the output is at most {max} edits away from {to}",
-        check_levenshtein_max,
-        _MOST,
-        _TO,
-        _CASE,
-        needs="reference",
-    ),
-    _define_fact_kind(
-        "tool_output_contains",
-        "a call of {tool} gave back {text}",
-        check_tool_output_contains,
-        _TEXT,
-        _TOOL,
-        _CASE,
-        needs="trace",
-    ),
-    _define_fact_kind(
-        "tool_input_contains",
-        "a call of {tool} was given {text}",
-        check_tool_input_contains,
-        _TEXT,
-        _TOOL,
-        _CASE,
-        needs="trace",
-    ),
-    _define_fact_kind(
-        "tool_input_not_contains",
-        "no call of {tool} was given {text}",
-        check_tool_input_not_contains,
-        _TEXT,
-        _TOOL,
-        _CASE,
-        needs="trace",
-    ),
-    _define_fact_kind(
-        "faithfulness", "the context bears out at least {min} of what is said", None, _SHARE, needs="context"
-    ),
-    _define_fact_kind("answer_relevancy", "the output answers the input, at least {min}", None, _SHARE, needs="input"),
-    _define_fact_kind(
-        "context_recall", "the context holds at least {min} of the reference", None, _SHARE, needs="context reference"
-    ),
-    _define_behavior_kind("starts_with", "the output starts with {text}", check_starts_with, _EDGE, _CASE),
-    _define_behavior_kind("ends_with", "the output ends with {text}", check_ends_with, _EDGE, _CASE),
-    _define_behavior_kind("min_length", "the output has {min} characters or more", check_min_length, _LEAST),
-    _define_behavior_kind("max_length", "the output has {max} characters or fewer", check_max_length, _MOST),
-    _define_behavior_kind("word_count_min", "the output has {min} words or more", check_word_count_min, _LEAST),
-    _define_behavior_kind("word_count_max", "the output has {max} words or fewer", check_word_count_max, _MOST),
-    _define_behavior_kind("cost_max", "the output cost {max} dollars or less", check_cost_max, _AMOUNT, needs="cost"),
-    _define_behavior_kind(
-        "latency_max", "the output took {max} ms or less", check_latency_max, _AMOUNT, needs="latency_ms"
-    ),
-    _define_behavior_kind("turns_min", "the output took {min} turns or more", check_turns_min, _LEAST, needs="turns"),
-    _define_behavior_kind("turns_max", "the output took {max} turns or fewer", check_turns_max, _MOST, needs="turns"),
-    _define_behavior_kind("tools_called", "every one of {tools} was called", check_tools_called, _TOOLS, needs="trace"),
-    _define_behavior_kind(
-        "tools_not_called", "none of {tools} was called", check_tools_not_called, _TOOLS, needs="trace"
-    ),
-    _define_behavior_kind("tools_count_min", "{min} tool calls or more", check_tools_count_min, _LEAST, needs="trace"),
-    _define_behavior_kind("tools_count_max", "{max} tool calls or fewer", check_tools_count_max, _MOST, needs="trace"),
-    AssertionKind(
-        name="custom",
-        layer="behavior",
-        looks_for="{function}{command} says that it passes",
-        parameters=(_FUNCTION, _COMMAND),
-        one_of=("function", "command"),
-    ),
+# What a kind looks for, the rule that checks it, its parameters, and what it cannot be answered without.
+_KindRow = tuple[str, Callable[..., AssertionFinding] | None, tuple[AssertionParameter, ...], str]
+_FACT_KINDS: dict[str, _KindRow] = {
+    "contains": ("the output contains {text}", outputs.check_contains, (_TEXT, _CASE), ""),
+    "not_contains": ("the output does not contain {text}", outputs.check_not_contains, (_TEXT, _CASE), ""),
+    "contains_all": ("the output contains all of {texts}", outputs.check_contains_all, (_TEXTS, _CASE), ""),
+    "contains_any": ("the output contains one of {texts}", outputs.check_contains_any, (_TEXTS, _CASE), ""),
+    "equals": ("the output is {to}", outputs.check_equals, (_TO, _CASE), "reference"),
+    "not_equals": ("the output is not {to}", outputs.check_not_equals, (_TO, _CASE), "reference"),
+    "regex": ("the output matches {pattern}", outputs.check_regex, (_PATTERN, _CASE), ""),
+    "json_valid": ("whether the output is JSON: {valid}", outputs.check_json_valid, (_VALID,), ""),
+    "json_schema": ("the output is JSON of the schema {schema}", outputs.check_json_schema, (_SCHEMA,), ""),
+    "semantic_similarity":
+        ("the output means the same as {to}, at least {min}", None, (_SHARE, _TO), "reference"),
+    "rouge_n_min":
+        ("the output shares runs of {n} words with {to}, F1 at least {min}", outputs.check_rouge_n_min,
+         (_SHARE, _N, _TO), "reference"),
+    "bleu_min":
+        ("the output has BLEU {min} or more against {to}", outputs.check_bleu_min, (_SHARE, _TO), "reference"),
+    "levenshtein_max":
+        ("the output is at most {max} edits away from {to}", outputs.check_levenshtein_max,
+         (_MOST, _TO, _CASE), "reference"),
+    "tool_output_contains":
+        ("a call of {tool} gave back {text}", traces.check_tool_output_contains, (_TEXT, _TOOL, _CASE), "trace"),
+    "tool_input_contains":
+        ("a call of {tool} was given {text}", traces.check_tool_input_contains, (_TEXT, _TOOL, _CASE), "trace"),
+    "tool_input_not_contains":
+        ("no call of {tool} was given {text}", traces.check_tool_input_not_contains, (_TEXT, _TOOL, _CASE), "trace"),
+    "faithfulness": ("the context bears out at least {min} of what is said", None, (_SHARE,), "context"),
+    "answer_relevancy": ("the output answers the input, at least {min}", None, (_SHARE,), "input"),
+    "context_recall": ("the context holds at least {min} of the reference", None, (_SHARE,), "context reference"),
+}
+_BEHAVIOR_KINDS: dict[str, _KindRow] = {
+    "starts_with": ("the output starts with {text}", outputs.check_starts_with, (_EDGE, _CASE), ""),
+    "ends_with": ("the output ends with {text}", outputs.check_ends_with, (_EDGE, _CASE), ""),
+    "min_length": ("the output has {min} characters or more", traces.check_length, (_LEAST,), ""),
+    "max_length": ("the output has {max} characters or fewer", traces.check_length, (_MOST,), ""),
+    "word_count_min": ("the output has {min} words or more", traces.check_word_count, (_LEAST,), ""),
+    "word_count_max": ("the output has {max} words or fewer", traces.check_word_count, (_MOST,), ""),
+    "cost_max": ("the output cost {max} dollars or less", traces.check_cost, (_AMOUNT,), "cost"),
+    "latency_max": ("the output took {max} ms or less", traces.check_latency, (_AMOUNT,), "latency_ms"),
+    "turns_min": ("the output took {min} turns or more", traces.check_turns, (_LEAST,), "turns"),
+    "turns_max": ("the output took {max} turns or fewer", traces.check_turns, (_MOST,), "turns"),
+    "tools_called": ("every one of {tools} was called", traces.check_tools_called, (_TOOLS,), "trace"),
+    "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called, (_TOOLS,), "trace"),
+    "tools_count_min": ("{min} tool calls or more", traces.check_tools_count, (_LEAST,), "trace"),
+    "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count, (_MOST,), "trace"),
+    "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND), ""),
+}
+# fmt: on
+_KIND_ROWS: tuple[tuple[AssertionLayer, dict[str, _KindRow]], ...] = (
+    ("fact", _FACT_KINDS),
+    ("behavior", _BEHAVIOR_KINDS),
 )
-ASSERTION_KINDS: Mapping[str, AssertionKind] = MappingProxyType({kind.name: kind for kind in _ALL_KINDS})
+ASSERTION_KINDS: Mapping[str, AssertionKind] = MappingProxyType(
+    {
+        name: AssertionKind(
+            name=name,
+            layer=layer,
+            looks_for=looks_for,
+            rule=rule,
+            parameters=parameters,
+            needs=tuple(needs.split()),
+            one_of=("function", "command") if name == "custom" else (),
+        )
+        for layer, rows in _KIND_ROWS
+        for name, (looks_for, rule, parameters, needs) in rows.items()
+    }
+)
 
 _SHARED_FIELDS_SCHEMA: ArgumentSchema = {
     "not": {"type": "boolean", "description": "Pass where it would fail."},

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Never
 
@@ -22,17 +23,15 @@ def check_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> As
     output = facts.made.text
     span = find_asserted_text(output, text, ignore_case)
     if span:
-        return AssertionFinding(passed=True, found=describe_asserted_passage(output, span), span=span)
+        return AssertionFinding(passed=True, found=describe_asserted_place(output, *span), span=span)
     return AssertionFinding(passed=False, found=_describe_missing_asserted_text(output, text, ignore_case))
 
 
 def check_not_contains(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
     """The text stands nowhere in the output."""
-    output = facts.made.text
-    span = find_asserted_text(output, text, ignore_case)
-    return AssertionFinding(
-        passed=span is None, found=describe_asserted_passage(output, span) if span else "not there", span=span
-    )
+    span = find_asserted_text(facts.made.text, text, ignore_case)
+    found = describe_asserted_place(facts.made.text, *span) if span else "not there"
+    return AssertionFinding(passed=span is None, found=found, span=span)
 
 
 def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_case: bool) -> AssertionFinding:
@@ -40,10 +39,8 @@ def check_contains_all(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
     spans = [find_asserted_text(facts.made.text, text, ignore_case) for text in texts]
     missing = [text for text, span in zip(texts, spans, strict=True) if span is None]
     if missing:
-        return AssertionFinding(
-            passed=False,
-            found=f"{len(texts) - len(missing)} of {len(texts)}; not there: {format_quoted_texts(missing)}",
-        )
+        found = f"{len(texts) - len(missing)} of {len(texts)}; not there: {format_quoted_texts(missing)}"
+        return AssertionFinding(passed=False, found=found)
     return AssertionFinding(passed=True, found=f"all {len(texts)}", span=spans[0])
 
 
@@ -51,9 +48,8 @@ def check_contains_any(facts: AssertionFacts, *, texts: tuple[str, ...], ignore_
     """At least one of the texts stands in the output."""
     output = facts.made.text
     span = next(filter(None, (find_asserted_text(output, text, ignore_case) for text in texts)), None)
-    return AssertionFinding(
-        passed=span is not None, found=describe_asserted_passage(output, span) if span else "none of them", span=span
-    )
+    found = describe_asserted_place(output, *span) if span else "none of them"
+    return AssertionFinding(passed=span is not None, found=found, span=span)
 
 
 def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
@@ -68,7 +64,7 @@ def check_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) ->
 def check_not_equals(facts: AssertionFacts, *, to: str | None, ignore_case: bool) -> AssertionFinding:
     """The output is not the text, white space at both ends aside."""
     found = check_equals(facts, to=to, ignore_case=ignore_case)
-    return AssertionFinding(passed=not found.passed, found=found.found, span=found.span)
+    return replace(found, passed=not found.passed)
 
 
 def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
@@ -78,10 +74,7 @@ def check_starts_with(facts: AssertionFacts, *, text: str, ignore_case: bool) ->
     wanted, fold = text.lstrip(), str.casefold if ignore_case else str
     passed = fold(output[start:]).startswith(fold(wanted))
     span = find_asserted_text(output[start:], wanted, ignore_case) if passed else None
-    end = start + (span[1] if span else len(wanted))
-    return AssertionFinding(
-        passed=passed, found=_quote_asserted_edge(output[start:end]), span=_clip_asserted_span(output, start, end)
-    )
+    return _quote_asserted_edge(passed, output, start, start + (span[1] if span else len(wanted)))
 
 
 def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> AssertionFinding:
@@ -91,9 +84,7 @@ def check_ends_with(facts: AssertionFacts, *, text: str, ignore_case: bool) -> A
     passed = output.endswith(wanted)
     if ignore_case and output.casefold().endswith(wanted.casefold()):
         passed, start = True, _find_asserted_ending(output, len(wanted.casefold()))
-    return AssertionFinding(
-        passed=passed, found=_quote_asserted_edge(output[start:]), span=_clip_asserted_span(output, start, len(output))
-    )
+    return _quote_asserted_edge(passed, output, start, len(output))
 
 
 def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> AssertionFinding:
@@ -106,10 +97,9 @@ def check_regex(facts: AssertionFacts, *, pattern: str, ignore_case: bool) -> As
     if match is None:
         return AssertionFinding(passed=False, found="no match")
     if match.start() == match.end():
-        return AssertionFinding(
-            passed=True, found=f"a match of nothing at {describe_asserted_place(output, match.start())}"
-        )
-    return AssertionFinding(passed=True, found=describe_asserted_passage(output, match.span()), span=match.span())
+        found = f"a match of nothing at {describe_asserted_place(output, match.start())}"
+        return AssertionFinding(passed=True, found=found)
+    return AssertionFinding(passed=True, found=describe_asserted_place(output, *match.span()), span=match.span())
 
 
 def find_asserted_text(output: str, text: str, ignore_case: bool) -> TextSpan | None:
@@ -128,14 +118,10 @@ def find_asserted_text(output: str, text: str, ignore_case: bool) -> TextSpan | 
     return origin[start], origin[end - 1] + 1
 
 
-def describe_asserted_passage(output: str, span: TextSpan) -> str:
-    """A passage of the output and its place."""
-    return f"{quote_text(output[span[0] : span[1]])} at {describe_asserted_place(output, span[0])}"
-
-
-def describe_asserted_place(output: str, start: int) -> str:
-    """A place in the output as editors count it."""
-    return f"line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
+def describe_asserted_place(output: str, start: int, end: int | None = None) -> str:
+    """A place in the output as editors count it, after the passage there where its end is given too."""
+    passage = "" if end is None else f"{quote_text(output[start:end])} at "
+    return f"{passage}line {output.count(chr(10), 0, start) + 1}, column {start - output.rfind(chr(10), 0, start)}"
 
 
 def choose_asserted_text(facts: AssertionFacts, to: str | None) -> str:
@@ -147,7 +133,7 @@ def _describe_missing_asserted_text(output: str, text: str, ignore_case: bool) -
     if not output.strip():
         return "the output is empty"
     nearly = None if ignore_case else find_asserted_text(output, text, ignore_case=True)
-    return f"not there; in other case {describe_asserted_passage(output, nearly)}" if nearly else "not there"
+    return f"not there; in other case {describe_asserted_place(output, *nearly)}" if nearly else "not there"
 
 
 def _find_asserted_text_difference(output: str, wanted: str, ignore_case: bool) -> AssertionFinding:
@@ -161,13 +147,13 @@ def _find_asserted_text_difference(output: str, wanted: str, ignore_case: bool) 
     is_said = f"{quote_text(here, 30)} stands" if here else "the output ends"
     is_wanted = quote_text(there, 30) if there else "the end"
     found = f"{is_said} where {is_wanted} should, at {describe_asserted_place(output, start + parted)}"
-    return AssertionFinding(
-        passed=False, found=found, span=_clip_asserted_span(output, start + parted, start + len(stripped))
-    )
+    span = _clip_asserted_span(output, start + parted, start + len(stripped))
+    return AssertionFinding(passed=False, found=found, span=span)
 
 
-def _quote_asserted_edge(text: str) -> str:
-    return quote_text(text) if text else "the output is empty"
+def _quote_asserted_edge(passed: bool, output: str, start: int, end: int) -> AssertionFinding:
+    found = quote_text(output[start:end]) if output[start:end] else "the output is empty"
+    return AssertionFinding(passed=passed, found=found, span=_clip_asserted_span(output, start, end))
 
 
 def _find_asserted_ending(output: str, folded: int) -> int:
@@ -209,7 +195,9 @@ def check_bleu_min(facts: AssertionFacts, *, min: Fraction, to: str | None) -> A
     if not wanted:
         return make_unanswered_finding("the text to compare with has no words")
     shares = multiply_ngram_precisions(words, wanted)
-    shortness = _compute_brevity_penalty(len(words), len(wanted))
+    shortness = 1.0  # What an output shorter than the text is multiplied with.
+    if len(words) < len(wanted):
+        shortness = math.exp(1 - len(wanted) / len(words)) if words else 0
     value = float(shares) ** (1 / len(BLEU_ORDERS)) * shortness
     # Without a penalty the fourth power is a fraction, and a score on the threshold is on it.
     passed = shares >= min ** len(BLEU_ORDERS) if shortness == 1 else value >= min
@@ -244,13 +232,6 @@ def _count_ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(words[start : start + n]) for start in range(len(words) - n + 1))
 
 
-def _compute_brevity_penalty(words: int, wanted: int) -> float:
-    """What an output shorter than the text is multiplied with."""
-    if words >= wanted:
-        return 1
-    return math.exp(1 - wanted / words) if words else 0
-
-
 # Chinese and Japanese are written without spaces between words: there, each character counts as one.
 _UNSPACED_SCRIPTS = r"\p{Han}\p{Hiragana}\p{Katakana}"
 _COUNTED_WORD = regex.compile(rf"[{_UNSPACED_SCRIPTS}]|[\p{{L}}\p{{N}}][^\s{_UNSPACED_SCRIPTS}]*+")
@@ -278,7 +259,8 @@ def check_json_valid(facts: AssertionFacts, *, valid: bool) -> AssertionFinding:
         return make_unanswered_finding(NESTED_TOO_DEEP)
     except _NotJson as problem:
         return AssertionFinding(passed=not valid, found=f"not JSON: {problem}")
-    return AssertionFinding(passed=valid, found=f"JSON: {_describe_json_value(value)}")
+    words = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
+    return AssertionFinding(passed=valid, found=f"JSON: {words.get(type(value), 'a number')}")
 
 
 def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding:
@@ -295,9 +277,8 @@ def check_json_schema(facts: AssertionFacts, *, schema: str) -> AssertionFinding
         return AssertionFinding(passed=False, found=f"not JSON: {problem}")
     if fault is None:
         return AssertionFinding(passed=True, found="JSON that the schema accepts")
-    return AssertionFinding(
-        passed=False, found=f"at {shorten_to_line(fault.path, 100)}: {shorten_to_line(fault.message)}"
-    )
+    found = f"at {shorten_to_line(fault.path, 100)}: {shorten_to_line(fault.message)}"
+    return AssertionFinding(passed=False, found=found)
 
 
 class _NotJson(Exception):  # noqa: N818
@@ -322,8 +303,3 @@ def _parse_output_json(output: str) -> object:
 
 def _refuse_constant_in_assertion(word: str) -> Never:
     raise _NotJson(f"{word} is no JSON number")
-
-
-def _describe_json_value(value: object) -> str:
-    words = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
-    return words.get(type(value), "a number")

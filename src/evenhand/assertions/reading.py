@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence as AnySequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from evenhand.assertions.assertion import AnyAssertion, Assertion, AssertionSet, list_outside_assertions
-from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.assertion import (
+    AnyAssertion,
+    Assertion,
+    AssertionSet,
+    CheckedAssertion,
+    check_assertion,
+    list_outside_assertions,
+)
 from evenhand.assertions.custom import run_custom_assertion
-from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_fault
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
@@ -23,7 +28,7 @@ KIND_WORDS = (*ASSERTION_KINDS, *KIND_ALIASES, SET_KIND)
 _MAPPING_ARGUMENT_KINDS = ("json_schema",)  # Kinds whose argument is a mapping of somebody else's.
 
 
-class _SharedFields(TypedDict):
+class _SharedFields(TypedDict, total=False):
     weight: Fraction
     negated: bool
     name: str | None
@@ -63,13 +68,8 @@ def check_output(
         raise InputError(*faults)
     made = VariantOutput(text=output) if isinstance(output, str) else output
     facts = AssertionFacts(made=made, input=input, reference=reference, context=context)
-    return check_assertion(read[0], facts, _run_custom_assertions(read, facts))
-
-
-def _run_custom_assertions(
-    read: AnySequence[AnyAssertion], facts: AssertionFacts
-) -> dict[Assertion, AssertionMeasurement]:
-    return {leaf: run_custom_assertion(leaf, facts) for leaf in list_outside_assertions(read) if leaf.kind == "custom"}
+    own = [leaf for leaf in list_outside_assertions(read) if leaf.kind == "custom"]
+    return check_assertion(read[0], facts, {leaf: run_custom_assertion(leaf, facts) for leaf in own})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,33 +78,29 @@ class _AssertionReader:
     faults: list[Fault]
 
     def read_entry(self, node: TreeNode, path: FaultPath) -> AnyAssertion | None:
-        """One assertion, or None where something is wrong with it."""
+        """One assertion, or None where something is wrong with it; one of its keys says the kind."""
         before = len(self.faults)
-        word = self._find_kind_word(node, path)
-        if word is None:
-            return None
-        try:
-            read = self._read_set(node, path) if word == SET_KIND else self._read_leaf(node, word, path)
-        except InputError as error:
-            self.faults.extend(error.within(*path).faults)
-            return None
-        return read if len(self.faults) == before else None
-
-    def _find_kind_word(self, node: TreeNode, path: FaultPath) -> str | None:
-        """The one key of an entry that says its kind."""
         if not isinstance(node, MappingNode) or not node.items:
-            self._add_fault(path, f"expected an assertion such as 'contains: refund', got {describe_node(node)}")
+            what = f"expected an assertion such as 'contains: refund', got {describe_node(node)}"
+            self.faults.append(Fault(what, path=path))
             return None
         keys = [key.text for key, _ in node.items]
         words = [key for key in keys if key in KIND_WORDS]
         if len(words) > 1:
-            self._add_fault((*path, words[1]), f"{words[0]} and {words[1]} in one assertion", "begin each with a dash")
-        elif not words:
+            what = f"{words[0]} and {words[1]} in one assertion"
+            self.faults.append(Fault(what, "begin each with a dash", (*path, words[1])))
+            return None
+        if not words:
             first = next((key for key in keys if key not in SHARED_FIELDS), keys[0])
-            self._add_fault(
-                (*path, first), f"unknown assertion {first[:80]!r}", suggest_known_word_in_fault(first[:40], KIND_WORDS)
-            )
-        return words[0] if len(words) == 1 else None
+            hint = suggest_known_word_in_fault(first[:40], KIND_WORDS)
+            self.faults.append(Fault(f"unknown assertion {first[:80]!r}", hint, (*path, first)))
+            return None
+        try:
+            read = self._read_set(node, path) if words == [SET_KIND] else self._read_leaf(node, words[0], path)
+        except InputError as error:
+            self.faults.extend(error.within(*path).faults)
+            return None
+        return read if len(self.faults) == before else None
 
     def _read_leaf(self, node: TreeNode, word: str, path: FaultPath) -> Assertion | None:
         kind = ASSERTION_KINDS[KIND_ALIASES.get(word, word)]
@@ -116,13 +112,16 @@ class _AssertionReader:
         if isinstance(argument, MappingNode) and kind.name not in _MAPPING_ARGUMENT_KINDS:
             inner = FieldReader(argument, {main, *options, *SHARED_FIELDS}, self.faults, (*path, word))
         arguments, places = self._read_arguments(kind, word, outer, inner)
-        counts = self._read_shared_fields(outer, inner)
+        shared = any(name in fields for name in SHARED_FIELDS for fields in (outer, inner) if fields is not None)
+        counts = self._read_shared_fields(outer, inner) if shared else _SharedFields()
         if arguments is None or counts is None:
             return None
         try:
             return Assertion(kind=kind.name, arguments=tuple(arguments.items()), **counts)
-        except InputError as error:
-            raise InputError(*(_move_argument_fault(fault, places, word) for fault in error.faults)) from None
+        except InputError as error:  # Each fault is shown where its argument was given.
+            paths = [places.get(str(fault.path[0]) if fault.path else "", (word,)) for fault in error.faults]
+            moved = (replace(fault, path=path) for fault, path in zip(error.faults, paths, strict=True))
+            raise InputError(*moved) from None
 
     def _read_arguments(
         self, kind: AssertionKind, word: str, outer: FieldReader, inner: FieldReader | None
@@ -148,8 +147,8 @@ class _AssertionReader:
                 arguments[name] = parameter.sort.read(node, self.folder)
             except InputError as error:
                 good = False
-                for fault in error.faults:
-                    self._add_fault((*outer.path, *place), f"{name} {fault.what}", fault.hint)
+                place = (*outer.path, *place)
+                self.faults.extend(Fault(f"{name} {one.what}", one.hint, place) for one in error.faults)
         return arguments if good else None, places
 
     def _read_set(self, node: TreeNode, path: FaultPath) -> AssertionSet | None:
@@ -185,12 +184,3 @@ class _AssertionReader:
         if len(self.faults) > before:
             return None
         return {"weight": Fraction(1) if weight is None else weight, "negated": bool(negated), "name": called}
-
-    def _add_fault(self, path: FaultPath, what: str, hint: str = "") -> None:
-        self.faults.append(Fault(what, hint, path))
-
-
-def _move_argument_fault(fault: Fault, places: dict[str, FaultPath], word: str) -> Fault:
-    """A fault of an argument, at the place where the argument was given."""
-    named = str(fault.path[0]) if fault.path else ""
-    return replace(fault, path=places.get(named, (word,)))

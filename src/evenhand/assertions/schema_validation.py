@@ -63,12 +63,8 @@ def refuse_invalid_schema(schema: str) -> None:
     except CheckLimitExceeded as problem:
         raise InputError(f"cannot be used: {problem}") from None
     if error is not None:
-        raise InputError(
-            Fault(
-                f"is not a JSON Schema: {shorten_to_line(error.message, 200)}",
-                f"at {shorten_to_line(error.json_path, 100)}",
-            )
-        )
+        what = f"is not a JSON Schema: {shorten_to_line(error.message, 200)}"
+        raise InputError(Fault(what, f"at {shorten_to_line(error.json_path, 100)}"))
     _refuse_subschemas(validator.schema, validator._resolver, _find_schema_dialect(validator.schema))
 
 
@@ -85,17 +81,20 @@ def _find_schema_dialect(schema: object) -> Any:
     try:
         return specification_with(named)
     except (UnknownDialect, AttributeError):
-        raise InputError(
-            Fault(f"names a dialect, {quote_text(str(named))} that is not known", f"the newest is {_NEWEST_DIALECT}")
-        ) from None
+        what = f"names a dialect, {quote_text(str(named))} that is not known"
+        raise InputError(Fault(what, f"the newest is {_NEWEST_DIALECT}")) from None
 
 
 def _refuse_subschemas(schema: Any, resolver: Any, specification: Any) -> None:
     """Raise at the first pattern that is none, and at the first reference that leads nowhere."""
     resource = specification.create_resource(schema)
     if isinstance(schema, Mapping):
-        for pattern in (schema.get("pattern"), *schema.get("patternProperties", ())):
-            _refuse_schema_pattern(pattern)
+        named = (schema.get("pattern"), *schema.get("patternProperties", ()))
+        for pattern in (one for one in named if isinstance(one, str)):
+            try:
+                compile_safe_pattern(pattern)
+            except InputError as error:
+                raise InputError(f"has the pattern {quote_text(pattern)}, which {error.faults[0].what}") from None
         try:
             for name in ("$ref", "$dynamicRef"):
                 if isinstance(schema.get(name), str):
@@ -104,15 +103,6 @@ def _refuse_subschemas(schema: Any, resolver: Any, specification: Any) -> None:
             raise InputError(_describe_unresolved_reference(problem.ref)) from None
     for part in resource.subresources():
         _refuse_subschemas(part.contents, resolver.in_subresource(part), specification)
-
-
-def _refuse_schema_pattern(pattern: object) -> None:
-    if not isinstance(pattern, str):
-        return
-    try:
-        compile_safe_pattern(pattern)
-    except InputError as error:
-        raise InputError(f"has the pattern {quote_text(pattern)}, which {error.faults[0].what}") from None
 
 
 def _describe_unresolved_reference(reference: str) -> str:
@@ -195,14 +185,9 @@ def _check_additional_properties(validator: Any, part: Any, instance: Any, schem
         return
     patterns = schema.get("patternProperties", ())
     named = schema.get("properties", ())
-    extra = [
-        key for key in instance if key not in named and not any(_schema_pattern_matches(each, key) for each in patterns)
-    ]
-    if part is False and extra:
-        yield ValidationError(f"unexpected properties: {', '.join(map(repr, extra[:10]))}")
-    elif isinstance(part, dict):
-        for key in extra:
-            yield from validator.descend(instance[key], part, path=key)
+    unnamed = [key for key in instance if key not in named]
+    extra = [key for key in unnamed if not any(_schema_pattern_matches(each, key) for each in patterns)]
+    yield from _check_extra_properties(validator, part, instance, extra)
 
 
 def _check_unevaluated_properties(validator: Any, part: Any, instance: Any, schema: Any) -> Iterator[Any]:
@@ -211,11 +196,15 @@ def _check_unevaluated_properties(validator: Any, part: Any, instance: Any, sche
     others = {name: value for name, value in schema.items() if name != "unevaluatedProperties"}
     known = find_evaluated_properties(validator, instance, others, _schema_pattern_matches)
     extra = [key for key in instance if key not in known]
+    yield from _check_extra_properties(validator, part, instance, extra)
+
+
+def _check_extra_properties(validator: Any, part: Any, instance: Any, extra: list[str]) -> Iterator[Any]:
     if part is False and extra:
         yield ValidationError(f"unexpected properties: {', '.join(map(repr, extra[:10]))}")
     elif isinstance(part, dict):
         for key in extra:
-            yield from validator.descend(instance[key], part, path=key, schema_path=key)
+            yield from validator.descend(instance[key], part, path=key)
 
 
 def _check_multiple_of(validator: Any, of: Any, instance: Any, _: Any) -> Iterator[Any]:

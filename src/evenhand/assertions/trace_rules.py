@@ -3,163 +3,118 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, make_unanswered_finding
 from evenhand.assertions.output_rules import count_asserted_words, find_asserted_text
-from evenhand.model.sample import ToolCall
 from evenhand.model.scale import Number, to_exact_fraction
 from evenhand.wording import format_fraction, format_quoted_texts, quote_text
 
 
-def check_min_length(facts: AssertionFacts, *, min: int) -> AssertionFinding:
-    """Not shorter, white space at both ends aside."""
-    return _check_at_least(len(facts.made.text.strip()), min, "characters")
+def check_length(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
+    """Characters, white space at both ends aside."""
+    return _check_asserted_amount(len(facts.made.text.strip()), "characters", **ends)
 
 
-def check_max_length(facts: AssertionFacts, *, max: int) -> AssertionFinding:
-    """Not longer, white space at both ends aside."""
-    return _check_at_most(len(facts.made.text.strip()), max, "characters")
+def check_word_count(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
+    """Words of the output."""
+    return _check_asserted_amount(count_asserted_words(facts.made.text), "words", **ends)
 
 
-def check_word_count_min(facts: AssertionFacts, *, min: int) -> AssertionFinding:
-    """Not fewer words."""
-    return _check_at_least(count_asserted_words(facts.made.text), min, "words")
+def check_cost(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
+    """Dollars that the output cost."""
+    return _check_asserted_amount(facts.made.cost, "dollars", **ends)
 
 
-def check_word_count_max(facts: AssertionFacts, *, max: int) -> AssertionFinding:
-    """Not more words."""
-    return _check_at_most(count_asserted_words(facts.made.text), max, "words")
+def check_latency(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
+    """Milliseconds that the output took."""
+    return _check_asserted_amount(facts.made.latency_ms, "ms", **ends)
 
 
-def check_cost_max(facts: AssertionFacts, *, max: Fraction) -> AssertionFinding:
-    """Not more dollars."""
-    return _check_at_most(facts.made.cost, max, "dollars")
+def check_turns(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
+    """Turns of the conversation."""
+    return _check_asserted_amount(facts.made.turns, "turns", **ends)
 
 
-def check_latency_max(facts: AssertionFacts, *, max: Fraction) -> AssertionFinding:
-    """Not more milliseconds."""
-    return _check_at_most(facts.made.latency_ms, max, "ms")
-
-
-def check_turns_min(facts: AssertionFacts, *, min: int) -> AssertionFinding:
-    """Not fewer turns."""
-    return _check_at_least(facts.made.turns, min, "turns")
-
-
-def check_turns_max(facts: AssertionFacts, *, max: int) -> AssertionFinding:
-    """Not more turns."""
-    return _check_at_most(facts.made.turns, max, "turns")
-
-
-def _check_at_least(measured: Number | None, least: int, unit: str) -> AssertionFinding:
-    value = _read_asserted_amount(measured)
-    return (
-        value
-        if isinstance(value, AssertionFinding)
-        else AssertionFinding(passed=value >= least, found=f"{format_fraction(value)} {unit}")
-    )
-
-
-def _check_at_most(measured: Number | None, most: Number, unit: str) -> AssertionFinding:
-    value = _read_asserted_amount(measured)
-    return (
-        value
-        if isinstance(value, AssertionFinding)
-        else AssertionFinding(passed=value <= most, found=f"{format_fraction(value)} {unit}")
-    )
-
-
-def _read_asserted_amount(measured: Number | None) -> Fraction | AssertionFinding:
-    """What was measured, exactly as it was written down."""
+def _check_asserted_amount(
+    measured: Number | None, unit: str, min: Fraction | None = None, max: Fraction | None = None
+) -> AssertionFinding:
+    """Not less and not more, by the number exactly as it was written down."""
+    if measured is None:
+        return make_unanswered_finding("it was not measured")
     try:
-        return make_unanswered_finding("it was not measured") if measured is None else to_exact_fraction(measured)
+        value = to_exact_fraction(measured)
     except (ValueError, TypeError):
         return make_unanswered_finding(f"what was measured, {measured}, is not a number that can be used")
+    passed = (min is None or value >= min) and (max is None or value <= max)
+    return AssertionFinding(passed=passed, found=f"{format_fraction(value)} {unit}")
 
 
 def check_tools_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
     """Every one of the tools was called."""
-    missing = [tool for tool in tools if tool not in _count_tool_calls(facts)]
-    found = (
-        f"{_describe_tool_calls(facts)}; not called: {format_quoted_texts(missing)}"
-        if missing
-        else _describe_tool_calls(facts)
-    )
-    return AssertionFinding(passed=not missing, found=found)
+    counts, found = _describe_tool_calls(facts)
+    missing = [tool for tool in tools if tool not in counts]
+    said = f"; not called: {format_quoted_texts(missing)}" if missing else ""
+    return AssertionFinding(passed=not missing, found=found + said)
 
 
 def check_tools_not_called(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
     """None of the tools was called."""
-    return AssertionFinding(
-        passed=not any(tool in _count_tool_calls(facts) for tool in tools), found=_describe_tool_calls(facts)
-    )
+    counts, found = _describe_tool_calls(facts)
+    return AssertionFinding(passed=not any(tool in counts for tool in tools), found=found)
 
 
-def check_tools_count_min(facts: AssertionFacts, *, min: int) -> AssertionFinding:
-    """Not fewer calls."""
-    return AssertionFinding(passed=len(_get_trace_calls(facts)) >= min, found=_describe_tool_calls(facts))
+def check_tools_count(facts: AssertionFacts, *, min: int = 0, max: float = math.inf) -> AssertionFinding:
+    """Not fewer calls, and not more."""
+    counts, found = _describe_tool_calls(facts)
+    return AssertionFinding(passed=min <= counts.total() <= max, found=found)
 
 
-def check_tools_count_max(facts: AssertionFacts, *, max: int) -> AssertionFinding:
-    """Not more calls."""
-    return AssertionFinding(passed=len(_get_trace_calls(facts)) <= max, found=_describe_tool_calls(facts))
-
-
-def check_tool_input_contains(
-    facts: AssertionFacts, *, text: str, tool: str | None, ignore_case: bool
-) -> AssertionFinding:
+def check_tool_input_contains(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
     """A call got the text."""
-    return _search_tool_calls(facts, "input", text, tool, ignore_case)
+    return _search_tool_calls(facts, "input", **wanted)
 
 
-def check_tool_input_not_contains(
-    facts: AssertionFacts, *, text: str, tool: str | None, ignore_case: bool
-) -> AssertionFinding:
+def check_tool_input_not_contains(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
     """No call got the text."""
-    found = _search_tool_calls(facts, "input", text, tool, ignore_case)
-    return found if found.passed is None else AssertionFinding(passed=not found.passed, found=found.found)
+    found = _search_tool_calls(facts, "input", **wanted)
+    return found if found.passed is None else replace(found, passed=not found.passed)
 
 
-def check_tool_output_contains(
-    facts: AssertionFacts, *, text: str, tool: str | None, ignore_case: bool
-) -> AssertionFinding:
+def check_tool_output_contains(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
     """A call gave the text back."""
-    return _search_tool_calls(facts, "output", text, tool, ignore_case)
+    return _search_tool_calls(facts, "output", **wanted)
 
 
 def _search_tool_calls(
-    facts: AssertionFacts, side: str, text: str, tool: str | None, ignore_case: bool
+    facts: AssertionFacts, side: str, *, text: str, tool: str | None, ignore_case: bool
 ) -> AssertionFinding:
-    calls = [(number, call) for number, call in enumerate(_get_trace_calls(facts), 1) if tool in (None, call.name)]
+    calls = [(number, call) for number, call in enumerate(facts.made.trace or (), 1) if tool in (None, call.name)]
     if not calls:
-        return AssertionFinding(
-            passed=False, found="no tool was called" if tool is None else f"not called; {_describe_tool_calls(facts)}"
-        )
+        found = "no tool was called" if tool is None else f"not called; {_describe_tool_calls(facts)[1]}"
+        return AssertionFinding(passed=False, found=found)
     for number, call in calls:
         try:
-            hit = next(
-                (part for part in _list_call_texts(getattr(call, side)) if find_asserted_text(part, text, ignore_case)),
-                None,
-            )
+            parts = _list_call_texts(getattr(call, side))
+            hit = next((part for part in parts if find_asserted_text(part, text, ignore_case)), None)
         except (RecursionError, ValueError, TypeError) as problem:
             return make_unanswered_finding(f"the {side} of call {number} cannot be read: {problem}")
         if hit is not None:
-            return AssertionFinding(
-                passed=True, found=f"in the {side} of call {number}, {call.name}: {quote_text(hit)}"
-            )
+            found = f"in the {side} of call {number}, {call.name}: {quote_text(hit)}"
+            return AssertionFinding(passed=True, found=found)
     return AssertionFinding(passed=False, found=f"in the {side} of none of {len(calls)} calls")
 
 
 def _list_call_texts(data: object) -> Iterator[str]:
     """Every text in plain data as it stands, then all of it as JSON."""
-    if isinstance(data, str):
-        yield data
-        return
     yield from _walk_call_texts(data)
-    yield json.dumps(data, ensure_ascii=False, default=str)
+    if not isinstance(data, str):
+        yield json.dumps(data, ensure_ascii=False, default=str)
 
 
 def _walk_call_texts(data: object) -> Iterator[str]:
@@ -174,20 +129,12 @@ def _walk_call_texts(data: object) -> Iterator[str]:
             yield from _walk_call_texts(value)
 
 
-def _describe_tool_calls(facts: AssertionFacts) -> str:
-    """The calls of a trace in a few words."""
-    counts = _count_tool_calls(facts)
+def _describe_tool_calls(facts: AssertionFacts) -> tuple[Counter[str], str]:
+    """The calls of a trace by name, and in a few words."""
+    counts = Counter(call.name for call in facts.made.trace or ())
     names = ", ".join(
         quote_text(name, 40) + (f" × {times}" if times > 1 else "") for name, times in list(counts.items())[:10]
     )
     more = f" and {len(counts) - 10} more tools" if len(counts) > 10 else ""
     calls = "1 call" if counts.total() == 1 else f"{counts.total()} calls"
-    return f"{calls}: {names}{more}" if names else "no calls"
-
-
-def _count_tool_calls(facts: AssertionFacts) -> Counter[str]:
-    return Counter(call.name for call in _get_trace_calls(facts))
-
-
-def _get_trace_calls(facts: AssertionFacts) -> tuple[ToolCall, ...]:
-    return facts.made.trace or ()
+    return counts, f"{calls}: {names}{more}" if names else "no calls"

@@ -20,7 +20,6 @@ from evenhand.contest.task import (
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
 from evenhand.evals.json_lines import explain_unstorable_text
-from evenhand.evals.judge_list import read_judges
 from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment, load_method
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
@@ -264,6 +263,8 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
     if not _is_contest_judge_named(fields, "judges"):
         return (), {}
+    from evenhand.evals.eval_file import read_judges  # slow to load, and few tasks name judges.
+
     found = read_judges(fields, tree, path)
     for name, weight in found.weights.items():
         if weight <= 0:

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
+from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
 from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
-from evenhand.evals.variants.variant import RecordedVariant, Variant
+from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -26,10 +26,7 @@ from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
 
-KeepReplies = Literal["raw", "masked", "none"]
-KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 DEFAULT_TAG = ""
-LAYERS = ("fact", "behavior", "judge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +56,8 @@ class Eval:
     def __post_init__(self) -> None:
         faults = []
         if not self.variants:
-            faults.append(
-                Fault("an eval needs a variant", "as in variants: {new: {outputs: new.jsonl}}", ("variants",))
-            )
+            hint = "as in variants: {new: {outputs: new.jsonl}}"
+            faults.append(Fault("an eval needs a variant", hint, ("variants",)))
         elif self.control not in self.variants:
             known = ", ".join(self.variants)
             faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
@@ -88,13 +84,25 @@ class Eval:
 
 def check_eval_samples(eval: Eval) -> SampleCounts:
     """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
-    own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(eval.assertions, eval.folder)]
+    outside = list_outside_assertions(eval.assertions)
+    own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
     seen = _SampleFindings()
     counted = count_samples(eval.samples, lambda sample, faults: _check_sample_assertions(eval, sample, faults, seen))
-    _refuse_missing_variant_outputs(eval, counted)
-    mixed = _describe_mixed_eval_layers(seen.layers) if len(seen.layers) > 1 else ""
+    # A recorded variant that no sample has an output of is a misspelling.
+    hint = f"outputs in the samples: {', '.join(counted.variants) or 'none'}"
+    missing = [
+        Fault(f"no sample has an output of {name!r}", hint, where=eval.samples.where)
+        for name, variant in eval.variants.items()
+        if isinstance(variant, RecordedVariant) and variant.outputs is None and name not in counted.variants
+    ]
+    if missing:
+        raise EvalError(*missing)
+    mixed = ""
+    if len(seen.layers) > 1:
+        told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
+        mixed = f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
     return replace(counted, questions=tuple(sorted(seen.questions)), mixed=mixed)
 
 
@@ -106,59 +114,30 @@ class _SampleFindings:
     layers: dict[frozenset[str], str] = field(default_factory=dict)
 
 
-def _describe_mixed_eval_layers(layers: Mapping[frozenset[str], str]) -> str:
-    told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(layers.items())[:2]]
-    return f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
-
-
 def _check_sample_assertions(eval: Eval, sample: EvalSample, faults: list[Fault], seen: _SampleFindings) -> None:
     own: tuple[AnyAssertion, ...] = ()
     if sample.assertions is not None:
         told = len(faults)
         own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
-        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_eval_checks(own, eval.folder)]
-        seen.questions |= {leaf.kind for leaf in list_outside_assertions(own) if leaf.kind in JUDGE_QUESTIONS}
+        outside = list_outside_assertions(own)
+        faults += [Fault(why, "", ("assertions",)) for why in _find_unknown_eval_checks(outside, eval.folder)]
+        seen.questions |= {leaf.kind for leaf in outside if leaf.kind in JUDGE_QUESTIONS}
         if len(faults) > told:
             return
     layers = {one.layer for one in (*eval.assertions, *own)} | ({"judge"} if eval.rubric_for(sample.tags) else set())
     if not layers:
-        faults.append(_unscorable_sample_fault(eval))
+        what, hint, place = "nothing to score this sample by", "give it assertions, or the eval a rubric", "assertions"
+        if eval.rubrics:
+            tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
+            hint = f"give it one of the tags {tags}, or the eval a rubric for all"
+            what, place = "no rubric fits this sample", "tags"
+        faults.append(Fault(what, hint, (place,)))
     seen.layers.setdefault(frozenset(layers), sample.id)
 
 
-def _unscorable_sample_fault(eval: Eval) -> Fault:
-    if not eval.rubrics:
-        return Fault("nothing to score this sample by", "give it assertions, or the eval a rubric", ("assertions",))
-    tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
-    return Fault(
-        "no rubric fits this sample", f"give it one of the tags {tags}, or the eval a rubric for all", ("tags",)
-    )
-
-
-def _find_unknown_eval_checks(assertions: Sequence[AnyAssertion], folder: Path) -> list[str]:
+def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> list[str]:
     """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
-    return [
-        why
-        for leaf in list_outside_assertions(assertions)
-        if leaf.kind == "custom" and (why := _explain_unknown_eval_check(leaf, folder))
-    ]
+    return [why for leaf in outside if leaf.kind == "custom" and (why := _explain_unknown_eval_check(leaf, folder))]
 
 
-@cache
-def _explain_unknown_eval_check(leaf: Assertion, folder: Path) -> str:
-    return explain_unrunnable_custom(leaf, folder)
-
-
-def _refuse_missing_variant_outputs(eval: Eval, counted: SampleCounts) -> None:
-    """A recorded variant that no sample has an output of is a misspelling."""
-    faults = [
-        Fault(
-            f"no sample has an output of {name!r}",
-            f"outputs in the samples: {', '.join(counted.variants) or 'none'}",
-            where=eval.samples.where,
-        )
-        for name, variant in eval.variants.items()
-        if isinstance(variant, RecordedVariant) and variant.outputs is None and name not in counted.variants
-    ]
-    if faults:
-        raise EvalError(*faults)
+_explain_unknown_eval_check = cache(explain_unrunnable_custom)  # One check may stand in every sample.

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from collections.abc import Mapping as AnyMapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from evenhand.assertions.reading import read_assertions
 from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
-from evenhand.evals.eval_definition import DEFAULT_TAG, KEEP_CHOICES, LAYERS, Eval
-from evenhand.evals.judge_list import read_judges
+from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
+from evenhand.evals.eval_schema import (
+    BUDGET_FIELDS,
+    EVAL_FIELDS,
+    GATE_NAMES,
+    GUARD_WORDS,
+    HOW_FIELDS,
+    KEEP_CHOICES,
+    LAYERS,
+)
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.samples import SampleSource, open_samples
-from evenhand.evals.variants.variant import RecordedVariant, Variant
+from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
+from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.fields import FieldReader, describe_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment
@@ -30,23 +37,13 @@ from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
-from evenhand.models.requests import ModelSettings
+from evenhand.models.requests import EMBEDDED, ModelSettings
 
-T = TypeVar("T")
-EVAL_FIELDS = (
-    "name", "about", "samples", "variants", "control", "rubric", "rubrics", "assertions", "judges", "how", "guards",
-    "repeats", "gates", "smallest_effect", "budget", "concurrency", "prices", "keep", "seed",
-)  # fmt: skip
-HOW_FIELDS = (
-    "language", "each", "samples", "logprobs", "cascade", "temperature", "max_tokens", "deadline", "timeout",
-    "retries", "requests_per_minute", "tokens_per_minute",
-)  # fmt: skip
-GUARD_ACTIONS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
-GATE_NAMES = (*LAYERS, "composite", "score", "pass_rate")
 GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), "pass_rate": (0, 1)}
+JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
-def load_eval(path: Path, environ: AnyMapping[str, str]) -> Eval:
+def load_eval(path: Path, environ: Mapping[str, str]) -> Eval:
     """The eval in a YAML or JSON file. Settings in the environment override its rubrics."""
     source = read_text_file(path, LARGEST_RUBRIC_FILE, EvalError)
     try:
@@ -54,99 +51,46 @@ def load_eval(path: Path, environ: AnyMapping[str, str]) -> Eval:
     except RubricError as error:
         hints = {"evenhand rubric init writes a starter": "evenhand init writes one"}
         raise EvalError(*(replace(fault, hint=hints.get(fault.hint, fault.hint)) for fault in error.faults)) from None
-    reader = _EvalReader(tree, path, environ)
+    faults: list[Fault] = []
     try:
+        reader = _EvalReader(FieldReader(tree, EVAL_FIELDS, faults), faults, tree, path, path.parent, environ)
         return replace(reader.read_eval(), source=source)
     except InputError as error:
         located = error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
-        raise EvalError(*sorted(located.faults, key=_eval_fault_line)) from None
+        raise EvalError(*sorted(located.faults, key=sample_fault_line)) from None
 
 
-def _eval_fault_line(fault: Fault) -> int:
-    return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
-
-
+@dataclass(slots=True)
 class _EvalReader:
     """Reads one eval file and collects its faults."""
 
-    def __init__(self, tree: TreeNode, path: Path, environ: AnyMapping[str, str]) -> None:
-        self.faults: list[Fault] = []
-        self.tree = tree
-        self.fields = FieldReader(tree, EVAL_FIELDS, self.faults)
-        self.path = path
-        self.folder = path.parent
-        self.environ = environ
+    fields: FieldReader
+    faults: list[Fault]
+    tree: TreeNode
+    path: Path
+    folder: Path
+    environ: Mapping[str, str]
 
     def read_eval(self) -> Eval:
         """The eval, or an error with all that is wrong."""
-        samples, variants = self._read_samples_and_variants()
+        fields, folder = self.fields, self.folder
+        node, named, checks = fields.node("samples"), fields.node("variants"), fields.node("assertions")
+        if node is None:
+            fields.fault("an eval needs samples", "a list, or a file: samples: samples.jsonl")
+        samples = None if node is None else open_samples(node, folder, self.faults, ("samples",))
+        variants: Mapping[str, Variant]
+        if named is None:
+            variants = {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
+        else:
+            variants = read_variants(named, folder, self.faults, ("variants",))
         rubrics = self._read_rubrics()
-        node = self.fields.node("assertions")
-        assertions = () if node is None else read_assertions(node, self.folder, self.faults, ("assertions",))
-        how, bounds = self._read_judge_options()
-        guards, refuse = self._read_guards()
-        judges = read_judges(self.fields, self.tree, self.path)
-        how |= {"weights": judges.weights} if judges.weights else {}
-        asked = self._build_or_note_fault(lambda: JudgeOptions(**how, refuse=refuse), "how")
-        limits = self._build_or_note_fault(
-            lambda: Limits(**bounds), "concurrency" if "concurrency" in self.fields else "how"
-        )
-        parts = self._read_run_settings(variants, rubrics)
-        if self.faults or samples is None or asked is None or limits is None:
+        assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
+        settings = self._read_judge_settings() | self._read_run_settings(variants, rubrics)
+        if self.faults or samples is None:
             raise EvalError(*self.faults)
         return Eval(
-            samples=samples,
-            variants=variants,
-            rubrics=rubrics,
-            assertions=assertions,
-            judges=judges.names,
-            judge_places=judges.places,
-            how=asked,
-            limits=limits,
-            guards=guards,
-            folder=self.folder,
-            **parts,
+            samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, folder=folder, **settings
         )
-
-    def _read_samples_and_variants(self) -> tuple[SampleSource | None, AnyMapping[str, Variant]]:
-        node = self.fields.node("samples")
-        if node is None:
-            self.fields.fault("an eval needs samples", "a list, or a file: samples: samples.jsonl")
-        samples = None if node is None else open_samples(node, self.folder, self.faults, ("samples",))
-        named = self.fields.node("variants")
-        if named is None:
-            return samples, {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
-        return samples, read_variants(named, self.folder, self.faults, ("variants",))
-
-    def _read_run_settings(self, variants: Collection[str], rubrics: AnyMapping[str, Rubric]) -> dict[str, Any]:
-        """What the eval is called, and what decides how often and how far it is run, by the fields of an Eval."""
-        fields = self.fields
-        name = fields.text("name") or self.path.stem
-        control = fields.text("control") or next(iter(variants), "")
-        if variants and control not in variants:
-            fields.fault(
-                f"control {control!r} is not a variant", suggest_known_word_in_fault(control, variants), "control"
-            )
-        repeats = fields.integer("repeats")
-        repeats = 1 if repeats is None else repeats
-        if repeats < 1:
-            fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
-        gates = self._read_gates(rubrics)
-        effect = fields.number("smallest_effect")
-        effect = Fraction(1, 2) if effect is None else effect
-        if effect <= 0:
-            fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
-        budget, prices = self._read_budget(), fields.text("prices")
-        return {
-            "name": name,
-            "control": control,
-            "repeats": repeats,
-            "gates": gates,
-            "smallest_effect": effect,
-            "budget": budget,
-            "prices": None if prices is None else self.folder / prices,
-            "keep": fields.choice("keep", KEEP_CHOICES) or "raw",
-        }
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""
@@ -158,104 +102,119 @@ class _EvalReader:
         return (SINGLE_VARIANT,)
 
     def _read_rubrics(self) -> dict[str, Rubric]:
-        rubrics = {}
+        """The rubrics by tag: each by name, by file beside the eval, or written out in it."""
+        rubrics: dict[str, Rubric] = {}
         node = self.fields.node("rubric")
-        if node is not None and (rubric := self._read_eval_rubric(node, ("rubric",))):
-            rubrics[DEFAULT_TAG] = rubric
-        for tag, entry, path in self.fields.pairs("rubrics"):
-            if rubric := self._read_eval_rubric(entry, path):
-                rubrics[tag] = rubric
+        entries: list[tuple[str, TreeNode, FaultPath]] = [] if node is None else [(DEFAULT_TAG, node, ("rubric",))]
+        if "rubrics" in self.fields:
+            entries += self.fields.pairs("rubrics")
+        for tag, entry, path in entries:
+            try:
+                if isinstance(entry, MappingNode):
+                    rubric = read_rubric(entry, self.path.stem, self.folder)
+                elif isinstance(entry, ScalarNode) and entry.text.strip():
+                    beside = self.folder / entry.text
+                    rubric = load_rubric(beside if beside.is_file() else entry.text)
+                else:
+                    what = f"a rubric is a name, a file or a mapping, got {describe_node(entry)}"
+                    self.faults.append(Fault(what, "", path))
+                    continue
+                rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
+            except RubricError as error:
+                self.faults += error.within(*path).faults
         return rubrics
 
-    def _read_eval_rubric(self, node: TreeNode, path: FaultPath) -> Rubric | None:
-        """A rubric by name, by file beside the eval, or written out in it."""
-        try:
-            if isinstance(node, MappingNode):
-                rubric = read_rubric(node, self.path.stem, self.folder)
-            elif isinstance(node, ScalarNode) and node.text.strip():
-                beside = self.folder / node.text
-                rubric = load_rubric(beside if beside.is_file() else node.text)
-            else:
-                self.faults.append(
-                    Fault(f"a rubric is a name, a file or a mapping, got {describe_node(node)}", "", path)
-                )
-                return None
-            return apply_rubric_file_environment(rubric, self.environ)
-        except RubricError as error:
-            self.faults += error.within(*path).faults
-            return None
-
-    def _read_judge_options(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """How judges are asked, and within which limits."""
+    def _read_judge_settings(self) -> dict[str, Any]:
+        """Who judges, how they are asked, and within which limits, by the fields of an Eval."""
+        given: dict[str, dict[str, Any]] = {"options": {}, "settings": {}, "limits": {}}
         node = self.fields.node("how")
-        fields = FieldReader(node if node is not None else MappingNode(), HOW_FIELDS, self.faults, ("how",))
-        settings = {"temperature": fields.number("temperature"), "max_tokens": fields.integer("max_tokens")}
-        language = fields.text("language")
+        if node is not None:
+            fields = FieldReader(node, HOW_FIELDS, self.faults, ("how",))
+            for name, (part, read, _) in HOW_FIELDS.items():
+                value = getattr(fields, read)(name)
+                if value is not None:
+                    given[part][name] = float(value) if isinstance(value, Fraction) else value
+        options, bounds = given["options"], given["limits"]
+        for target, name in ((options, "seed"), (bounds, "concurrency")):
+            whole = self.fields.integer(name)
+            if whole is not None:
+                target[name] = whole
+        language, timeout = options.get("language"), bounds.pop("timeout", None)
         if language and language not in LANGUAGES and (self.folder / language).is_dir():
-            language = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
-        how = {
-            "language": language,
-            "settings": ModelSettings(**_drop_unset_options(settings)),
-            "seed": self.fields.integer("seed"),
-            "each": fields.boolean("each"),
-            "samples": fields.integer("samples"),
-            "logprobs": fields.boolean("logprobs"),
-            "deadline": fields.number("deadline"),
-            "cascade": Cascade() if fields.boolean("cascade") else None,
+            options["language"] = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
+        options["cascade"] = Cascade() if options.get("cascade") else None
+        if timeout is not None:
+            bounds |= {"attempt_seconds": timeout, "total_seconds": max(timeout, Limits().total_seconds)}
+        guards, refuse = self._read_guards() if "guards" in self.fields else (tuple(GUARDS), False)
+        judges = read_judges(self.fields, self.tree, self.path)
+        settings: dict[str, Any] = {"judges": judges.names, "judge_places": judges.places, "guards": guards}
+        options |= {"settings": ModelSettings(**given["settings"]), "weights": judges.weights, "refuse": refuse}
+        try:
+            settings["how"] = JudgeOptions(**options)
+        except InputError as error:
+            self.faults += error.within("how").faults
+        try:
+            settings["limits"] = Limits(**bounds)
+        except InputError as error:
+            self.faults += error.within("concurrency" if "concurrency" in self.fields else "how").faults
+        return settings
+
+    def _read_run_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
+        """What the eval is called, and what decides how often and how far it is run, by the fields of an Eval."""
+        fields = self.fields
+        name = fields.text("name") or self.path.stem
+        control = fields.text("control") or next(iter(variants), "")
+        if variants and control not in variants:
+            hint = suggest_known_word_in_fault(control, variants)
+            fields.fault(f"control {control!r} is not a variant", hint, "control")
+        repeats = fields.integer("repeats")
+        if repeats is not None and repeats < 1:
+            fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
+        gates = self._read_gates(rubrics) if "gates" in fields else {}
+        effect = fields.number("smallest_effect")
+        if effect is not None and effect <= 0:
+            fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
+        budget = self._read_budget() if "budget" in fields else None
+        prices = fields.text("prices")
+        return {
+            "name": name,
+            "control": control,
+            "repeats": 1 if repeats is None else repeats,
+            "gates": gates,
+            "smallest_effect": Fraction(1, 2) if effect is None else effect,
+            "budget": budget,
+            "prices": None if prices is None else self.folder / prices,
+            "keep": fields.choice("keep", KEEP_CHOICES) or "raw",
         }
-        timeout = fields.number("timeout")
-        limits = {
-            "concurrency": self.fields.integer("concurrency"),
-            "attempt_seconds": timeout,
-            "total_seconds": None if timeout is None else max(float(timeout), Limits().total_seconds),
-            "retries": fields.integer("retries"),
-            "requests_per_minute": fields.number("requests_per_minute"),
-            "tokens_per_minute": fields.number("tokens_per_minute"),
-        }
-        return _drop_unset_options(how), _drop_unset_options(limits)
 
     def _read_guards(self) -> tuple[tuple[str, ...], bool]:
         """The guards that look, and whether an injected output is kept from the judges."""
-        node = self.fields.node("guards")
-        if node is None:
-            return tuple(GUARDS), False
-        if isinstance(node, MappingNode):
-            return self._read_guard_actions()
-        names = [
-            (entry.text if isinstance(entry, ScalarNode) else "", path) for entry, path in self.fields.items("guards")
-        ]
-        for name, path in names:
-            if name not in GUARDS:
-                self.faults.append(
-                    Fault(f"no guard is called {name!r}", suggest_known_word_in_fault(name, GUARDS), path)
-                )
-        return tuple(name for name in GUARDS if name in dict(names)), False
-
-    def _read_guard_actions(self) -> tuple[tuple[str, ...], bool]:
+        listed = not isinstance(self.fields.node("guards"), MappingNode)
+        entries: Iterable[tuple[str | None, TreeNode, FaultPath]] = self.fields.pairs("guards")
+        if listed:
+            entries = ((None, node, path) for node, path in self.fields.items("guards"))
         chosen: dict[str, str] = {}
-        for name, node, path in self.fields.pairs("guards"):
+        for key, node, path in entries:
             word = node.text if isinstance(node, ScalarNode) else ""
+            name = word if key is None else key
             if name not in GUARDS:
-                self.faults.append(
-                    Fault(f"no guard is called {name!r}", suggest_known_word_in_fault(name, GUARDS), path)
-                )
-            elif word not in GUARD_ACTIONS[name]:
-                self.faults.append(
-                    Fault(f"{name} cannot be {word!r}", suggest_known_word_in_fault(word, GUARD_ACTIONS[name]), path)
-                )
+                hint = suggest_known_word_in_fault(name, GUARDS)
+                self.faults.append(Fault(f"no guard is called {name!r}", hint, path))
+            elif key is not None and word not in GUARD_WORDS[name]:
+                hint = suggest_known_word_in_fault(word, GUARD_WORDS[name])
+                self.faults.append(Fault(f"{name} cannot be {word!r}", hint, path))
             chosen[name] = word
-        on = tuple(name for name in GUARDS if chosen.get(name, "") != "off")
+        on = tuple(name for name in GUARDS if (name in chosen if listed else chosen.get(name) != "off"))
         return on, chosen.get("injection") == "refuse"
 
-    def _read_gates(self, rubrics: AnyMapping[str, Rubric]) -> dict[str, Fraction]:
+    def _read_gates(self, rubrics: Mapping[str, Rubric]) -> dict[str, Fraction]:
         known = [*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)]
         gates = {}
         for name, node, path in self.fields.pairs("gates"):
             value = read_node_number(node)
             if name not in known:
-                self.faults.append(
-                    Fault(f"a gate on {name!r}, which nothing measures", suggest_known_word_in_fault(name, known), path)
-                )
+                hint = suggest_known_word_in_fault(name, known)
+                self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
             elif isinstance(value, str):
                 self.faults.append(Fault(f"the gate on {name} {value}", "", path))
             elif why := _explain_ungateable_eval(name, rubrics):
@@ -270,39 +229,80 @@ class _EvalReader:
     def _read_budget(self) -> Budget | None:
         """Dollars, or a mapping of money and tokens."""
         node = self.fields.node("budget")
-        if node is None:
-            return None
-        if isinstance(node, ScalarNode):
+        if node is None or isinstance(node, ScalarNode):
             money, tokens = self.fields.number("budget"), None
         else:
-            fields = FieldReader(node, ("money", "tokens"), self.faults, ("budget",))
+            fields = FieldReader(node, BUDGET_FIELDS, self.faults, ("budget",))
             money, tokens = fields.number("money"), fields.integer("tokens")
-        dollars = None if money is None else Decimal(money.numerator) / Decimal(money.denominator)
-        return self._build_or_note_fault(lambda: Budget(money=dollars, tokens=tokens), "budget")
-
-    def _build_or_note_fault(self, make: Callable[[], T], name: str) -> T | None:
-        """A value, or the fault that it was refused with, at its field."""
         try:
-            return make()
+            dollars = None if money is None else Decimal(money.numerator) / Decimal(money.denominator)
+            return Budget(money=dollars, tokens=tokens)
         except InputError as error:
-            self.faults += error.within(name).faults
+            self.faults += error.within("budget").faults
             return None
 
 
-def _explain_ungateable_eval(name: str, rubrics: AnyMapping[str, Rubric]) -> str:
+def _explain_ungateable_eval(name: str, rubrics: Mapping[str, Rubric]) -> str:
     """Why there can be no mean to hold a gate against; empty where there can."""
     if name in ("judge", "score") and not rubrics:
         return "there is no rubric"
     if name == "score":
         scales = {f"{one.method.scale.min} {one.method.scale.max}" for one in rubrics.values()}
     else:
-        scales = {
-            str(one.leaves[name].scale) for one in rubrics.values() if name in one.leaves and name not in GATE_NAMES
-        }
+        own = (one.leaves for one in rubrics.values() if name not in GATE_NAMES)
+        scales = {str(leaves[name].scale) for leaves in own if name in leaves}
     return "its rubrics have different scales" if len(scales) > 1 else ""
 
 
-def _drop_unset_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options that are given, exact numbers as floats."""
-    given = {name: value for name, value in options.items() if value is not None}
-    return {name: float(value) if isinstance(value, Fraction) else value for name, value in given.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalJudges:
+    """The judges of an eval, where each stands for messages, and what each counts for, where that is said."""
+
+    names: tuple[str, ...]
+    places: tuple[str, ...] = ()
+    weights: dict[str, Fraction] = field(default_factory=dict)
+
+
+def read_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_file: bool = True) -> EvalJudges:
+    """Those under `judges` in the file at `path`: names, names with weights, or a file that holds either."""
+    node = fields.node("judges")
+    if node is None:
+        return EvalJudges(names=(EMBEDDED,))
+    names: list[str] = []
+    weights: dict[str, Fraction] = {}
+    if isinstance(node, ScalarNode):
+        if may_name_file and node.text.endswith(JUDGE_FILE_ENDINGS):
+            return _read_eval_judges_file(path.parent / node.text, fields.faults)
+        names = [node.text]
+    elif isinstance(node, MappingNode):
+        for name, entry, _ in fields.pairs("judges"):
+            weight = read_node_number(entry)
+            if isinstance(weight, str):
+                fields.fault(f"the weight of {name} {weight}", "", "judges", name)
+            weights[name] = Fraction(1) if isinstance(weight, str) else weight
+        names = list(weights)
+    else:
+        for entry, place in fields.items("judges"):
+            if isinstance(entry, ScalarNode) and entry.text.strip():
+                names.append(entry.text)
+            else:
+                what = f"a judge is a name, got {describe_node(entry)}"
+                fields.faults.append(Fault(what, "as in openai/NAME", place))
+    keys = names if isinstance(node, MappingNode) else range(len(names))
+    places = tuple(f"{path}:{find_node_line(tree, ('judges', key))}" for key in keys)
+    return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, weights=weights)
+
+
+def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
+    """The judges of a file with lines of its own, such as `evenhand calibrate --write` writes."""
+    try:
+        tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
+    except InputError as error:
+        faults += [replace(fault, hint="evenhand calibrate --write writes such a file") for fault in error.faults]
+        return EvalJudges(names=())
+    fields = FieldReader(tree, ("judges",), [])
+    if "judges" not in fields and not fields.faults:
+        fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
+    found = read_judges(fields, tree, path, may_name_file=False)
+    faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
+    return found

@@ -146,9 +146,8 @@ def open_sample_file(path: Path) -> BufferedReader:
     try:
         return path.open("rb")
     except OSError as problem:
-        raise EvalError(
-            Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=str(path))
-        ) from None
+        why_not = (problem.strerror or str(problem)).lower()
+        raise EvalError(Fault(f"cannot be read: {why_not}", where=str(path))) from None
 
 
 def explain_unreadable_file(path: Path) -> Fault | None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 
 from evenhand.errors import Fault, FaultPath, OutputError, suggest_known_word_in_fault
+from evenhand.evals.eval_schema import OUTPUT_FACTS, TOOL_CALL_FIELDS
 from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
 from evenhand.model.sample import ToolCall, VariantOutput
 from evenhand.wording import word_json_type
 
-OUTPUT_FACTS = ("trace", "cost", "latency_ms", "turns", "author")
-OUTPUT_VALUE_FIELDS = frozenset(("text", "output", *OUTPUT_FACTS))
-TOOL_CALL_FIELDS = frozenset(("name", "input", "output"))
-
+_OUTPUT_FIELDS = ("text", "output", *OUTPUT_FACTS)
 _WRITTEN_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LARGEST_NUMBER = Decimal(10**12)
 _MOST_TOOL_CALLS = 10_000
@@ -25,18 +23,16 @@ def read_output_value(
     value: object, path: FaultPath, faults: list[Fault], author: str | None = None
 ) -> VariantOutput | None:
     """The output in a value of a file; None where it is null, empty of facts, or wrong."""
-    if isinstance(value, str):
-        return VariantOutput(text=value, author=author)
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
         return VariantOutput(text=str(value), author=author)
     if not isinstance(value, dict):
         hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
         what = f"{_sample_field_name(path)} must be a text or an object with a text, got {word_json_type(value)}"
         faults.append(Fault(what, hint, path))
         return None
-    refuse_unknown_fields(value, OUTPUT_VALUE_FIELDS, path, faults)
+    refuse_unknown_fields(value, _OUTPUT_FIELDS, path, faults)
     if all(entry is None for entry in value.values()):
         return None  # A row of a table has every column, whether there was an output or not.
     return read_output_facts(value, path, faults, author)
@@ -55,12 +51,14 @@ def read_output_facts(
         what = "has no text" if text is None else f"has a text that is {word_json_type(text)}"
         faults.append(Fault(f"{_sample_field_name(path)} {what}", "leave the output out where there is none", path))
         return None
+    trace = read_tool_trace(facts.get("trace"), (*path, "trace"), faults)
+    cost, latency, turns = (_read_output_number(facts, name, path, faults) for name in ("cost", "latency_ms", "turns"))
     made = VariantOutput(
         text=text,
-        trace=read_tool_trace(facts.get("trace"), (*path, "trace"), faults),
-        cost=_read_output_number(facts, "cost", path, faults),
-        latency_ms=_read_latency_ms(facts, path, faults),
-        turns=_read_turns(facts, path, faults),
+        trace=trace,
+        cost=cost,
+        latency_ms=None if latency is None else float(latency),
+        turns=None if turns is None else int(turns),
         author=read_sample_output_author(facts.get("author"), (*path, "author"), faults) or author,
     )
     return made if len(faults) == before else None
@@ -70,9 +68,8 @@ def read_sample_output_author(value: object, path: FaultPath, faults: list[Fault
     """The name of the model that wrote an output."""
     if value is None or (isinstance(value, str) and value.strip()):
         return value
-    faults.append(
-        Fault(f"{_sample_field_name(path)} must be the name of a model, got {word_json_type(value)}", path=path)
-    )
+    what = f"{_sample_field_name(path)} must be the name of a model, got {word_json_type(value)}"
+    faults.append(Fault(what, path=path))
     return None
 
 
@@ -82,57 +79,35 @@ def read_tool_trace(value: object, path: FaultPath, faults: list[Fault]) -> tupl
         return None
     if not isinstance(value, (list, tuple)) or len(value) > _MOST_TOOL_CALLS:
         what = f"must be a list of at most {_MOST_TOOL_CALLS:,} tool calls, got {word_json_type(value)}"
-        faults.append(
-            Fault(f"{_sample_field_name(path)} {what}", "as in [{name: search, input: Berlin, output: …}]", path)
-        )
+        hint = "as in [{name: search, input: Berlin, output: …}]"
+        faults.append(Fault(f"{_sample_field_name(path)} {what}", hint, path))
         return None
-    return tuple(_read_tool_call(one, (*path, at), faults) for at, one in enumerate(value))
+    calls = []
+    for at, one in enumerate(value):
+        place = (*path, at)
+        if not isinstance(one, dict):
+            what = f"must be an object with the name of a tool, got {word_json_type(one)}"
+            faults.append(Fault(f"{_sample_field_name(place)} {what}", path=place))
+            continue
+        refuse_unknown_fields(one, TOOL_CALL_FIELDS, place, faults)
+        name = one.get("name")
+        if not isinstance(name, str) or not name:
+            faults.append(Fault(f"{_sample_field_name(place)} needs the name of a tool", path=place))
+        calls.append(ToolCall(str(name), one.get("input"), one.get("output")))
+    return tuple(calls)
 
 
-def _read_tool_call(value: object, path: FaultPath, faults: list[Fault]) -> ToolCall:
-    if not isinstance(value, dict):
-        faults.append(
-            Fault(
-                (f"{_sample_field_name(path)} must be an object with the name of a tool, got {word_json_type(value)}"),
-                path=path,
-            )
-        )
-        return ToolCall("")
-    refuse_unknown_fields(value, TOOL_CALL_FIELDS, path, faults)
-    name = value.get("name")
-    if not isinstance(name, str) or not name:
-        faults.append(Fault(f"{_sample_field_name(path)} needs the name of a tool", path=path))
-    return ToolCall(str(name), value.get("input"), value.get("output"))
-
-
-def _read_output_number(
-    facts: Mapping[str, object], field: str, path: FaultPath, faults: list[Fault]
-) -> Decimal | None:
-    value = facts.get(field)
-    if value is None:
-        return None
-    number = _parse_sample_decimal(value)
-    if number is None or not 0 <= number <= _LARGEST_NUMBER:
+def _read_output_number(facts: Mapping[str, object], name: str, path: FaultPath, faults: list[Fault]) -> Decimal | None:
+    value, where = facts.get(name), (*path, name)
+    number = None if value is None else _parse_sample_decimal(value)
+    if value is not None and (number is None or not 0 <= number <= _LARGEST_NUMBER):
         shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_json_type(value)
-        where = (*path, field)
         faults.append(Fault(f"{_sample_field_name(where)} must be a number from 0 up, got {shown}", path=where))
         return None
-    return number
-
-
-def _read_latency_ms(facts: Mapping[str, object], path: FaultPath, faults: list[Fault]) -> float | None:
-    number = _read_output_number(facts, "latency_ms", path, faults)
-    return None if number is None else float(number)
-
-
-def _read_turns(facts: Mapping[str, object], path: FaultPath, faults: list[Fault]) -> int | None:
-    number = _read_output_number(facts, "turns", path, faults)
-    if number is not None and number != int(number):
-        faults.append(
-            Fault(f"{_sample_field_name((*path, 'turns'))} must be a whole number, got {number}", path=(*path, "turns"))
-        )
+    if name == "turns" and number is not None and number != int(number):
+        faults.append(Fault(f"{_sample_field_name(where)} must be a whole number, got {number}", path=where))
         return None
-    return None if number is None else int(number)
+    return number
 
 
 def _parse_sample_decimal(value: object) -> Decimal | None:
@@ -148,11 +123,9 @@ def _parse_sample_decimal(value: object) -> Decimal | None:
 
 
 def refuse_unknown_fields(
-    value: Mapping[str, object], known: frozenset[str], path: FaultPath, faults: list[Fault], advice: str = ""
+    value: Mapping[str, object], known: Collection[str], path: FaultPath, faults: list[Fault], advice: str = ""
 ) -> None:
     """A fault for every field that is none, with the nearest known one and further advice."""
-    if value.keys() <= known:
-        return
     for field in [field for field in value if field not in known][:10]:
         place = f" in {_sample_field_name(path)}" if path else ""
         hint = suggest_known_word_in_fault(str(field)[:40], known) + advice
@@ -181,7 +154,8 @@ def read_variant_facts(facts: dict[str, object], latency_ms: float) -> VariantOu
     cleaned = {name: clean_variant_text(value) if isinstance(value, str) else value for name, value in facts.items()}
     faults: list[Fault] = []
     why = explain_unstorable_value({name: cleaned[name] for name in ("trace", "author") if name in cleaned})
-    made = read_output_facts({"latency_ms": latency_ms, **_drop_null_facts(cleaned)}, (), faults)
+    given = {name: value for name, value in cleaned.items() if value is not None}
+    made = read_output_facts({"latency_ms": latency_ms, **given}, (), faults)
     if why or made is None:
         raise OutputError(f"it gave back what cannot be used: {why or faults[0]}")
     return made
@@ -192,7 +166,3 @@ def clean_variant_text(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "�")
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _drop_null_facts(facts: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in facts.items() if value is not None}

@@ -1,4 +1,6 @@
-"""One sample of an eval: an input, what is known about it, and the outputs that were recorded for it."""
+"""One sample of an eval: an input, what is known about it, and the outputs recorded for it; read from an entry of a
+file with every fault collected, none raised.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evenhand.errors import Fault, InputError, StoreError
+from evenhand.evals.eval_schema import MESSAGE_FIELDS, MESSAGE_ROLES, OUTPUT_FACTS, SAMPLE_FIELDS
+from evenhand.evals.output_data import (
+    read_output_facts,
+    read_output_value,
+    read_sample_output_author,
+    refuse_unknown_fields,
+)
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import written_as
 from evenhand.model.sample import VariantOutput
+from evenhand.wording import word_json_type
 
 SINGLE_VARIANT = "output"  # The variant of a sample that has one output and no name for it.
 _EMPTY_FIELDS: tuple[object, ...] = (None, "", [], {})
-MESSAGE_ROLES = ("system", "user", "assistant")
+LONGEST_NAME = 500
+_SINGLE_OUTPUT_FACTS = [fact for fact in OUTPUT_FACTS if fact != "author"]
 
 _encode_sample_json = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
@@ -54,7 +65,8 @@ class EvalSample:
     def digest(self) -> str:
         """A name for all that can change what is made of the sample and how it is judged; its cluster cannot."""
         messages = [(message["role"], message["text"]) for message in self.messages]
-        outputs = [(name, _sample_output_identity(made)) for name, made in self.outputs.items()]
+        facts = [(name, sample_file_output_json(made)) for name, made in self.outputs.items()]
+        outputs = [(name, made if len(made) > 1 else made["text"]) for name, made in facts]
         known = (self.id, self.input, messages, self.reference, self.context, self.tags, self.assertions)
         return hashlib.sha256(_encode_sample_json((*known, dict(self.metadata), outputs)).encode()).hexdigest()
 
@@ -88,9 +100,151 @@ def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
 _SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(sample_file_output_json)})
 
 
-def _sample_output_identity(made: VariantOutput) -> object:
-    content = sample_file_output_json(made)
-    return content if len(content) > 1 else made.text
+def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalSample | None:
+    """The sample in an entry, the so-manieth of its file from 1; None where it has a fault."""
+    before = len(faults)
+    if not isinstance(entry, dict):
+        hint = 'as in {"input": …, "output": …}'
+        faults.append(Fault(f"a sample is an object with fields, got {word_json_type(entry)}", hint))
+        return None
+    if not entry.keys() <= SAMPLE_FIELDS.keys():
+        refuse_unknown_fields(entry, SAMPLE_FIELDS, (), faults, "; fields of your own belong under metadata")
+    get = entry.get
+    id, input, given, tags, metadata = get("id"), get("input"), get("messages"), get("tags"), get("metadata")
+    messages: tuple[Mapping[str, str], ...] = ()
+    if given is not None or isinstance(input, (list, tuple)):
+        input, messages = _read_sample_messages(input, given, faults)
+    input = _read_sample_text(input, "input", faults)
+    outputs = _read_sample_outputs(entry, faults)
+    id = f"sample-{ordinal}" if id is None else _read_sample_text(id, "id", faults, LONGEST_NAME)
+    reference = _read_sample_text(get("reference"), "reference", faults)
+    context = get("context")
+    if isinstance(context, (list, tuple)) and all(isinstance(text, str) for text in context):
+        context = "\n\n".join(context)
+    context = _read_sample_text(context, "context", faults)
+    tags = () if tags is None else _read_sample_tags(tags, faults)
+    cluster = None if get("cluster") is None else _read_sample_text(get("cluster"), "cluster", faults, LONGEST_NAME)
+    if metadata is not None and not isinstance(metadata, dict):
+        faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
+    if len(faults) > before:
+        return None
+    return EvalSample(
+        id=id,
+        input=input,
+        messages=messages,
+        outputs=outputs,
+        reference=reference,
+        context=context,
+        tags=tags,
+        cluster=cluster,
+        metadata=metadata or {},
+        assertions=get("assertions"),
+    )
+
+
+def _read_sample_text(value: object, name: str, faults: list[Fault], longest: int | None = None) -> str:
+    """A text; a whole number is the text it is written as. With `longest` it is a name, which cannot be empty."""
+    if value is None:
+        return ""
+    is_text = isinstance(value, (str, int)) and not isinstance(value, bool)
+    text = str(value) if is_text else ""
+    if not is_text:
+        hint = "put it in quotes" if isinstance(value, (float, bool)) else ""
+        faults.append(Fault(f"{name} must be text, got {word_json_type(value)}", hint, (name,)))
+    if longest and not text.strip() and isinstance(value, (str, int)):
+        faults.append(Fault(f"{name} cannot be empty", "leave it out", (name,)))
+    elif longest and len(text) > longest:
+        faults.append(Fault(f"{name} is longer than {longest} characters", path=(name,)))
+    return text
+
+
+def _read_sample_messages(
+    value: object, given: object, faults: list[Fault]
+) -> tuple[object, tuple[Mapping[str, str], ...]]:
+    """The input as text, and the messages it was given as, under `input` or `messages`."""
+    if given is None:
+        messages = _read_messages(value, "input", faults)
+        return join_sample_messages(messages), messages
+    messages = _read_messages(given, "messages", faults)
+    text = join_sample_messages(messages)
+    if value not in (None, text) and messages:
+        faults.append(Fault("input and messages are the same field", "keep one of them", ("messages",)))
+    return text, messages
+
+
+def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapping[str, str], ...]:
+    if not isinstance(value, (list, tuple)) or not value:
+        faults.append(Fault(f"{field} must be a list with messages, got {word_json_type(value)}", path=(field,)))
+        return ()
+    messages = []
+    for at, one in enumerate(value):
+        if not isinstance(one, dict):
+            faults.append(Fault(f"{field}[{at}] must be an object with role and text", path=(field, at)))
+            continue
+        refuse_unknown_fields(one, MESSAGE_FIELDS, (field, at), faults)
+        role, text = one.get("role"), one.get("text", one.get("content"))
+        if role not in MESSAGE_ROLES:
+            hint = f"known: {', '.join(MESSAGE_ROLES)}; calls of tools belong into the trace of an output"
+            faults.append(Fault(f"{field}[{at}].role {str(role)[:40]!r} is not known", hint, (field, at)))
+        if not isinstance(text, str):
+            faults.append(Fault(f"{field}[{at}].text must be text, got {word_json_type(text)}", path=(field, at)))
+        else:
+            messages.append({"role": str(role), "text": text})
+    return tuple(messages)
+
+
+def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[str, VariantOutput]:
+    """The outputs by variant: those under `outputs`, or the one that the fields of the sample itself describe."""
+    outputs, output = entry.get("outputs"), entry.get("output")
+    author = None
+    if entry.get("author") is not None:
+        author = read_sample_output_author(entry["author"], ("author",), faults)
+    stray = [fact for fact in _SINGLE_OUTPUT_FACTS if entry.get(fact) is not None]
+    if output is not None:
+        if outputs is not None:
+            faults.append(Fault("output and outputs are the same field", "keep one of them", ("outputs",)))
+        return _read_single_output(output, entry, stray, author, faults)
+    for fact in stray:
+        hint = f"write outputs: {{NAME: {{text: …, {fact}: …}}}}" if outputs else "give the output too"
+        faults.append(Fault(f"{fact} belongs to an output", hint, (fact,)))
+    if outputs is None:
+        return {}
+    if not isinstance(outputs, dict):
+        hint = "as in outputs: {old: …, new: …}"
+        faults.append(Fault(f"outputs must map variants to outputs, got {word_json_type(outputs)}", hint, ("outputs",)))
+        return {}
+    found = {}
+    for name, value in outputs.items():
+        if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
+            faults.append(Fault("an output needs the name of its variant", path=("outputs",)))
+            continue
+        if isinstance(value, str):
+            found[name] = VariantOutput(text=value, author=author)
+        elif (made := read_output_value(value, ("outputs", name), faults, author)) is not None:
+            found[name] = made
+    return found
+
+
+def _read_single_output(
+    output: object, entry: dict[str, object], stray: list[str], author: str | None, faults: list[Fault]
+) -> dict[str, VariantOutput]:
+    if stray and isinstance(output, str):
+        made = read_output_facts({"text": output, **{fact: entry[fact] for fact in stray}}, (), faults, author)
+    else:
+        beside = stray if isinstance(output, dict) else ()
+        what = "stands beside an output that is an object"
+        faults += [Fault(f"{fact} {what}", "put it into it", (fact,)) for fact in beside]
+        made = read_output_value(output, ("output",), faults, author)
+    return {} if made is None else {SINGLE_VARIANT: made}
+
+
+def _read_sample_tags(value: object, faults: list[Fault]) -> tuple[str, ...]:
+    """Tags in their order, each once."""
+    tags = value.split(",") if isinstance(value, str) else value
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
+        faults.append(Fault("tags must be a list of texts, or one text with commas", path=("tags",)))
+        return ()
+    return tuple(dict.fromkeys([tag.strip() for tag in tags if tag.strip()]))
 
 
 def join_sample_messages(messages: tuple[Mapping[str, str], ...]) -> str:

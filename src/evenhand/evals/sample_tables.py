@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import EvalError, Fault, suggest_known_word_in_fault
+from evenhand.evals.eval_schema import OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.json_lines import (
     LINE_TOO_LONG,
     LONGEST_LINE,
@@ -24,8 +25,6 @@ from evenhand.evals.json_lines import (
     parse_sample_json,
     read_file_lines,
 )
-from evenhand.evals.output_data import OUTPUT_FACTS
-from evenhand.evals.sample_entry import SAMPLE_FIELDS
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
@@ -46,7 +45,8 @@ class CsvRows:
         odd: list[tuple[int, Fault]] = []
         texts = _decode_csv_lines(self.path, odd)
         first = next(texts, "")
-        reader = csv.reader(chain([first], texts), delimiter=_guess_csv_separator(first), strict=True)
+        bare = "".join(first.split('"')[::2])  # What stands outside of quotation marks tells the separator.
+        reader = csv.reader(chain([first], texts), delimiter=max(_CSV_SEPARATORS, key=bare.count), strict=True)
         columns: SampleColumns | None = None
         width, begins = 0, 1
         while True:
@@ -88,25 +88,11 @@ def _decode_csv_lines(path: Path, odd: list[tuple[int, Fault]]) -> Iterator[str]
         text = (line or b"").decode("utf-8", "replace")
         if line is None:
             odd.append((number, Fault(LINE_TOO_LONG)))
-        elif "\ufffd" in text and not _is_utf8_csv_line(line):
+        elif "\ufffd" in text and text.encode() != line:
             odd.append((number, NOT_UTF8_FAULT))
         elif "\0" in text:
             odd.append((number, Fault(NUL_CHARACTER)))
         yield text
-
-
-def _is_utf8_csv_line(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _guess_csv_separator(header: str) -> str:
-    """The one that occurs most outside of quotation marks."""
-    bare = "".join(header.split('"')[::2])
-    return max(_CSV_SEPARATORS, key=bare.count)
 
 
 def _explain_csv_error(problem: csv.Error) -> Fault:
@@ -225,21 +211,17 @@ class SampleColumns:
             place = sample_field_path(ours.get(name, name))
             if place is None:
                 known = [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"]
-                hint = (
-                    f"{suggest_known_word_in_fault(name[:40], known)}; a column of your own is called "
-                    f"metadata.{name[:40]}"
-                )
+                near = suggest_known_word_in_fault(name[:40], known)
+                hint = f"{near}; a column of your own is called metadata.{name[:40]}"
                 self.faults.append(Fault(f"unknown column {name[:60]!r}", hint))
             elif place in taken:
                 self.faults.append(Fault(f"the columns {taken[place]!r} and {name!r} give the same field"))
             else:
                 taken[place] = name
                 self._plan.append((at, place))
-        missing = [theirs for theirs in ours if theirs not in names]
-        self.faults += [
-            Fault(f"there is no column {name[:60]!r}", suggest_known_word_in_fault(name[:40], names))
-            for name in missing
-        ]
+        for name in (one for one in ours if one not in names):
+            hint = suggest_known_word_in_fault(name[:40], names)
+            self.faults.append(Fault(f"there is no column {name[:60]!r}", hint))
         self._plan.sort(key=lambda one: len(one[1]))  # A whole object first, what belongs into it after.
 
     def read_row(self, values: Sequence[object]) -> object:
@@ -249,16 +231,13 @@ class SampleColumns:
             value = values[at]
             if value is None or value == "":
                 continue
-            if isinstance(value, str) and _is_json_sample_field(place):
+            is_json = place[0] in _JSON_FIELDS if len(place) == 1 else place[0] == "outputs" and place[-1] == "trace"
+            if isinstance(value, str) and is_json:
                 value = parse_sample_json(value)
                 if isinstance(value, Fault):
                     return Fault(f"{'.'.join(place)}: {value.what}", value.hint or "such a column holds JSON")
             _set_sample_field(entry, place, value)
         return entry
-
-
-def _is_json_sample_field(place: FieldPath) -> bool:
-    return place[0] in _JSON_FIELDS if len(place) == 1 else place[0] == "outputs" and place[-1] == "trace"
 
 
 def rename_sample_fields(entry: object, fields: Mapping[str, str]) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,9 @@ from evenhand.errors import (
     format_fault_path,
     suggest_known_word_in_fault,
 )
-from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file
-from evenhand.evals.sample import EvalSample
-from evenhand.evals.sample_entry import SAMPLE_FIELDS, read_inline_samples, read_sample_entry
+from evenhand.evals.eval_schema import SAMPLE_FIELDS, SAMPLE_FORMATS, SAMPLES_FILE_FIELDS
+from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file, explain_unstorable_value
+from evenhand.evals.sample import EvalSample, read_sample_entry
 from evenhand.evals.sample_tables import (
     CsvRows,
     ParquetRows,
@@ -31,10 +32,13 @@ from evenhand.evals.sample_tables import (
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 
-SAMPLE_FORMATS = {
+_FORMAT_ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",
     ".pq": "parquet",
 }  # fmt: skip
+_WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,18})")
+_DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
+_TEXT_FIELDS = ("id", "input", "output", "reference", "context", "tags", "cluster", "author", "text", "content", "role")
 
 SampleCheck = Callable[[EvalSample, list[Fault]], None]
 
@@ -63,22 +67,40 @@ class SampleCounts:
 
 def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
     """Samples from a list, a file, or {file, format, fields}; a file is opened at the first iteration."""
+    nothing = InlineSamples((), format_fault_path(path))
     if isinstance(node, SequenceNode):
-        return InlineSamples(read_inline_samples(node, faults, path), format_fault_path(path))
+        return replace(nothing, samples=read_inline_samples(node, faults, path))
+    fields: dict[str, str] = {}
     if isinstance(node, ScalarNode) and node.text.strip() and not is_null_node(node):
-        return _open_sample_file(folder / node.text, None, {}, faults, path)
-    if not isinstance(node, MappingNode):
+        file, format = folder / node.text, None
+    elif isinstance(node, MappingNode):
+        given = FieldReader(node, SAMPLES_FILE_FIELDS, faults, path)
+        name = given.text("file")
+        if name is None:
+            if "file" not in given:
+                given.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
+            return nothing
+        file, format = folder / name, given.choice("format", SAMPLE_FORMATS)
+        fields, path = _read_field_names(given), (*path, "file")
+    else:
         hint = "as in samples: samples.jsonl"
         faults.append(Fault(f"samples are a list or a file, got {describe_node(node)}", hint, path))
-        return InlineSamples((), format_fault_path(path))
-    fields = FieldReader(node, ("file", "format", "fields"), faults, path)
-    file = fields.text("file")
-    if file is None:
-        if "file" not in fields:
-            fields.fault("samples need a file", "as in {file: samples.csv, fields: {input: question}}")
-        return InlineSamples((), format_fault_path(path))
-    format = fields.choice("format", sorted(set(SAMPLE_FORMATS.values())))
-    return _open_sample_file(folder / file, format, _read_field_names(fields), faults, (*path, "file"))
+        return nothing
+    format = format or _FORMAT_ENDINGS.get(file.suffix.lower())
+    why = explain_unreadable_file(file)
+    if why is None and format is None:
+        why = Fault("the format cannot be told from the name", "write {file: …, format: jsonl}, or json, csv, parquet")
+    if why is not None:
+        faults.append(Fault(f"{file}: {why.what}", why.hint, path))
+        return InlineSamples((), str(file))
+    if format == "parquet":
+        try:
+            require_parquet_for_samples(str(file))
+        except EvalError as error:
+            faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
+    if format in ("csv", "parquet"):
+        return FileSamples(str(file), CsvRows(file, fields) if format == "csv" else ParquetRows(file, fields))
+    return FileSamples(str(file), JsonList(file) if format == "json" else JsonLines(file), fields)
 
 
 def count_samples(source: SampleSource, also: SampleCheck | None = None) -> SampleCounts:
@@ -89,11 +111,12 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
-    for number, sample in _iter_numbered_samples(source, faults):
+    numbered = source.iter_numbered(faults) if isinstance(source, FileSamples) else enumerate(source)
+    for number, sample in numbered:
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
         count += 1
-        digest.update(_sample_digest_line(sample))
+        digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
         for tag in sample.tags:
             tags[tag] += 1
         for variant in sample.outputs:
@@ -109,13 +132,8 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     if not count and not faults:
         faults.append(Fault("there are no samples", "a run needs one at least", where=source.where))
     if faults:
-        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=_sample_fault_line))
+        raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
     return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
-
-
-def _sample_digest_line(sample: EvalSample) -> bytes:
-    """What a sample adds to the digest of all samples."""
-    return f"{sample.digest()} {sample.cluster!r}\n".encode()
 
 
 @dataclass
@@ -130,7 +148,7 @@ class RecheckedSamples:
         digest = hashlib.sha256()
         try:
             for number, sample in enumerate(self.source):
-                digest.update(_sample_digest_line(sample))
+                digest.update(f"{sample.digest()} {sample.cluster!r}\n".encode())
                 if number == self.counted.samples:
                     break
                 yield sample
@@ -196,10 +214,6 @@ class InlineSamples:
         return iter(self.samples)
 
 
-def _iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
-    return source.iter_numbered(faults) if isinstance(source, FileSamples) else enumerate(source)
-
-
 def _locate_sample(source: SampleSource, number: int) -> str:
     return source.rows.locate(number) if isinstance(source, FileSamples) else f"{source.where}[{number}]"
 
@@ -207,38 +221,15 @@ def _locate_sample(source: SampleSource, number: int) -> str:
 def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
     """A second pass over a file in which ids seem to come twice, to name both places."""
     first: dict[str, int] = {}
-    for number, sample in _iter_numbered_samples(source, []):
+    for number, sample in source.iter_numbered([]) if isinstance(source, FileSamples) else enumerate(source):
         if hash(sample.id) in marks and first.setdefault(sample.id, number) != number:
             what = f"the id {sample.id[:60]!r} is used twice, first in {_locate_sample(source, first[sample.id])}"
             yield Fault(what, "each id is unique", where=_locate_sample(source, number))
 
 
-def _sample_fault_line(fault: Fault) -> int:
+def sample_fault_line(fault: Fault) -> int:
     """The line or row that a fault is in."""
     return int("0" + "".join(filter(str.isdigit, fault.where.rpartition(":")[2])))
-
-
-def _open_sample_file(
-    file: Path, format: str | None, fields: Mapping[str, str], faults: list[Fault], path: FaultPath
-) -> SampleSource:
-    format = format or SAMPLE_FORMATS.get(file.suffix.lower())
-    why = explain_unreadable_file(file)
-    if why is not None:
-        faults.append(Fault(f"{file}: {why.what}", why.hint, path))
-    elif format is None:
-        hint = "write {file: …, format: jsonl}, or json, csv, parquet"
-        faults.append(Fault(f"{file}: the format cannot be told from the name", hint, path))
-    if why is not None or format is None:
-        return InlineSamples((), str(file))
-    if format == "parquet":
-        try:
-            require_parquet_for_samples(str(file))
-        except EvalError as error:
-            faults += [Fault(f"{fault.where}: {fault.what}", fault.hint, path) for fault in error.faults]
-        return FileSamples(str(file), ParquetRows(file, fields))
-    if format == "csv":
-        return FileSamples(str(file), CsvRows(file, fields))
-    return FileSamples(str(file), JsonList(file) if format == "json" else JsonLines(file), fields)
 
 
 def _read_field_names(fields: FieldReader) -> dict[str, str]:
@@ -255,3 +246,59 @@ def _read_field_names(fields: FieldReader) -> dict[str, str]:
         else:
             renaming[ours] = node.text
     return renaming
+
+
+def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath) -> tuple[EvalSample, ...]:
+    """The samples of a list; faults have their paths, so that the door can name their lines."""
+    samples: list[EvalSample] = []
+    places: dict[str, int] = {}
+    for at, item in enumerate(node.items):
+        found: list[Fault] = []
+        entry = _inline_sample_data(item)
+        why = explain_unstorable_value(entry)
+        sample = None if why else read_sample_entry(entry, at + 1, found)
+        faults += [Fault(why, path=(*path, at))] if why else [fault.within(*path, at) for fault in found]
+        if sample is None:
+            continue
+        first = places.setdefault(sample.id, at)
+        if first != at:
+            what = f"the id {sample.id!r} is used twice, first by the sample {first + 1} of the list"
+            faults.append(Fault(what, "each id is unique", (*path, at, "id")))
+        samples.append(sample)
+    return tuple(samples)
+
+
+def _inline_sample_data(node: TreeNode) -> object:
+    """A sample as plain data. What is a text stays as it is written: a reference of 1.50 is no number."""
+    if not isinstance(node, MappingNode):
+        return sample_node_data(node)
+    return {key.text: _inline_field_data(key.text, value) for key, value in node.items}
+
+
+def _inline_field_data(name: str, node: TreeNode) -> object:
+    if isinstance(node, ScalarNode):
+        return node.text if name in _TEXT_FIELDS and not is_null_node(node) else sample_node_data(node)
+    if name == "outputs" and isinstance(node, MappingNode):
+        return {key.text: _inline_field_data("output", value) for key, value in node.items}
+    if name in ("tags", "context") and isinstance(node, SequenceNode):
+        return [_inline_field_data("text", item) for item in node.items]
+    if name in ("input", "messages") and isinstance(node, SequenceNode):
+        return [_inline_sample_data(item) for item in node.items]
+    return _inline_sample_data(node) if name == "output" else sample_node_data(node)
+
+
+def sample_node_data(node: TreeNode) -> object:
+    """A node as the plain data that JSON would give."""
+    if isinstance(node, MappingNode):
+        return {key.text: sample_node_data(value) for key, value in node.items}
+    if isinstance(node, SequenceNode):
+        return [sample_node_data(item) for item in node.items]
+    if node.quoted:
+        return node.text
+    if is_null_node(node):
+        return None
+    if node.text in ("true", "false"):
+        return node.text == "true"
+    if _WHOLE_NUMBER.fullmatch(node.text):
+        return int(node.text)
+    return float(node.text) if _DECIMAL_NUMBER.fullmatch(node.text) else node.text

@@ -20,8 +20,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample
 from evenhand.evals.samples import InlineSamples
-from evenhand.evals.variants.makers import open_output_makers
-from evenhand.evals.variants.variant import RecordedVariant
+from evenhand.evals.variants.makers import RecordedVariant, open_output_makers
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TypeVar
 
 from evenhand.errors import BudgetError, ModelError
-from evenhand.evals.eval_definition import KeepReplies
+from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.identity_cache import IdentityCache
 from evenhand.models.middleware import CallNext, ChainedModel

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from evenhand.assertions.check import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
+from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField

@@ -12,7 +12,8 @@ from evenhand.assertions.assertion import assertion_to_definition, list_outside_
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, sample_assertion_rubric
-from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, Variant
+from evenhand.evals.variants.makers import Variant
+from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import resolve_judge_by_name

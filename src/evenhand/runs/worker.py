@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from evenhand.assertions.assertion import Assertion, list_outside_assertions
-from evenhand.assertions.check import CheckedAssertion, check_assertion
+from evenhand.assertions.assertion import Assertion, CheckedAssertion, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, OutputError
@@ -24,7 +23,8 @@ from evenhand.evals.sample_assertions import (
     sample_assertion_material,
     sample_assertion_rubric,
 )
-from evenhand.evals.variants.variant import EndpointVariant, OutputMaker, Variant
+from evenhand.evals.variants.makers import Variant
+from evenhand.evals.variants.variant import EndpointVariant, OutputMaker
 from evenhand.guards.output_guards import guard_text
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample

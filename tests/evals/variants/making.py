@@ -7,8 +7,7 @@ from pathlib import Path
 
 from evenhand.errors import Fault, OutputError
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.makers import open_output_makers
-from evenhand.evals.variants.variant import Variant
+from evenhand.evals.variants.makers import Variant, open_output_makers
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.tree import build_tree
 from evenhand.model.sample import VariantOutput

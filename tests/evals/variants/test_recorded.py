@@ -10,8 +10,7 @@ import pytest
 from evenhand.errors import EvalError
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants import makers as _recorded
-from evenhand.evals.variants.makers import RecordedOutputsFile
-from evenhand.evals.variants.variant import RecordedVariant
+from evenhand.evals.variants.makers import RecordedOutputsFile, RecordedVariant
 from evenhand.model.sample import VariantOutput
 from tests.evals.variants.making import made, make
 
@@ -68,7 +67,7 @@ def test_a_wrong_file_is_refused_as_a_whole(tmp_path: Path) -> None:
 
 def test_ids_that_look_alike_to_the_index_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The index holds hashes, and two ids may have the same."""
-    monkeypatch.setattr(_recorded, "_hash_sample_id", len)
+    monkeypatch.setattr(_recorded, "hash", len, raising=False)
 
     results = in_file(tmp_path, '{"id": "a", "text": "1"}\n{"id": "b", "text": "2"}\n', "b", "a", "c")
 

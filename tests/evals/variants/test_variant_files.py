@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import Fault
+from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.evals.variants.variant import (
     CommandVariant,
     EndpointVariant,
     FunctionVariant,
     ModelVariant,
     PromptTemplate,
-    RecordedVariant,
 )
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.tree import build_tree

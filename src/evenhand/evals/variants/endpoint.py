@@ -48,11 +48,8 @@ class EndpointOutputs:
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the server answers, or an OutputError that says why there is nothing."""
-        body = (
-            sample.variant_input(repeat)
-            if self._variant.body is None
-            else fill_request_body(self._variant.body, sample)
-        )
+        body = self._variant.body
+        body = sample.variant_input(repeat) if body is None else fill_request_body(body, sample)
         sent = json.dumps(body).encode()
         async with self._places:
             for retries in range(ENDPOINT_RETRIES + 1):
@@ -70,7 +67,11 @@ class EndpointOutputs:
     async def _wait_before_retry(self, answer: HttpAnswer | HttpFailure, retries: int) -> None:
         """Wait as the server asks, or longer and longer; an OutputError where another try would not help."""
         why = answer.why if isinstance(answer, HttpFailure) else self._describe_status(answer)
-        if not self._may_retry(answer):
+        if isinstance(answer, HttpFailure):  # A server that never answered is more likely not there than busy.
+            may_help = answer.kind == "cut" or (answer.kind == "unreached" and self._answered)
+        else:
+            may_help = answer.status in _RETRYABLE_STATUSES or answer.status >= 500
+        if not may_help:
             raise OutputError(why)
         if retries >= ENDPOINT_RETRIES:
             raise OutputError(f"{why}, after {ENDPOINT_RETRIES + 1} attempts")
@@ -78,12 +79,6 @@ class EndpointOutputs:
         if asked is not None and asked > LONGEST_ENDPOINT_WAIT:
             raise OutputError(f"{why}; the server asks to wait {asked:,.0f} s")
         await self._clock.sleep(compute_retry_wait(asked, retries, self._clock))
-
-    def _may_retry(self, answer: HttpAnswer | HttpFailure) -> bool:
-        """Whether another try may help. A server that never answered is more likely not there than busy."""
-        if isinstance(answer, HttpFailure):
-            return answer.kind == "cut" or (answer.kind == "unreached" and self._answered)
-        return answer.status in _RETRYABLE_STATUSES or answer.status >= 500
 
     def _describe_status(self, answer: HttpAnswer) -> str:
         if 300 <= answer.status < 400:
@@ -98,9 +93,8 @@ class EndpointOutputs:
             raise OutputError("the answer is not UTF-8 text") from None
         if not self._variant.field:
             return read_variant_text(text, took)
-        return VariantOutput(
-            text=clean_variant_text(_extract_variant_answer_field(self._variant.field, text)), latency_ms=took
-        )
+        found = _extract_variant_answer_field(self._variant.field, text)
+        return VariantOutput(text=clean_variant_text(found), latency_ms=took)
 
 
 def fill_request_body(body: object, sample: EvalSample) -> object:

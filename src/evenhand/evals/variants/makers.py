@@ -1,14 +1,16 @@
-"""Makers for all variants of an eval, opened and closed together: recorded outputs, and models with a prompt."""
+"""All variants of an eval with their makers, opened and closed together: recorded outputs, models with a prompt."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from evenhand.errors import MOST_FAULTS_SHOWN, BudgetError, EvalError, Fault, InputError, ModelError, OutputError
 from evenhand.evals.json_lines import LINE_TOO_LONG, LONGEST_LINE, open_sample_file, parse_sample_json, read_file_lines
@@ -23,8 +25,6 @@ from evenhand.evals.variants.variant import (
     ModelVariant,
     OutputMaker,
     OutputSlots,
-    RecordedVariant,
-    Variant,
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
@@ -32,6 +32,25 @@ from evenhand.models.limits import Clock
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Request
 from evenhand.wording import word_json_type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedVariant:
+    """Outputs that exist: they come with the samples, or from a JSONL file that names the samples by id."""
+
+    outputs: Path | None = None
+    about: str = "recorded outputs"
+    live: ClassVar[bool] = False
+
+    def definition(self) -> dict[str, object]:
+        """What identifies it: what the file holds."""
+        if self.outputs is None:
+            return {"recorded": "with the samples"}
+        with open_sample_file(self.outputs) as file:
+            return {"recorded": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+Variant = RecordedVariant | CommandVariant | EndpointVariant | FunctionVariant | ModelVariant
 
 
 @asynccontextmanager
@@ -48,17 +67,17 @@ async def open_output_makers(
     makers: dict[str, OutputMaker] = {}
     faults: list[Fault] = []
     async with AsyncExitStack() as stack:
-        opener = _MakerOpener(
-            stack=stack,
-            connections=connections,
-            environ=environ,
-            concurrency=concurrency,
-            stopping=stopping,
-            clock=clock or Clock(),
-        )
         for name, variant in variants.items():
             try:
-                makers[name] = opener.open_maker(name, variant)
+                if isinstance(variant, RecordedVariant) and variant.outputs:
+                    makers[name] = stack.enter_context(closing(RecordedOutputsFile(variant.outputs)))
+                elif isinstance(variant, RecordedVariant):
+                    makers[name] = SampleOutputs(name)
+                elif isinstance(variant, ModelVariant):
+                    makers[name] = ModelOutputs(variant, connections)
+                else:
+                    slots = OutputSlots(concurrency, stopping)
+                    makers[name] = _open_live_maker(variant, environ, slots, clock or Clock(), stack)
             except InputError as error:
                 place = f"variant {name!r}"
                 faults += [replace(one, where=f"{place}: {one.where}" if one.where else place) for one in error.faults]
@@ -67,42 +86,24 @@ async def open_output_makers(
         yield makers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _MakerOpener:
-    """Opens one variant after the other; the stack closes what has to be closed."""
+def _open_live_maker(
+    variant: CommandVariant | FunctionVariant | EndpointVariant,
+    environ: Mapping[str, str],
+    slots: OutputSlots,
+    clock: Clock,
+    stack: AsyncExitStack,
+) -> OutputMaker:
+    """The maker for a program of the user's; the stack closes what has to be closed."""
+    if isinstance(variant, CommandVariant):
+        return CommandOutputs(variant, environ, slots)
+    if isinstance(variant, FunctionVariant):
+        return FunctionOutputs(variant, Secrets(environ.get(key, "") for key in KEY_VARIABLES), slots)
+    from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
+    from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
 
-    stack: AsyncExitStack
-    connections: Connections
-    environ: Mapping[str, str]
-    concurrency: int
-    stopping: IsStopping
-    clock: Clock
-
-    def open_maker(self, name: str, variant: Variant) -> OutputMaker:
-        """The maker of a variant."""
-        if isinstance(variant, RecordedVariant):
-            if variant.outputs is None:
-                return SampleOutputs(name)
-            file = RecordedOutputsFile(variant.outputs)
-            self.stack.callback(file.close)
-            return file
-        if isinstance(variant, ModelVariant):
-            return ModelOutputs(variant, self.connections)
-        slots = OutputSlots(self.concurrency, self.stopping)
-        if isinstance(variant, CommandVariant):
-            return CommandOutputs(variant, self.environ, slots)
-        if isinstance(variant, FunctionVariant):
-            secrets = Secrets(self.environ.get(variable, "") for variable in KEY_VARIABLES)
-            return FunctionOutputs(variant, secrets, slots)
-        return self._open_endpoint(variant, slots)
-
-    def _open_endpoint(self, variant: EndpointVariant, slots: OutputSlots) -> OutputMaker:
-        from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
-        from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
-
-        http = HttpClient(LARGEST_ENDPOINT_ANSWER)
-        self.stack.push_async_callback(http.close)
-        return EndpointOutputs(variant, self.environ, http, slots, self.clock)
+    http = HttpClient(LARGEST_ENDPOINT_ANSWER)
+    stack.push_async_callback(http.close)
+    return EndpointOutputs(variant, environ, http, slots, clock)
 
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -132,8 +133,9 @@ class RecordedOutputsFile:
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """The output, or an OutputError where there is none."""
-        for offset in self._offsets_of_sample(sample.id):
-            self._file.seek(offset)
+        mark = hash(sample.id)
+        for at in range(bisect_left(self._marks, mark), bisect_right(self._marks, mark)):
+            self._file.seek(self._offsets[at])
             id, made = _read_output_line(self._file.readline(LONGEST_LINE + 1), [])
             if id == sample.id and made is not None:
                 return made
@@ -143,26 +145,20 @@ class RecordedOutputsFile:
         """Close the file."""
         self._file.close()
 
-    def _offsets_of_sample(self, id: str) -> Iterator[int]:
-        mark = _hash_sample_id(id)
-        at = bisect_left(self._marks, mark)
-        while at < len(self._marks) and self._marks[at] == mark:
-            yield self._offsets[at]
-            at += 1
-
 
 def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     """The hashes of all ids in order, and where each stands in the file; 16 bytes for an output."""
     faults: list[Fault] = []
     marks, offsets = array("q"), array("q")
-    offset = _bom_length(path)
+    with open_sample_file(path) as file:
+        offset = len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
     for number, line in read_file_lines(path):
         told = len(faults)
         if line is None:
             raise EvalError(*faults, Fault(LINE_TOO_LONG, where=f"{path}:{number}"))
         id = None if line.isspace() else _read_output_line(line, faults)[0]
         if id is not None:
-            marks.append(_hash_sample_id(id))
+            marks.append(hash(id))
             offsets.append(offset)
         offset += len(line)
         faults[told:] = [Fault(one.what, one.hint, where=f"{path}:{number}") for one in faults[told:]]
@@ -174,15 +170,6 @@ def _index_outputs_file(path: Path) -> tuple[array[int], array[int]]:
     if faults:
         raise EvalError(*faults)
     return marks, offsets
-
-
-def _hash_sample_id(id: str) -> int:
-    return hash(id)
-
-
-def _bom_length(path: Path) -> int:
-    with open_sample_file(path) as file:
-        return len(_UTF8_BOM) if file.read(len(_UTF8_BOM)) == _UTF8_BOM else 0
 
 
 def _read_output_line(line: bytes, faults: list[Fault]) -> tuple[str | None, VariantOutput | None]:
@@ -209,7 +196,7 @@ def _find_duplicate_outputs(path: Path, marks: array[int]) -> Iterator[Fault]:
     first: dict[str, int] = {}
     for number, line in read_file_lines(path) if equal else ():
         id = _read_output_line(line or b"", [])[0]
-        if id is not None and _hash_sample_id(id) in equal and first.setdefault(id, number) != number:
+        if id is not None and hash(id) in equal and first.setdefault(id, number) != number:
             what = f"a second output for the sample {id[:60]!r}, first in line {first[id]}"
             yield Fault(what, "keep one of them", where=f"{path}:{number}")
 

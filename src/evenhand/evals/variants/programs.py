@@ -82,7 +82,8 @@ class CommandOutputs:
         """How it ended and the last line that it said, without keys."""
         lines = said.decode("utf-8", "replace").strip().splitlines()
         last = self._secrets.hide_keys(lines[-1]) if lines else ""
-        how = f"exit code {code}" if code > 0 else f"ended by {_process_signal_name(-code)}"
+        signals = {one.value: one.name for one in signal.Signals}
+        how = f"exit code {code}" if code > 0 else f"ended by {signals.get(-code, f'signal {-code}')}"
         return f"{how}: {last}" if last else how
 
 
@@ -151,13 +152,6 @@ class _ProcessExchange(asyncio.SubprocessProtocol):
     def _notice_finished(self) -> None:
         if self._exited.is_set() and not self._streams:
             self._finished.set()
-
-
-def _process_signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 VariantCallable = Callable[[dict[str, object]], object]

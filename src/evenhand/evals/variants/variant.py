@@ -1,9 +1,8 @@
-"""What a variant is: five ways to come by an output, prompt templates, and how many outputs are made at once."""
+"""Variants that make outputs anew: four ways to come by one, prompt templates, and how many are made at once."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -13,28 +12,11 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_fault
-from evenhand.evals.json_lines import open_sample_file
 from evenhand.evals.sample import EvalSample
 from evenhand.model.sample import VariantOutput
 from evenhand.models.requests import Message, ModelSettings
 
 DEFAULT_VARIANT_SECONDS = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedVariant:
-    """Outputs that exist: they come with the samples, or from a JSONL file that names the samples by id."""
-
-    outputs: Path | None = None
-    about: str = "recorded outputs"
-    live: ClassVar[bool] = False
-
-    def definition(self) -> dict[str, object]:
-        """What identifies it: what the file holds."""
-        if self.outputs is None:
-            return {"recorded": "with the samples"}
-        with open_sample_file(self.outputs) as file:
-            return {"recorded": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,12 +135,8 @@ class PromptTemplate:
     def fill(self, sample: EvalSample) -> str:
         """The text for a sample; an OutputError where the sample lacks a part of its metadata."""
         literals, names = self._parts
-        filled = [
-            text
-            for pair in zip(literals, (_template_field_value(name, sample) for name in names), strict=False)
-            for text in pair
-        ]
-        return "".join((*filled, literals[-1]))
+        values = [_template_field_value(name, sample) for name in names]
+        return "".join(text + value for text, value in zip(literals, [*values, ""], strict=True))
 
     @property
     def is_input(self) -> bool:
@@ -175,19 +153,19 @@ class PromptTemplate:
             if token[0] in ("{{", "}}"):
                 literals[-1] += token[0][0]
             else:
-                names.append(_check_template_field(token[0], token[1]))
+                _refuse_template_field(token[0], token[1])
+                names.append(token[1])
                 literals.append("")
         literals[-1] += self.text[end:]
         return literals, names
 
 
-def _check_template_field(token: str, name: str | None) -> str:
+def _refuse_template_field(token: str, name: str | None) -> None:
     if name is None:
         raise EvalError(Fault(f"a single {token!r}", f"write {token * 2} for a brace that is none of ours"))
     if name not in TEMPLATE_FIELDS and not (name.startswith("metadata.") and len(name) > len("metadata.")):
         hint = suggest_known_word_in_fault(name[:40], [*TEMPLATE_FIELDS, "metadata.NAME"])
         raise EvalError(Fault(f"unknown place {token[:60]}", f"{hint}; {{{{ and }}}} stand for braces"))
-    return name
 
 
 def _template_field_value(name: str, sample: EvalSample) -> str:
@@ -198,9 +176,6 @@ def _template_field_value(name: str, sample: EvalSample) -> str:
         raise OutputError(f"the sample has no metadata {key!r}, which the prompt asks for")
     value = sample.metadata[key]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-Variant = RecordedVariant | CommandVariant | EndpointVariant | FunctionVariant | ModelVariant
 
 
 class OutputMaker(Protocol):

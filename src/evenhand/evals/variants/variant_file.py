@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 from evenhand.errors import EvalError, Fault, FaultPath, InputError
+from evenhand.evals.eval_schema import (
+    HTTP_FIELDS,
+    HTTP_METHODS,
+    MESSAGE_FIELDS,
+    MESSAGE_ROLES,
+    VARIANT_FIELDS,
+    VARIANT_KINDS,
+)
 from evenhand.evals.json_lines import explain_unreadable_file
-from evenhand.evals.sample import MESSAGE_ROLES
-from evenhand.evals.sample_entry import sample_node_data
+from evenhand.evals.samples import sample_node_data
+from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import (
     DEFAULT_VARIANT_SECONDS,
     CommandVariant,
@@ -20,23 +28,18 @@ from evenhand.evals.variants.variant import (
     FunctionVariant,
     ModelVariant,
     PromptTemplate,
-    RecordedVariant,
-    Variant,
 )
 from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.parsing import read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.models.requests import EMBEDDED, ModelSettings
 
-VARIANT_KINDS = ("outputs", "command", "http", "python", "model")
 LARGEST_PROMPT = 1_000_000
 
-_VARIANT_FIELDS = (*VARIANT_KINDS, "about", "seconds", "prompt", "temperature", "max_tokens")
 _MODEL_ONLY_FIELDS = ("prompt", "temperature", "max_tokens")
 _TIMED_KINDS = ("command", "http", "python")
 _LONGEST_VARIANT_NAME = 100
 _SECRET_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
-_T = TypeVar("_T")
 
 
 def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> dict[str, Variant]:
@@ -51,21 +54,23 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
             what = f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
             faults.append(Fault(what, path=(*path, key.text)))
             continue
-        variant = _VariantReader(value, folder, faults, (*path, key.text)).read_variant()
+        at, before = (*path, key.text), len(faults)
+        fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, VARIANT_FIELDS, faults, at)
+        variant = _VariantReader(fields, folder, faults, at, before).read_variant()
         if variant is not None:
             variants[key.text] = variant
     return variants
 
 
+@dataclass(slots=True)
 class _VariantReader:
     """Reads one variant."""
 
-    def __init__(self, node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> None:
-        self.before = len(faults)
-        self.fields = FieldReader(MappingNode(node.line) if is_null_node(node) else node, _VARIANT_FIELDS, faults, path)
-        self.folder = folder
-        self.faults = faults
-        self.path = path
+    fields: FieldReader
+    folder: Path
+    faults: list[Fault]
+    path: FaultPath
+    before: int  # Faults that others have.
 
     def read_variant(self) -> Variant | None:
         """The variant, or None where something is wrong."""
@@ -73,7 +78,7 @@ class _VariantReader:
         if len(kinds) > 1:
             self.fields.fault(f"a variant is of one kind, and this one is {' and '.join(kinds)}", "keep one of them")
             return None
-        kind = kinds[0] if kinds else "outputs"
+        kind = kinds[0] if kinds else ""
         for name in _MODEL_ONLY_FIELDS:
             if name in self.fields and kind != "model":
                 self.fields.fault(f"{name} is for a variant with a model", "add model: NAME", name)
@@ -82,20 +87,22 @@ class _VariantReader:
         if len(self.faults) > self.before:
             return None
         read: dict[str, Callable[[], Variant | None]] = {
+            "": lambda: RecordedVariant(about=self.fields.text("about") or "recorded outputs"),
             "outputs": self._read_recorded,
             "command": self._read_command,
             "http": self._read_http,
             "python": self._read_python,
             "model": self._read_model,
         }
-        variant = read[kind]()
+        variant: Variant | None = None
+        try:
+            variant = read[kind]()
+        except InputError as error:
+            self.faults += [Fault(one.what, one.hint, (*self.path, kind, *one.path)) for one in error.faults]
         return variant if len(self.faults) == self.before else None
 
     def _read_recorded(self) -> RecordedVariant | None:
-        about = self.fields.text("about")
-        if "outputs" not in self.fields:
-            return RecordedVariant(about=about or "recorded outputs")
-        name = self.fields.text("outputs")
+        about, name = self.fields.text("about"), self.fields.text("outputs")
         if name is None:
             return None
         file = self.folder / name
@@ -105,36 +112,32 @@ class _VariantReader:
         return RecordedVariant(outputs=file, about=about or f"recorded outputs in {name}")
 
     def _read_command(self) -> CommandVariant | None:
-        node = self.fields.node("command")
+        node, words, wrong = self.fields.node("command"), [], ""
         if isinstance(node, SequenceNode):
             words = [item.text for item in node.items if isinstance(item, ScalarNode)]
             wrong = "a command is a list of words" if len(words) != len(node.items) else ""
         else:
-            words, wrong = _split_command(self.fields.text("command") or "")
+            try:  # As a shell would split them; nothing else of a shell happens to the words.
+                words = shlex.split(self.fields.text("command") or "")
+            except ValueError as problem:
+                wrong = f"the command cannot be split into words: {str(problem).lower()}"
         if wrong:
             self.fields.fault(wrong, "as in command: [./bot, --fast]", "command")
             return None
         about = self.fields.text("about") or f"command {shlex.join(words)}"[:200]
-        argv, seconds = tuple(words), self._read_seconds()
-        return self._build_or_note_fault(
-            lambda: CommandVariant(argv=argv, folder=self.folder, seconds=seconds, about=about), "command"
-        )
+        return CommandVariant(argv=tuple(words), folder=self.folder, seconds=self._read_seconds(), about=about)
 
-    def _read_python(self) -> FunctionVariant | None:
+    def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        seconds = self._read_seconds()
-        return self._build_or_note_fault(
-            lambda: FunctionVariant(name=name, folder=self.folder, seconds=seconds, about=about), "python"
-        )
+        return FunctionVariant(name=name, folder=self.folder, seconds=self._read_seconds(), about=about)
 
-    def _read_http(self) -> EndpointVariant | None:
+    def _read_http(self) -> EndpointVariant:
         node = self.fields.node("http")
         assert node is not None
         if isinstance(node, ScalarNode):
             node = MappingNode(node.line, [(ScalarNode("url", node.line), node)])
-        known = ("url", "headers", "method", "body", "field")
-        fields = FieldReader(node, known, self.faults, (*self.path, "http"))
+        fields = FieldReader(node, HTTP_FIELDS, self.faults, (*self.path, "http"))
         url = fields.text("url") or ""
         if why := _explain_unusable_variant_url(url):
             fields.fault(why, "as in url: https://example.org/answer", "url")
@@ -145,38 +148,32 @@ class _VariantReader:
         seconds = self._read_seconds()
         data = None if body is None else sample_node_data(body)
         _check_body_templates(data, fields)
-        return self._build_or_note_fault(
-            lambda: EndpointVariant(
-                url=url,
-                headers=_read_headers(fields),
-                method=fields.choice("method", ("POST", "PUT")) or "POST",
-                body=data,
-                field=fields.text("field") or "",
-                seconds=seconds,
-                about=about,
-            ),
-            "http",
+        return EndpointVariant(
+            url=url,
+            headers=_read_headers(fields),
+            method=fields.choice("method", HTTP_METHODS) or "POST",
+            body=data,
+            field=fields.text("field") or "",
+            seconds=seconds,
+            about=about,
         )
 
     def _read_model(self) -> ModelVariant | None:
         name = self.fields.text("model") or ""
         if name == EMBEDDED:
             self.fields.fault("embedded judges by rules and writes nothing", "name a model that writes", "model")
-        settings = self._read_model_settings()
-        prompt = self._read_prompt()
-        about = self.fields.text("about") or f"model {name}"
-        if not prompt or not name:
-            return None
-        return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
-
-    def _read_model_settings(self) -> ModelSettings:
         temperature, most = self.fields.number("temperature"), self.fields.integer("max_tokens")
         if temperature is not None and not 0 <= temperature <= 2:
             self.fields.fault("temperature must be from 0 to 2", "", "temperature")
         if most is not None and not 0 < most <= 10**9:
             self.fields.fault("max_tokens must be above 0", "", "max_tokens")
-        chosen = None if temperature is None else float(temperature)
-        return ModelSettings(temperature=chosen) if most is None else ModelSettings(temperature=chosen, max_tokens=most)
+        settings = ModelSettings(temperature=None if temperature is None else float(temperature))
+        prompt = self._read_prompt()
+        about = self.fields.text("about") or f"model {name}"
+        if not prompt or not name:
+            return None
+        settings = settings if most is None else replace(settings, max_tokens=most)
+        return ModelVariant(model=name, prompt=prompt, settings=settings, about=about)
 
     def _read_prompt(self) -> tuple[tuple[str, PromptTemplate], ...]:
         """A text, a file with one, or messages; without any, the input alone."""
@@ -191,7 +188,7 @@ class _VariantReader:
             return () if template is None else (("user", template),)
         messages = []
         for item, path in self.fields.items("prompt"):
-            fields = FieldReader(item, ("role", "text", "content"), self.faults, path)
+            fields = FieldReader(item, MESSAGE_FIELDS, self.faults, path)
             role = fields.choice("role", MESSAGE_ROLES)
             text = fields.text("text", "content")
             if role is None or text is None:
@@ -232,21 +229,6 @@ class _VariantReader:
         seconds = self.fields.number("seconds")
         return DEFAULT_VARIANT_SECONDS if seconds is None else float(seconds)
 
-    def _build_or_note_fault(self, make: Callable[[], _T], field: str) -> _T | None:
-        try:
-            return make()
-        except InputError as error:
-            self.faults += [Fault(one.what, one.hint, (*self.path, field, *one.path)) for one in error.faults]
-            return None
-
-
-def _split_command(text: str) -> tuple[list[str], str]:
-    """The words of a command as a shell would split them; nothing else of a shell happens to them."""
-    try:
-        return shlex.split(text), ""
-    except ValueError as problem:
-        return [], f"the command cannot be split into words: {str(problem).lower()}"
-
 
 def _explain_unusable_variant_url(url: str) -> str:
     try:
@@ -280,9 +262,6 @@ def _check_body_templates(body: object, fields: FieldReader) -> None:
             PromptTemplate(body)
         except InputError as error:
             fields.faults += [Fault(one.what, one.hint, (*fields.path, "body")) for one in error.faults]
-    elif isinstance(body, dict):
-        for value in body.values():
-            _check_body_templates(value, fields)
-    elif isinstance(body, list):
-        for value in body:
+    elif isinstance(body, (dict, list)):
+        for value in body.values() if isinstance(body, dict) else body:
             _check_body_templates(value, fields)
