@@ -56,7 +56,7 @@ def _print_other_findings(screen: Screen, audit: Audit) -> None:
 def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> None:
     if not findings:
         return
-    screen.gap()
+    screen.line()
     names = ("", "finding", "of", "value", "interval", "n")
     rows = [
         [

@@ -81,7 +81,7 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     _print_calibration_maps(screen, data["maps"])
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
-    screen.gap()
+    screen.line()
     screen.line(f"next: {_format_next_step_terminal_line(data, written)}")
 
 
@@ -175,7 +175,7 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
         print_table_or_sentences(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
-        screen.gap()
+        screen.line()
         screen.line(f"{NO_VALUE} no map: {why}", dim=True)
 
 
@@ -194,7 +194,7 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
         names = ("variant", "question", "judges say", "people would", "labelled")
         print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
     elif means:
-        screen.gap()
+        screen.line()
     whose: dict[str, list[str]] = {}
     for one in means:
         if one["why"]:
@@ -253,7 +253,7 @@ def _format_next_step_terminal_line(data: CalibrationData, written: str | None) 
 
 
 def _print_calibration_title(screen: Screen, title: str) -> None:
-    screen.gap()
+    screen.line()
     screen.line(title, bold=True)
 
 

@@ -80,7 +80,7 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
     for note in found["notes"]:
         screen.line(f"note: {note}")
     for one in decision["comparisons"]:
-        screen.gap()
+        screen.line()
         if len(decision["comparisons"]) > 1:
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
@@ -120,7 +120,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
-    screen.gap()
+    screen.line()
     screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True)
     for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
         screen.line(f"{what} ({one['effect']:.2f} points): {_format_samples_needed_line(one)}", indent=2)
@@ -145,7 +145,7 @@ def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if found["forced"]:  # No green for what was forced.
         colour = "yellow"
-    screen.gap()
+    screen.line()
     screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
     sentences = {
         "forced": "; ".join(found["forced"]),

@@ -273,12 +273,12 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
         "asks": [one.asks for one in rubric.criteria],
     }
     screen.table(columns, right=("weight",))
-    screen.gap()
+    screen.line()
     if locked.written:
         screen.line(f"written: {file}; edit them there before the contest starts (weights sum to 1)")
         return
     screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
-    screen.gap()
+    screen.line()
     click.echo(escape_terminal_text(locked.to_paste), nl=False)
 
 

@@ -36,7 +36,7 @@ def print_contest(record: ContestData) -> None:
     unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
     parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
     screen.line(" · ".join(parts), dim=True)
-    screen.gap()
+    screen.line()
     _print_contest_decision(screen, record)
     print_contest_ranking(screen, record)
     print_section(screen, "Gate not passed", list(_list_failed_gate_terminal_lines(record)))
@@ -71,7 +71,7 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     if asked:
         cost = spent["cost"]
         parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
-    screen.gap()
+    screen.line()
     screen.line(" · ".join(parts), dim=True)
 
 
@@ -144,7 +144,7 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     tables = list(_narrow_ranking_table(names, [_build_terminal_rank_row(one, fastest=fastest) for one in ranked]))
     fitting = (table for table in tables if measure_least_table_width(*table, NUMBER_COLUMNS) <= screen.width)
     names, rows = next(fitting, tables[0])
-    screen.gap()
+    screen.line()
     print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
 
 
@@ -183,7 +183,7 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
     """Print whether the gate is passed, each criterion that is not met with its hint, and what to mend."""
     screen = Screen()
     screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
-    screen.gap()
+    screen.line()
     colour, verdict = _choose_check_terminal_line(task, checked)
     screen.line(verdict, fg=colour, bold=True)
     for check in checked["criteria_checks"]:
@@ -228,7 +228,7 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
     scores = feedback.get("dimension_scores")
     if not scores:
         return
-    screen.gap()
+    screen.line()
     columns = {
         "dimension": list(scores),
         "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],

@@ -33,7 +33,7 @@ def print_guard_findings(files: Sequence[GuardedFile]) -> None:
     screen = Screen(build_text_mask(file.text for file in files))
     for place, file in enumerate(files):
         if place:
-            screen.gap()
+            screen.line()
         count = len(file.findings)
         if not count:
             screen.line(f"{file.name}: nothing found")

@@ -33,7 +33,7 @@ def history_command(subject: str, as_data: bool) -> None:
             for variant, own in groupby(found, key=lambda line: line.variant):
                 screen.line(variant, bold=True)
                 _print_variant_history(screen, list(own))
-                screen.gap()
+                screen.line()
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> None:

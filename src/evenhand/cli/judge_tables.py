@@ -23,7 +23,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     screen = Screen(hide)
     print_scores(judged.scores, explain=explain, screen=screen)
     if judged.findings:
-        screen.gap()
+        screen.line()
     for output, findings in judged.findings.items():
         for found in findings:
             screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
@@ -34,7 +34,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
         _print_judgment_reasons(screen, judged.scores, card, own, explain=explain)
         advice = judged.suggestions.get(card.id, ())
         if advice:
-            screen.gap()
+            screen.line()
             screen.line("Suggestions for a revision")
         for suggestion in advice:
             screen.line(f"{suggestion.severity}: {suggestion.problem} → {suggestion.suggestion}", indent=2)
@@ -43,7 +43,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
         _print_panel_disagreement(screen, view, judged.scores)
     _print_cascade_savings(screen, judged)
     for judge in judged.heuristic:
-        screen.gap()
+        screen.line()
         rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
         screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
     _print_judging_cost(screen, spent, judged.calls)
@@ -54,7 +54,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
     screen = Screen(hide)
     pairs = pluralize_count(len({(one.first, one.second) for one in preferred.preferences}), "pair")
     screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
-    screen.gap()
+    screen.line()
     standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))
     columns = {
         "output": [one.output for one in standings],
@@ -65,7 +65,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=tuple(columns)[1:])
-    screen.gap()
+    screen.line()
     for one in preferred.preferences:
         found = f"no answer ({one.why_not})" if one.why_not else one.winner or "a tie"
         if one.position_bias and not one.why_not:
@@ -73,7 +73,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         screen.line(f"{one.judge}: {one.first} or {one.second}: {found}")
         for reason in dict.fromkeys(filter(None, one.reasons)):
             screen.line(reason, indent=2, dim=True)
-    screen.gap()
+    screen.line()
     for judge in dict.fromkeys(one.judge for one in preferred.preferences):
         biased, answered = preferred.position_bias(judge)
         if answered:
@@ -96,7 +96,7 @@ def _print_judgment_reasons(
     told.sort(key=lambda one: places[one.criterion])
     if not told:
         return
-    screen.gap()
+    screen.line()
     screen.line(card.id, bold=True)
     several = len({one.judge for one in judgments}) > 1
     counted = told
@@ -164,7 +164,7 @@ def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
     saved = judged.saved
     if saved is None:
         return
-    screen.gap()
+    screen.line()
     for output, judge in judged.decided_by.items():
         screen.line(f"{output}: decided by {judge}")
     cost = "" if not saved.cost else f", about ${saved.cost:.4f}"
@@ -172,7 +172,7 @@ def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
-    screen.gap()
+    screen.line()
     asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
     parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
     failed = sum(isinstance(call.reply, NoReply) for call in calls)

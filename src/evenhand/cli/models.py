@@ -48,7 +48,7 @@ def print_models(probed: ProbedModels, *, alone: bool) -> None:
         _print_providers(screen, probed.probes, [one for one in PROVIDER_KEYS if one not in probed.asked])
     else:
         _print_probed_models(screen, probed.probes)
-    screen.gap()
+    screen.line()
     screen.line(f"prices in US dollars per million tokens, as of {probed.prices.as_of.isoformat()}", dim=True)
 
 
@@ -67,7 +67,7 @@ def _print_providers(screen: Screen, probes: Sequence[ModelProbe], unset: Sequen
             screen.line(f"and {len(one.offers) - MOST_OFFERED} more", indent=2)
     for provider in unset:
         screen.line(f"{provider}: not set up ({PROVIDER_KEYS[provider]} is not set)")
-    screen.gap()
+    screen.line()
     screen.line("evenhand models NAME asks one model a small test question.")
 
 

@@ -46,9 +46,9 @@ def list_rubrics_command() -> None:
             "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
         }
     )
-    screen.gap()
+    screen.line()
     screen.line("Methods for rubrics with criteria of your own:")
-    screen.gap()
+    screen.line()
     screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
@@ -193,5 +193,5 @@ def _format_parameter_value(value: object) -> str:
 
 
 def _print_rubric_title(screen: Screen, title: str) -> None:
-    screen.gap()
+    screen.line()
     screen.line(title, bold=True, underline=True)

@@ -55,7 +55,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
     outputs = pluralize_count(len(scores.scorecards), "output")
     screen.line(f"{name} · {outputs} · fingerprint {scores.fingerprint}", dim=True)
-    screen.gap()
+    screen.line()
     if not scores.scorecards:
         screen.line("no output was scored: every reviewer abstained")
         return
@@ -64,12 +64,12 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_terminal_lines(card), *card.notes))
     notes = [*scores.notes, *own_notes]
     if notes:
-        screen.gap()
+        screen.line()
     for note in notes:
         screen.line(note)
     if explain:
         for card in order_printed_scorecards(scores):
-            screen.gap()
+            screen.line()
             parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
             screen.line(" ".join(filter(None, parts)), bold=True)
             for review in card.reviews or ():

@@ -40,7 +40,7 @@ def print_sensitivity(found: SensitivityData) -> None:
     if found["layers"]:
         _print_weight_ranking(screen, found["layers"])
     if found["without_judge"]:
-        screen.gap()
+        screen.line()
         screen.line("Without one judge", bold=True)
         for one in found["without_judge"]:
             first = "the same first" if one["same_winner"] else f"{one['order'][0]} is first"
@@ -49,7 +49,7 @@ def print_sensitivity(found: SensitivityData) -> None:
 
 def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     order = one["order"]
-    screen.gap()
+    screen.line()
     left = f", {one['left_out']:,} left out without all scores" if one["left_out"] else ""
     screen.heading(f"By {one['of']}", f"{one['samples']:,} samples{left}", 0)
     screen.table(
@@ -61,7 +61,7 @@ def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
         },
         right=("mean", "first, near weights", "first, any weights"),
     )
-    screen.gap()
+    screen.line()
     singular = {"criteria": "criterion", "layers": "layer"}[one["of"]]
     parts = one["by_weight"]
     screen.table(
