@@ -120,10 +120,13 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
-    screen.line()
-    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True)
+    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True, gap=True)
     for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
-        screen.line(f"{what} ({one['effect']:.2f} points): {_format_samples_needed_line(one)}", indent=2)
+        rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
+        needed = "no number of samples would show it"
+        if one["needed"] is not None:
+            needed = f"{one['needed']:,} samples show it four times out of five{rest}"
+        screen.line(f"{what} ({one['effect']:.2f} points): {needed}", indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
@@ -132,21 +135,13 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     screen.table(columns, right=tuple(columns))
 
 
-def _format_samples_needed_line(one: ComparisonData) -> str:
-    if one["needed"] is None:
-        return "no number of samples would show it"
-    rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
-    return f"{one['needed']:,} samples show it four times out of five{rest}"
-
-
 def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     decision = found["decision"]
     lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if found["forced"]:  # No green for what was forced.
         colour = "yellow"
-    screen.line()
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
     sentences = {
         "forced": "; ".join(found["forced"]),
         "why": " ".join(decision["reasons"]),

@@ -267,8 +267,7 @@ def print_plan(plan: PlanData) -> None:
         screen.line("no judge is asked")
     if plan["note"]:
         screen.line(f"note: {plan['note']}")
-    screen.line()
-    screen.line("nothing was asked; without --plan the run begins", dim=True)
+    screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:

@@ -65,8 +65,7 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
             f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if name == "cost" or one is not None
         ]
         shown += [f"{pluralize_count(cost['unpriced'], 'call')} of unknown price"] if cost["unpriced"] else []
-        screen.line()
-        screen.line(" · ".join(shown), dim=True)
+        screen.line(" · ".join(shown), dim=True, gap=True)
     if decision["comparisons"]:
         _print_packed_tables(screen, build_comparison_columns(head))
         print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
@@ -111,10 +110,9 @@ def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | N
     """A title with its lines below, each with its colour; nothing where there are none."""
     if not lines:
         return
-    screen.line()
-    screen.line(title, bold=True)
+    screen.line(title, bold=True, gap=True)
     for line, colour in lines:
-        screen.line(line, indent=2, **({"fg": colour} if colour else {}))
+        screen.line(line, indent=2, fg=colour)
 
 
 def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:

@@ -26,8 +26,11 @@ class Screen:
     hide: Callable[[str], str] = str  # What every text is put through before it is shown.
     width: int = field(default_factory=lambda: min(max(20, shutil.get_terminal_size().columns), 1000))
 
-    def line(self, text: str = "", indent: int = 0, **style: Any) -> None:
-        """Print one cleaned sentence, wrapped to the width; without a text an empty line."""
+    def line(self, text: str = "", indent: int = 0, *, gap: bool = False, **style: Any) -> None:
+        """Print a sentence, wrapped to the width, with `gap` below an empty line; without a text that alone."""
+        if gap:
+            self._echo("")
+        style = {name: value for name, value in style.items() if value is not None}
         for part in _wrap_terminal_text(escape_to_terminal_line(self.hide(text)), self.width - indent):
             self._echo(" " * indent + (click.style(part, **style) if style and part else part))
 
@@ -107,10 +110,10 @@ def print_table_or_sentences(
         return
     for row in rows:
         mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
-        style = {"fg": colours[mark]} if colours and mark in colours else {}
+        colour = (colours or {}).get(mark)
         head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
         rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-        screen.line(f"{mark} {head}: {' · '.join(rest)}" if mark else f"{head}: {' · '.join(rest)}", indent=2, **style)
+        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=colour)
 
 
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:

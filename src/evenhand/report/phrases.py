@@ -73,7 +73,12 @@ def list_reported_failures(result: ReportData) -> list[str]:
     card = result["scorecard"] or {}
     verdict = [f"verdict fail (score {format_figure(result['score'])})"] if result["verdict"] == "fail" else []
     gates = [f"gate failed: {criterion}" for criterion in card.get("gates_failed", ())]
-    return verdict + gates + [_describe_failed_assertion(one) for one in result["assertions"] if one["passed"] is False]
+    checks = []
+    for one in (one for one in result["assertions"] if one["passed"] is False):
+        looked = f": looked for {one['looked_for']}" if one["looked_for"] not in (None, "") else ""
+        found = f", found {one['found']}" if one["found"] not in (None, "") else ""
+        checks.append(f"assertion failed: {one['name']}{looked}{found}")
+    return verdict + gates + checks
 
 
 def explain_unscored_in_report(result: ReportData) -> str:
@@ -93,9 +98,3 @@ def describe_failure_count(failure: ReportData) -> str:
     if failure["kind"] == "assertion":
         return f"{pluralize_count(failure['count'], 'assertion')} could not be answered"
     return f"{pluralize_count(failure['count'], 'judgment' if failure['kind'] == 'judge' else failure['kind'])} failed"
-
-
-def _describe_failed_assertion(one: ReportData) -> str:
-    looked = f": looked for {one['looked_for']}" if one["looked_for"] not in (None, "") else ""
-    found = f", found {one['found']}" if one["found"] not in (None, "") else ""
-    return f"assertion failed: {one['name']}{looked}{found}"
