@@ -58,7 +58,14 @@ def show_rubric_command(name: str, as_yaml: bool) -> None:
         click.echo(escape_terminal_text(read_rubric_source(name)), nl=False)
         return
     found = find_rubric(name)
-    print_method(found) if isinstance(found, Method) else print_rubric(found)
+    if isinstance(found, Rubric):
+        print_rubric(found)
+        return
+    screen = Screen()
+    screen.line(found.name, bold=True)
+    screen.line(found.about)
+    screen.line("It has no criteria of its own: list them in a rubric.")
+    _print_method_steps(screen, found)
 
 
 @rubric_command.command("check")
@@ -129,15 +136,6 @@ def print_rubric(rubric: Rubric) -> None:
         screen.line("Ties: " + ", ".join(map(str, ties)), 2)
 
 
-def print_method(method: Method) -> None:
-    """What a method without criteria of its own does."""
-    screen = Screen()
-    screen.line(method.name, bold=True)
-    screen.line(method.about)
-    screen.line("It has no criteria of its own: list them in a rubric.")
-    _print_method_steps(screen, method)
-
-
 def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     weight = f"weight {format_fraction(criterion.weight)}"
     worth = weight if criterion.points is None else f"points {format_fraction(criterion.points)}"
@@ -159,7 +157,9 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
     for number, step in enumerate(method.steps, start=1):
         about = (step.__doc__ or "").splitlines()[0].replace("`", "")
         values = {field.name.rstrip("_"): getattr(step, field.name) for field in fields(step)}
-        given = [f"{name} {_format_parameter_value(value)}" for name, value in values.items() if value is not None]
+        values = {name: format_fraction(one) if isinstance(one, Fraction) else one for name, one in values.items()}
+        values = {name: str(one).lower() if isinstance(one, bool) else one for name, one in values.items()}
+        given = [f"{name} {one}" for name, one in values.items() if one is not None]
         parameters = f" ({', '.join(given)})" if given else ""
         screen.line(f"{number}. {step.kind()}{parameters}: {about}", 2)
     if method.grades:
@@ -178,9 +178,3 @@ def _format_anchor_table_cell(anchor: Anchor, scale: Scale) -> str:
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
-
-
-def _format_parameter_value(value: object) -> str:
-    if isinstance(value, Fraction):
-        return format_fraction(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

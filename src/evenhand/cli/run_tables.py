@@ -10,6 +10,9 @@ from rich.cells import cell_len
 from evenhand.cli.output import escape_to_terminal_line
 from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_terminal_name
 from evenhand.report.phrases import (
+    build_comparison_columns,
+    build_criterion_columns,
+    build_variant_columns,
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
@@ -17,7 +20,6 @@ from evenhand.report.phrases import (
     describe_unfinished_in_report,
     does_reported_verdict_stand,
 )
-from evenhand.report.tables import build_comparison_columns, build_criterion_columns, build_variant_columns
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
 RunHeadData = Mapping[str, Any]

@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import ReportData
-from evenhand.report.tables import list_report_criteria, list_report_layers
+from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
 
 

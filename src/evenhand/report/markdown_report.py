@@ -11,7 +11,11 @@ from statistics import fmean
 from typing import TextIO
 
 from evenhand.report.phrases import (
+    ReportColumn,
     ReportData,
+    build_comparison_columns,
+    build_criterion_columns,
+    build_variant_columns,
     describe_failure_count,
     describe_reported_samples,
     describe_unfinished_in_report,
@@ -19,12 +23,6 @@ from evenhand.report.phrases import (
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
-)
-from evenhand.report.tables import (
-    ReportColumn,
-    build_comparison_columns,
-    build_criterion_columns,
-    build_variant_columns,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count

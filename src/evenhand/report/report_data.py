@@ -43,7 +43,11 @@ def _iterate_report_samples(
         results = take_results(row["position"])
         own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
         replies = {call["key"]: call for call in take_calls(row["position"])}
-        yield _build_report_sample(row, own, replies, store, masks)
+        content = json.loads(row["content"])
+        sample = {"position": row["position"], "id": row["id"]}
+        sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
+        sample["results"] = [_build_report_result(one, replies, store) for one in own]
+        yield mask_report_sample(sample) if masks else sample
 
 
 def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:
@@ -59,20 +63,6 @@ def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[
         return waiting[1] if waiting is not None and waiting[0] == position else []
 
     return take_rows
-
-
-def _build_report_sample(
-    row: StoredReportRow,
-    results: list[StoredReportRow],
-    replies: Mapping[str, StoredReportRow],
-    store: Store,
-    masks: bool,
-) -> ReportSampleJson:
-    content = json.loads(row["content"])
-    sample = {"position": row["position"], "id": row["id"]}
-    sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
-    sample["results"] = [_build_report_result(one, replies, store) for one in results]
-    return mask_report_sample(sample) if masks else sample
 
 
 def _build_report_result(

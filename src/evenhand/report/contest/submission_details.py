@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -60,15 +60,15 @@ def _list_reported_checks(contest: ReportedContest, one: ContestReportJson) -> l
     by: dict[str, list[ContestReportJson]] = {}
     for check in event["checks"]:
         by.setdefault(check["criterion"], []).append(check)
-    asked = enumerate(contest.terms["acceptance"], start=1)
-    return [_build_reported_passed_check(asks, by.get(f"criterion-{number}", [])) for number, asks in asked]
-
-
-def _build_reported_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
-    quotes = dict.fromkeys(quote["text"] for one in said for quote in one["evidence"])
-    reasons = [f"{one['judge']}: {one['reason']}" if len(said) > 1 else one["reason"] for one in said if one["reason"]]
-    told = {"evidence": "\n".join(quotes), "reason": "\n".join(reasons), "revision_hint": None}
-    return {"criterion": asks, "passed": True, **told}
+    checks = []
+    for number, asks in enumerate(contest.terms["acceptance"], start=1):
+        said = by.get(f"criterion-{number}", [])
+        quotes = dict.fromkeys(quote["text"] for each in said for quote in each["evidence"])
+        whose = [(f"{each['judge']}: " if len(said) > 1 else "", each["reason"]) for each in said if each["reason"]]
+        reasons = "\n".join(judge + reason for judge, reason in whose)
+        found = {"evidence": "\n".join(quotes), "reason": reasons, "revision_hint": None}
+        checks.append({"criterion": asks, "passed": True, **found})
+    return checks
 
 
 def _list_score_totals(

@@ -97,10 +97,15 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
     points, calibrated = points[:MOST_DOTS], judge.get("map") or []
     found = "no correlation" if judge["pearson"] is None else f"correlation {format_figure(judge['pearson'])}"
     about = f"{found}, {_describe_judge_bias(judge['bias'], unit)}, {pluralize_count(judge['n'], 'output')}"
+    pairs = ", ".join(
+        f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
+        for own, people, many in points[:MOST_SAID]
+    )
+    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
     return Plot(
         name=f"{judge['judge']} against people",
         about=about,
-        says=f"{about}. {_describe_score_pairs(points)}",
+        says=f"{about}. Judge and people gave {pairs}{more}",
         across=f"score of the judge, {unit}",
         up=f"score of people, {unit}",
         across_ticks=x.ticks(),
@@ -114,15 +119,6 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
             for own, people, n in points
         ),
     )
-
-
-def _describe_score_pairs(points: Sequence[tuple[float, float, int]]) -> str:
-    pairs = ", ".join(
-        f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
-        for own, people, many in points[:MOST_SAID]
-    )
-    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
-    return f"Judge and people gave {pairs}{more}"
 
 
 def _describe_judge_bias(bias: float | None, unit: str) -> str:

@@ -112,7 +112,11 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
     yield KeyFact("Samples", whole, " ".join(times) or "one variant", cut)
-    yield _build_unscored_fact(variants)
+    counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
+    results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
+    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
+    note = f"of {results}: {said}" if unscored else f"of {results} results"
+    yield KeyFact("Not scored", format_page_count(unscored) or "–", note, "bad" if unscored else "")
     by_guard: Counter[str] = Counter()
     for one in head["flags"]:
         by_guard[one["guard"]] += one["count"]
@@ -153,15 +157,6 @@ def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyF
         said = Counter(one["verdict"] for one in comparisons)
         words = ", ".join(f"{times} {word.capitalize()}" for word, times in said.items())
         yield KeyFact("Comparisons", str(len(comparisons)), words)
-
-
-def _build_unscored_fact(variants: Sequence[Mapping[str, Any]]) -> KeyFact:
-    counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
-    whole, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
-    if not unscored:
-        return KeyFact("Not scored", "0", f"of {whole} results")
-    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
-    return KeyFact("Not scored", format_page_count(unscored) or "–", f"of {whole}: {said}", "bad")
 
 
 def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:

@@ -69,8 +69,12 @@ def _draw_score_chart(known: MeasureEstimates, ends: tuple[float, ...], roles: M
         for name, one in by.items():
             layout.row(_draw_score_row(name if len(roles) > 1 else measure, roles[name], axis, one))
     level = describe_charted_interval_level(one for by in measures.values() for one in by.values())
-    said = "; ".join(f"{measure}: {_describe_charted_means(by)}" for measure, by in measures.items())
-    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", said, axis)
+    said = []
+    for measure, by in measures.items():
+        means = [(name, format_figure(one["mean"], one["scale"]) if one else None, one) for name, one in by.items()]
+        each = (describe_charted_estimate(name, value, format_page_interval(one)) for name, value, one in means)
+        said.append(f"{measure}: {', '.join(each)}")
+    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", "; ".join(said), axis)
 
 
 def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) -> IntervalRow:
@@ -82,12 +86,6 @@ def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) ->
         low=axis.at(one["low"]) if known else None, high=axis.at(one["high"]) if known else None,
         value=format_figure(one["mean"], one["scale"]), bounds=format_page_interval(one),
     )  # fmt: skip
-
-
-def _describe_charted_means(means: Mapping[str, MeanEstimate]) -> str:
-    """The same in words."""
-    values = [(name, format_figure(one["mean"], one["scale"]) if one else None, one) for name, one in means.items()]
-    return ", ".join(describe_charted_estimate(name, value, format_page_interval(one)) for name, value, one in values)
 
 
 HISTOGRAM_HEIGHT = 96.0  # Pixels that the highest bar of a distribution takes.
