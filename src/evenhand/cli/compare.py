@@ -17,7 +17,7 @@ from evenhand.cli.run_tables import (
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_report_p_value, format_reported_difference
+from evenhand.report.phrases import format_report_p_value, format_reported_estimate
 from evenhand.wording import pluralize_count
 
 
@@ -30,17 +30,7 @@ from evenhand.wording import pluralize_count
 @click.option("--force", is_flag=True, help="Compare what was not scored alike, and mark the result.")
 @click.option("--report-only", is_flag=True, help="Exit with 0 whatever was decided.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def compare_command(  # noqa: PLR0913 - the options of the command
-    *,
-    runs: tuple[str, ...],
-    baseline: str | None,
-    control: str | None,
-    not_worse_by: float | None,
-    power: bool,
-    force: bool,
-    report_only: bool,
-    as_data: bool,
-) -> int:
+def compare_command(runs: tuple[str, ...], baseline: str | None, report_only: bool, as_data: bool, **terms: Any) -> int:
     """Hold RUN against CONTROL, sample by sample; with RUN alone, its variants against each other.
 
     A run is an id, the beginning of one, "latest", "latest:EVAL" or "baseline:NAME"; RUN:VARIANT chooses a variant.
@@ -52,8 +42,7 @@ def compare_command(  # noqa: PLR0913 - the options of the command
     if len(runs) > 2:
         what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
         raise InputError(Fault(what, "two are compared, or the variants of one"))
-    terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
-    found = compare_runs(None, *runs, terms=terms)
+    found = compare_runs(None, *runs, terms=CompareTerms(**terms))
     with until_reader_leaves():
         print_json(found.to_json()) if as_data else print_comparison(found.to_json())
     return 0 if report_only else found.exit_code
@@ -103,7 +92,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
         "of": [name for name, _, _ in rows],
-        "difference": [format_reported_difference(found) for _, found, _ in rows],
+        "difference": [format_reported_estimate(found) for _, found, _ in rows],
         "p": [format_report_p_value(found) for _, found, _ in rows],
         "verdict": [verdict for _, _, verdict in rows],
     }

@@ -160,7 +160,6 @@ def check_submission_command(**options: Any) -> int:
 
 
 LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
-RIGHT_COLUMNS = LISTED_COLUMNS[-1:]
 FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 
 
@@ -248,9 +247,9 @@ def _print_contest_list(contests: Sequence[ContestListing], name: str | None) ->
     # To the minute: the seconds are in the id.
     table = [[one.id, one.task, one.state, one.winner or "–", one.started[:16].replace("T", " ")] for one in contests]
     way = ("task", "winner")
-    narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=RIGHT_COLUMNS, width=screen.width)
-    fits = measure_least_table_width(LISTED_COLUMNS, narrow, RIGHT_COLUMNS) <= screen.width
-    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=RIGHT_COLUMNS)
+    narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=("started",), width=screen.width)
+    fits = measure_least_table_width(LISTED_COLUMNS, narrow, ("started",)) <= screen.width
+    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=("started",))
 
 
 def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:

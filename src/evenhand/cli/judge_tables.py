@@ -151,8 +151,8 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
         lines.append(f"{one.judge} scores {by} the others")
     lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
     lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
-    lines = lines or ["none: every reviewer gave the same scores"]
-    print_section(screen, "Disagreement", [(line, None) for line in lines])
+    same = "none: every reviewer gave the same scores"
+    print_section(screen, "Disagreement", [(line, None) for line in lines or [same]])
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:

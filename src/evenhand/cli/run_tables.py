@@ -87,7 +87,9 @@ def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColum
     for group in groups:
         named.append([])
         for name, cells in group:
-            shown = shorten_terminal_name(escape_to_terminal_line(name), WIDEST_NAME)
+            shown = escape_to_terminal_line(name)
+            if cell_len(shown) > WIDEST_NAME:
+                shown = shorten_terminal_name(shown, WIDEST_NAME)
             while shown in widths:
                 shown += "'"
             widths[shown] = COLUMN_GAP + max(map(cell_len, (shown, *cells)))
@@ -180,14 +182,11 @@ def format_terminal_badges(comparisons: Sequence[RunHeadData]) -> list[tuple[str
 
 def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
     """What was decided of each treatment, by which rule, and what to do; one alone is told by the verdict below."""
-    return [
-        (
-            f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}",
-            VERDICT_COLOURS.get(one["verdict"]),
-        )
-        for one in comparisons
-        if len(comparisons) > 1
-    ]
+    lines = []
+    for one in comparisons if len(comparisons) > 1 else ():
+        decided = f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}"
+        lines.append((decided, VERDICT_COLOURS.get(one["verdict"])))
+    return lines
 
 
 def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:

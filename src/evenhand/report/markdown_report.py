@@ -6,6 +6,7 @@ import heapq
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from statistics import fmean
 from typing import TextIO
@@ -47,8 +48,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
         _render_markdown_gates(head),
-        _render_markdown_failures(head),
-        _render_markdown_flags(head),
+        *_render_markdown_findings(head),
         *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
@@ -111,25 +111,18 @@ def _render_markdown_gates(head: ReportData) -> list[str]:
     return [f"Gates: {len(failed)} of {len(gates)} not passed", "", *failed]
 
 
-def _render_markdown_failures(head: ReportData) -> list[str]:
-    lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
-        f"{escape_markdown(describe_failure_count(one), LONGEST_NAME)}: "
-        f"{escape_markdown(one['why'], LONGEST_REASON)} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
-        for one in head["failures"]
-    ]
-    return ["Failures:", "", *lines] if lines else []
-
-
-def _render_markdown_flags(head: ReportData) -> list[str]:
-    lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
-        f"{escape_markdown(one['guard'], LONGEST_NAME)} guard, {escape_markdown(one['rule'], LONGEST_NAME)}: "
-        f"{escape_markdown(one['says'], LONGEST_REASON)}, "
-        f"{pluralize_count(one['count'], 'output')} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
-        for one in head["flags"]
-    ]
-    return ["Flags:", "", *lines] if lines else []
+def _render_markdown_findings(head: ReportData) -> Iterator[list[str]]:
+    """What failed, and what the guards flagged, each with the sample where it was seen first."""
+    name = partial(escape_markdown, most=LONGEST_NAME)
+    failures, flags = [], []
+    for one in head["failures"]:
+        what = f"{name(describe_failure_count(one))}: {escape_markdown(one['why'], LONGEST_REASON)}"
+        failures.append(f"- {name(one['variant'])}: {what} (first in {name(one['first'])})")
+    for one in head["flags"]:
+        what = f"{name(one['guard'])} guard, {name(one['rule'])}: {escape_markdown(one['says'], LONGEST_REASON)}"
+        count = f"{pluralize_count(one['count'], 'output')} (first in {name(one['first'])})"
+        flags.append(f"- {name(one['variant'])}: {what}, {count}")
+    yield from (["Failures:", "", *failures] if failures else [], ["Flags:", "", *flags] if flags else [])
 
 
 def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterator[list[str]]:

@@ -16,21 +16,12 @@ from evenhand.wording import (
 ReportData = Mapping[str, Any]  # A piece of a report: plain data, as `evenhand report --json` prints it.
 
 
-def format_reported_mean(summary: ReportData | None) -> str:
-    """A mean with its interval, where there is one: 0.83 [0.79, 0.87]."""
-    if summary is None:
-        return MISSING_DASH
-    return _append_interval_bounds(summary, format_figure(summary["mean"], summary["scale"]), summary["scale"])
-
-
-def format_reported_difference(one: ReportData | None, scale: Sequence[float] | None = None) -> str:
-    """A difference with its sign and its interval: +0.50 [0.22, 0.79]."""
+def format_reported_estimate(one: ReportData | None) -> str:
+    """A mean, or a difference with its sign, and its interval where there is one: 0.83 [0.79, 0.87]."""
     if one is None:
         return MISSING_DASH
-    return _append_interval_bounds(one, format_figure(one["estimate"], scale, signed=True), scale)
-
-
-def _append_interval_bounds(one: ReportData, middle: str, scale: Sequence[float] | None) -> str:
+    scale = one["scale"] if "mean" in one else None
+    middle = format_figure(one["mean"], scale) if "mean" in one else format_figure(one["estimate"], signed=True)
     if one.get("low") is None or one.get("high") is None:
         return middle
     return f"{middle} [{format_figure(one['low'], scale)}, {format_figure(one['high'], scale)}]"
@@ -116,7 +107,7 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     variants, assertions = head["variants"], [one["assertions"] for one in head["variants"]]
     roles = [" (control)" if one["role"] == "control" and len(variants) > 1 else "" for one in variants]
     names = [f"{one['name']}{role}" for one, role in zip(variants, roles, strict=True)]
-    scores = [(name, [format_reported_mean(one[name]) for one in variants]) for name in ("score", "composite")]
+    scores = [(name, [format_reported_estimate(one[name]) for one in variants]) for name in ("score", "composite")]
     for name in list_report_layers(head):
         means = [one["layers"].get(name) for one in variants]
         scores.append((name, [format_figure(one["mean"], one["scale"]) if one else MISSING_DASH for one in means]))
@@ -177,10 +168,10 @@ def build_comparison_columns(head: ReportData) -> list[list[ReportColumn]]:
             [("comparison", [f"{one['treatment']} − {one['control']}" for one in compared])],
             [
                 ("verdict", [one["verdict"] for one in compared]),
-                ("composite", [format_reported_difference(one["composite"]) for one in compared]),
+                ("composite", [format_reported_estimate(one["composite"]) for one in compared]),
                 p,
             ],
-            [(name, [format_reported_difference(one["layers"].get(name)) for one in compared]) for name in layers],
+            [(name, [format_reported_estimate(one["layers"].get(name)) for one in compared]) for name in layers],
             [
                 *((name, [f"{one[key]:,}" for one in compared]) for name, key in pairs.items()),
                 ("lost by treatment", _format_report_counts([one["lost_by_treatment"] for one in compared])),

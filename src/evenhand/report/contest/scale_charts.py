@@ -28,7 +28,7 @@ def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     return [_chart_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
 
 
-def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
+def draw_total_scores(contest: ReportedContest, most: int) -> SimpleNamespace | None:
     """The scores as a whole, the best first, at most so many; where there are ranks, of those that have one."""
     scored = [one for one in contest.submissions if one["score"] is not None and one["status"] != "superseded"]
     if contest.record["mode"] == "quality_first" and contest.record["winner"]:
@@ -92,25 +92,9 @@ class ChartedScores:
         return self.alone is not None or self.together is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleChart:
-    """All that is drawn, and the same in words."""
-
-    title: str
-    says: str
-    height: float
-    above: bool
-    value_at: float
-    bands: tuple[SimpleNamespace, ...]
-    grounds: tuple[tuple[float, float], ...]  # From where down, and how high, the bands are shaded.
-    ticks: tuple[AxisTick, ...]
-    rows: tuple[SimpleNamespace, ...]
-    kinds: tuple[str, ...]
-
-
 def draw_scale_chart(
     title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_page_short_number
-) -> ScaleChart | None:
+) -> SimpleNamespace | None:
     """The chart of these scores, each number as it is written there; None where nothing is known."""
     if not any(one.known for one in measured):
         return None
@@ -128,14 +112,14 @@ def draw_scale_chart(
         middle = round((left + right) / 2, 2)
         bands.append(SimpleNamespace(id=id, x=left, width=round(right - left, 2), middle=middle))
         edges.append(lowest)
-    return ScaleChart(
+    return SimpleNamespace(
         title=title,
         says="; ".join(map(_describe_charted_scores, measured)),
         height=SCALE_TOP + len(rows) * step + 24,
         above=above,
         value_at=SCALE_RIGHT + 2,
         bands=tuple(bands),
-        grounds=tuple(grounds),
+        grounds=tuple(grounds),  # From where down, and how high, the bands are shaded.
         ticks=tuple(AxisTick(axis.at(value), format_page_short_number(value) or "") for value in edges),
         rows=rows,
         kinds=tuple(kinds),

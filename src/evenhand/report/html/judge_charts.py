@@ -27,16 +27,14 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> SimpleNam
     width = round(min((100 - left) / len(names), WIDEST_CELL), 2)
     judges = [
         SimpleNamespace(
-            number=place + 1,
-            name=name,
-            y=pitch * place + (20 if above else 0),
-            name_y=pitch * place + (14 if above else 20),
-            head_x=round(left + width * (place + 0.5), 2),
+            number=place + 1, name=name, y=pitch * place + (20 if above else 0),
+            name_y=pitch * place + (14 if above else 20), head_x=round(left + width * (place + 0.5), 2),
         )
         for place, name in enumerate(names)
-    ]
+    ]  # fmt: skip
     pairs = {frozenset(one["judges"]): one for one in agreement}
-    cells, reasons = [], dict[str, list[str]]()  # Why cells are empty: each reason once, with the numbers of judges.
+    cells: list[SimpleNamespace] = []
+    reasons: dict[str, list[str]] = {}  # Why cells are empty: each reason once, with the numbers of the judges.
     for row in judges:
         for column in judges[: row.number - 1]:
             pair = pairs.get(frozenset((row.name, column.name)))
@@ -44,14 +42,10 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> SimpleNam
             if cells[-1].why:
                 reasons.setdefault(cells[-1].why, []).append(f"{column.number} and {row.number}")
     return SimpleNamespace(
-        says="; ".join(cell.says for cell in cells),
-        height=pitch * len(names),
-        width=round(width - 0.4, 2),
-        cell=CELL_HEIGHT,
-        judges=tuple(judges),
-        cells=tuple(cells),
+        says="; ".join(cell.says for cell in cells), height=pitch * len(names), width=round(width - 0.4, 2),
+        cell=CELL_HEIGHT, judges=tuple(judges), cells=tuple(cells),
         whys=tuple(f"{', '.join(who)}: {why}" for why, who in reasons.items()),
-    )
+    )  # fmt: skip
 
 
 def _draw_heat_cell(
