@@ -128,8 +128,7 @@ def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     decision = found["decision"]
     lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
-    if found["forced"]:  # No green for what was forced.
-        colour = "yellow"
+    colour = "yellow" if found["forced"] else colour  # No green for what was forced.
     screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
     sentences = {
         "forced": "; ".join(found["forced"]),

@@ -71,7 +71,7 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     asked, replayed = spent["requests"], spent["replayed"]
     parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
     if replayed:
-        parts.append(f"{'1 reply' if replayed == 1 else f'{replayed:,} replies'} from a record")
+        parts.append(f"{pluralize_count(replayed, 'reply', 'replies')} from a record")
     if spent["input_tokens"] or spent["output_tokens"]:
         parts.append(f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out")
     if asked:
@@ -90,10 +90,8 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
     else:
         author = next(one["author"] for one in record["submissions"] if one["id"] == decision["winner"])
         winner = decision["winner"] if author == decision["winner"] else f"{decision['winner']} by {author}"
-        if closed:
-            screen.line(f"{winner} won.", fg="green", bold=True)
-        else:
-            screen.line(f"{winner} is first, and {WAITING_REASONS[record['state']]}.", fg="yellow", bold=True)
+        said = f"{winner} won." if closed else f"{winner} is first, and {WAITING_REASONS[record['state']]}."
+        screen.line(said, fg="green" if closed else "yellow", bold=True)
     if decision is not None:
         screen.line(f"why: {' '.join(decision['why'])}", indent=2)
         if decision["how_sure"]:

@@ -156,7 +156,6 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
-    screen.line()
     asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
     parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
     failed = sum(isinstance(call.reply, NoReply) for call in calls)
@@ -172,4 +171,4 @@ def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCa
     elif spent.requests:
         some = f"${spent.priced:.4f} and {spent.unpriced} of unknown price"
         parts.append(some if spent.priced else "price unknown")
-    screen.line(" · ".join(parts), dim=True)
+    screen.line(" · ".join(parts), dim=True, gap=True)

@@ -191,11 +191,10 @@ def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str
 
 def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
     decision, run = head["decision"], head["run"]
-    screen.line()
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
         colour = "yellow"
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
     state = describe_unfinished_in_report(run)
     cut = f"{state}, {describe_reported_samples(run)}" if state else ""
     why = " ".join(decision["reasons"])
