@@ -156,10 +156,12 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
     screen.line(f"{ends}, {decimals}, by these steps:", 2)
     for number, step in enumerate(method.steps, start=1):
         about = (step.__doc__ or "").splitlines()[0].replace("`", "")
-        values = {field.name.rstrip("_"): getattr(step, field.name) for field in fields(step)}
-        values = {name: format_fraction(one) if isinstance(one, Fraction) else one for name, one in values.items()}
-        values = {name: str(one).lower() if isinstance(one, bool) else one for name, one in values.items()}
-        given = [f"{name} {one}" for name, one in values.items() if one is not None]
+        given = []
+        for field in fields(step):
+            value = getattr(step, field.name)
+            if value is not None:
+                shown = format_fraction(value) if isinstance(value, Fraction) else str(value)
+                given.append(f"{field.name.rstrip('_')} {shown.lower() if isinstance(value, bool) else shown}")
         parameters = f" ({', '.join(given)})" if given else ""
         screen.line(f"{number}. {step.kind()}{parameters}: {about}", 2)
     if method.grades:

@@ -167,9 +167,11 @@ def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[
     for variant in head["variants"]:
         for id, cells in rows.items():
             one = variant["criteria"].get(id)
-            known = one is not None and one["mean"] is not None
-            axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100) if known else None
-            cells.append({**one, "filled": axis.at(one["mean"])} if axis else None)
+            if one is None or one["mean"] is None:
+                cells.append(None)
+                continue
+            axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
+            cells.append({**one, "filled": axis.at(one["mean"])})
     return [(id, asks.get(id, ""), cells) for id, cells in rows.items()]
 
 
