@@ -21,7 +21,7 @@ class Fault:
     where: str = ""
 
     def __str__(self) -> str:
-        where = self.where or format_fault_path(self.path)
+        where = self.where or (format_fault_path(self.path) if self.path else "")
         hint = f" ({self.hint})" if self.hint else ""
         text = f"{where}: {self.what}{hint}" if where else f"{self.what}{hint}"
         return text.replace("\n", "\\n")  # A line break in an id must not forge a line of its own.

@@ -26,11 +26,6 @@ def format_exact_fraction(value: Fraction | None) -> str | None:
     return None if value is None else f"{value.numerator}/{value.denominator}"
 
 
-def samples_in_words(count: int) -> str:
-    """How many samples, with its plural."""
-    return "1 sample" if count == 1 else f"{count:,} samples"
-
-
 MISSING_DASH = "–"
 WIDE_SCALE = 20  # On scales wider than this one decimal tells enough.
 

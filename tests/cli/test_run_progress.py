@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.cli.progress import CLEAR_LINE, ProgressLine, ProgressState, format_run_progress, keep_progress_fresh
+from evenhand.cli.progress import CLEAR_LINE
+from evenhand.cli.run import ProgressLine, ProgressState, format_run_progress, show_run_progress
+from evenhand.models.budget import Spending
+from evenhand.runs.execute import RunProgress
 
 
 class Clock:
@@ -88,12 +91,11 @@ def test_the_line_fits_whatever_comes(state: ProgressState, width: int) -> None:
 def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
     """A thousand results a second do not cost a thousand drawings."""
     clock, stream = Clock(), Terminal()
-    progress = ProgressLine(stream, clock)
-    progress.begin("24 samples × 2 variants: 48 calls to embedded", total=1000)
+    progress = ProgressLine(stream, clock, "24 samples × 2 variants: 48 calls to embedded", total=1000)
 
     for done in range(1, 1001):
         clock.now += 0.001
-        progress.update(done=done)
+        progress.update(RunProgress(total=0, done=done), Spending())
     progress.end()
 
     first, *drawn, last = stream.getvalue().split(CLEAR_LINE)
@@ -105,12 +107,11 @@ def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
 def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
     """And the first at once, so that nobody waits without knowing for what."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock)
-    progress.begin("48 calls", total=100)
+    progress = ProgressLine(stream, clock, "48 calls", total=100)
 
     for done in range(1, 101):
         clock.now += 0.25
-        progress.update(done=done)
+        progress.update(RunProgress(total=0, done=done), Spending())
     progress.end()
 
     assert stream.getvalue().splitlines() == [
@@ -124,12 +125,11 @@ def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
 def test_a_wait_without_results_is_not_silent() -> None:
     """A build that waits for a slow server still shows a sign of life."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock)
-    progress.begin("48 calls", total=48)
+    progress = ProgressLine(stream, clock, "48 calls", total=48)
 
     for _ in range(4):
         clock.now += 10
-        progress.tick()
+        progress.update(RunProgress(total=0, done=0), Spending())
 
     assert stream.getvalue().splitlines() == ["48 calls", *["0 of 48"] * 4]
 
@@ -137,11 +137,10 @@ def test_a_wait_without_results_is_not_silent() -> None:
 def test_what_was_done_before_does_not_count_as_fast() -> None:
     """A resumed run that skips 90,000 results takes as long as the rest takes."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock)
-    progress.begin("goes on", total=100_000, before=90_000)
+    progress = ProgressLine(stream, clock, "goes on", total=100_000, before=90_000)
 
     clock.now += 10
-    progress.update(done=90_010)
+    progress.update(RunProgress(total=100_000, done=10, skipped=90_000), Spending())
 
     assert stream.getvalue().splitlines()[-1] == "90,010 of 100,000 · 1.0/s · about 3 h left"
 
@@ -149,12 +148,11 @@ def test_what_was_done_before_does_not_count_as_fast() -> None:
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
     """A server that slows down is seen."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock)
-    progress.begin("48 calls", total=10_000)
+    progress = ProgressLine(stream, clock, "48 calls", total=10_000)
 
     for second in range(1, 121):
         clock.now += 1
-        progress.update(done=50 * min(second, 60) + max(0, second - 60))
+        progress.update(RunProgress(total=0, done=50 * min(second, 60) + max(0, second - 60)), Spending())
 
     assert "3,060 of 10,000 · 1.0/s" in stream.getvalue()
 
@@ -163,7 +161,7 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
     """The name of a run is untrusted like any other text."""
     stream = Terminal()
 
-    ProgressLine(stream, Clock()).begin("a\x1b[2J\nb", total=1)
+    ProgressLine(stream, Clock(), "a\x1b[2J\nb", total=1)
 
     assert stream.getvalue() == "a\\x1b[2J\\nb\n"
 
@@ -173,20 +171,19 @@ def test_a_stream_that_is_gone_does_not_stop_the_run() -> None:
     gone = Closed()
 
     for stream in (gone, None):
-        progress = ProgressLine(stream, Clock())
-        progress.begin("48 calls", total=48)
+        progress = ProgressLine(stream, Clock(), "48 calls", total=48)
         progress.end()
 
     assert gone.getvalue() == ""
 
 
-def test_the_line_is_gone_when_the_work_is_done_or_broken() -> None:
+def test_the_line_is_gone_when_the_work_is_done_or_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also after an error, so that its message stands on a line of its own."""
     stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
 
     async def broken() -> None:
-        async with keep_progress_fresh(ProgressLine(stream, Clock())) as progress:
-            progress.begin("48 calls", total=48)
+        async with show_run_progress(RunProgress(total=48), Spending):
             await asyncio.sleep(0)
             raise KeyError
 

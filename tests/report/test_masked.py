@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.report_data import MaskedReportSample, mask_report_text, move_masked_report_place
+from evenhand.report.report_data import mask_report_sample, mask_report_text, move_masked_report_place
 
 MAIL = "jo@example.org"
 
@@ -23,9 +23,7 @@ def sample(text: str, **result: Any) -> dict[str, Any]:
 
 def test_every_text_is_masked_and_names_are_not() -> None:
     """Input, output, reasons and replies: whoever reads the page reads no address."""
-    data = MaskedReportSample(
-        sample(f"Write to {MAIL}.", judgments=[{"reason": f"names {MAIL}", "evidence": []}])
-    ).data()
+    data = mask_report_sample(sample(f"Write to {MAIL}.", judgments=[{"reason": f"names {MAIL}", "evidence": []}]))
 
     assert MAIL not in str(data)
     assert data["id"] == "a"
@@ -38,7 +36,7 @@ def test_a_place_behind_a_mask_moves_with_the_text() -> None:
     start = text.index("refund")
     quote = {"text": "refund", "start": start, "end": start + 6}
 
-    data = MaskedReportSample(sample(text, judgments=[{"reason": "", "evidence": [quote]}])).data()
+    data = mask_report_sample(sample(text, judgments=[{"reason": "", "evidence": [quote]}]))
 
     shown, placed = data["results"][0]["output"]["text"], data["results"][0]["judgments"][0]["evidence"][0]
     assert shown[placed["start"] : placed["end"]] == "refund"
@@ -49,7 +47,7 @@ def test_places_of_parts_of_an_assertion_move_too() -> None:
     text = f"{MAIL} refund"
     part = {"start": text.index("refund"), "end": len(text), "parts": []}
 
-    data = MaskedReportSample(sample(text, assertions=[{"start": None, "end": None, "parts": [part]}])).data()
+    data = mask_report_sample(sample(text, assertions=[{"start": None, "end": None, "parts": [part]}]))
 
     placed = data["results"][0]["assertions"][0]["parts"][0]
     assert data["results"][0]["output"]["text"][placed["start"] : placed["end"]] == "refund"

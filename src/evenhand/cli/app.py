@@ -44,20 +44,14 @@ class LazyCommandGroup(click.Group):
         return list(COMMAND_SUMMARIES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, loaded now."""
+        """The command of that name, loaded now; for a misspelt one, say which one is near."""
         if cmd_name not in COMMAND_SUMMARIES:
+            hint = suggest_close_word_in_fault(cmd_name, COMMAND_SUMMARIES)
+            if hint:
+                raise click.UsageError(f"No such command {cmd_name!r}: {hint}", ctx)
             return None
         command: click.Command = getattr(import_module(f"evenhand.cli.{cmd_name}"), f"{cmd_name}_command")
         return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant; for a misspelt one, the one that is near."""
-        hint = suggest_close_word_in_fault(args[0], COMMAND_SUMMARIES) if args[0] not in COMMAND_SUMMARIES else ""
-        if hint:
-            raise click.UsageError(f"No such command {args[0]!r}: {hint}", ctx)
-        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""

@@ -8,8 +8,9 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.cli.output import print_json, until_reader_leaves
-from evenhand.cli.run_tables import print_section
+from evenhand.cli.run_tables import BADGE_MARKS, print_section
 from evenhand.cli.screen import Screen, print_table_or_sentences
+from evenhand.wording import format_number
 
 
 @click.command("audit")
@@ -25,7 +26,6 @@ def audit_command(run: str, as_data: bool) -> None:
         print_json(encode_judge_audit(found)) if as_data else print_audit(found)
 
 
-COLOUR_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FIT_COLOURS = {"yes": "green", "no": "red"}
 MOST_FINDINGS_PRINTED = 12  # Findings that are told in full; all are in the table below.
 
@@ -35,62 +35,41 @@ def print_audit(audit: Audit) -> None:
     screen = Screen()
     screen.line(audit.headline, bold=True, fg=FIT_COLOURS.get(audit.fit, "yellow"))
     screen.line(f"next: {audit.next_step}", indent=2)
-    _print_other_findings(screen, audit)
-    _print_findings_table(screen, [one for one in audit.findings if one.value is not None])
-    _print_unknown_findings(screen, [one for one in audit.findings if one.value is None])
-
-
-def _print_other_findings(screen: Screen, audit: Audit) -> None:
-    """What else speaks against them; single criteria are left to the table."""
+    # What else speaks against them; single criteria are left to the table.
     findings = [one for one in audit.findings if one.colour in ("red", "amber") and one != audit.worst]
     told = [one for one in findings if one.criterion is None][:MOST_FINDINGS_PRINTED]
     lines = []
     for one in told:
-        mark, colour = COLOUR_MARKS[one.colour]
+        mark, colour = BADGE_MARKS[one.colour]
         lines.append((f"{mark} {one.name}, {_format_judge_table_cell(one)}: {one.says} {one.advice}".rstrip(), colour))
     if len(findings) > len(told):
         lines.append((f"{len(findings) - len(told)} more in the table", None))
     print_section(screen, "Also", lines)
+    _print_findings_table(screen, [one for one in audit.findings if one.value is not None])
+    unknown: dict[tuple[str, str], list[str]] = {}  # What is not known for one reason, in one line.
+    for one in audit.findings:
+        if one.value is None:
+            why = one.says.removeprefix("not known: ")
+            unknown.setdefault((one.name, why), []).append(_format_judge_table_cell(one))
+    lines = [(f"{name}, {', '.join(of)}: {why}", None) for (name, why), of in unknown.items()]
+    print_section(screen, "Not known", lines)
 
 
 def _print_findings_table(screen: Screen, findings: Sequence[AuditFinding]) -> None:
     if not findings:
         return
-    screen.gap()
-    names = ("", "finding", "of", "value", "interval", "n")
-    rows = [
-        [
-            COLOUR_MARKS[one.colour][0],
-            one.name,
-            _format_judge_table_cell(one),
-            _format_audit_table_value(one, one.value),
-            ""
-            if one.low is None
-            else f"[{_format_audit_table_value(one, one.low)}, {_format_audit_table_value(one, one.high)}]",
-            f"{one.n:,}",
-        ]
-        for one in findings
-    ]
-    colours = {mark: colour for mark, colour in COLOUR_MARKS.values() if colour}
-    print_table_or_sentences(screen, names, rows, heads=3, right=names[3:], colours=colours)
-
-
-def _print_unknown_findings(screen: Screen, findings: Sequence[AuditFinding]) -> None:
-    """What is not known for one reason, in one line."""
-    whose: dict[tuple[str, str], list[str]] = {}
+    screen.line()
+    rows = []
     for one in findings:
-        whose.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_format_judge_table_cell(one))
-    lines = [(f"{name}, {', '.join(of)}: {why}", None) for (name, why), of in whose.items()]
-    print_section(screen, "Not known", lines)
+        digits = 3 if one.unit.endswith("characters") else 2  # As many decimals as the unit needs.
+        value, low, high = ("" if x is None else format_number(x, digits) for x in (one.value, one.low, one.high))
+        interval = f"[{low}, {high}]" if low else ""
+        mark = BADGE_MARKS[one.colour][0]
+        rows.append([mark, one.name, _format_judge_table_cell(one), value, interval, f"{one.n:,}"])
+    names = ("", "finding", "of", "value", "interval", "n")
+    colours = {mark: colour for mark, colour in BADGE_MARKS.values() if colour}
+    print_table_or_sentences(screen, names, rows, heads=3, right=names[3:], colours=colours)
 
 
 def _format_judge_table_cell(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
-
-
-def _format_audit_table_value(one: AuditFinding, value: float | None) -> str:
-    """With as many decimals as the unit needs."""
-    if value is None:
-        return ""
-    digits = 3 if one.unit.endswith("characters") else 2
-    return f"{value:.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"

@@ -8,6 +8,8 @@ import click
 
 from evenhand.cli.output import print_json, print_message, until_reader_leaves
 
+LISTED_FIELDS = {"baseline": "name", "run": "run", "eval": "eval"}
+
 
 @click.group("baseline")
 def baseline_command() -> None:
@@ -38,14 +40,8 @@ def list_baselines_command(as_data: bool) -> None:
         if as_data:
             print_json([asdict(one) for one in found])
         elif found:
-            Screen().table(
-                {
-                    "baseline": [one.name for one in found],
-                    "run": [one.run for one in found],
-                    "eval": [one.eval for one in found],
-                    "set": [one.at[:16].replace("T", " ") for one in found],
-                }
-            )
+            columns = {name: [getattr(one, field) for one in found] for name, field in LISTED_FIELDS.items()}
+            Screen().table({**columns, "set": [one.at[:16].replace("T", " ") for one in found]})
         else:
             print_message("no baseline yet: evenhand baseline set RUN --name main")
 

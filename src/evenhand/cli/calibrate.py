@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
 from evenhand.cli.screen import Screen, print_table_or_sentences
 from evenhand.wording import pluralize_count
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command("calibrate")
@@ -63,7 +60,12 @@ NO_VALUE = "–"
 def print_calibration(data: CalibrationData, written: str | None = None) -> None:
     """Print it; `written` is the file that the panel went to."""
     screen = Screen()
-    _print_alignment_answer(screen, data)
+    words, colour = ALIGNMENT_ANSWERS[data["aligned"]["colour"]]
+    asked = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
+    screen.line(f"{words.format(who=asked)}: {data['aligned']['says']}.", bold=True, fg=colour)
+    raters = pluralize_count(len(data["raters"]), "person", "people")
+    sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
+    screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
     _print_agreement_table(screen, data)
     _print_bias_table(screen, data["bias"])
     # Those of the panel, or of the only judge; levels that nobody used are left out.
@@ -74,50 +76,34 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
         if one["judge"] != who or len(used) < 2:
             continue
         said = f"{one['question']}: what {who} said (rows)"
-        _print_calibration_title(screen, f"{said} where people's middle answer was (columns)")
+        screen.line(f"{said} where people's middle answer was (columns)", gap=True, bold=True)
         columns = {"": [one["levels"][row] for row in used]}
         columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
         screen.table(columns, right=tuple(columns))
     _print_calibration_maps(screen, data["maps"])
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
-    screen.gap()
-    screen.line(f"next: {_format_next_step_terminal_line(data, written)}")
-
-
-def _print_alignment_answer(screen: Screen, data: CalibrationData) -> None:
-    found = data["aligned"]
-    words, colour = ALIGNMENT_ANSWERS[found["colour"]]
-    who = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
-    screen.line(f"{words.format(who=who)}: {found['says']}.", bold=True, fg=colour)
-    raters = pluralize_count(len(data["raters"]), "person", "people")
-    sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
-    screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
+    screen.line(f"next: {_format_next_step_terminal_line(data, written)}", gap=True)
 
 
 def _print_agreement_table(screen: Screen, data: CalibrationData) -> None:
-    _print_calibration_title(screen, "Agreement with people [95 % interval]; a person: each against the others")
+    screen.line("Agreement with people [95 % interval]; a person: each against the others", gap=True, bold=True)
     names = ("question", "judge", "α", "κ", "r", "ρ", "n")
-    print_table_or_sentences(
-        screen, names, list(_build_agreement_terminal_rows(data)), heads=2, once=True, right=names[2:]
-    )
-    for line in _list_missing_agreement_terminal_lines(data["agreement"]):
-        screen.line(f"{NO_VALUE} {line}", indent=2, dim=True)
-
-
-def _list_missing_agreement_terminal_lines(agreement: Sequence[CalibrationData]) -> Iterator[str]:
-    """Why there is no number, or no interval, each reason once."""
-    if any(one["kappa"] is None for one in agreement):
-        yield "κ is for single criteria with whole levels"
+    rows = list(_build_agreement_terminal_rows(data))
+    print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[2:])
+    # Why there is no number, or no interval, each reason once.
+    agreement = data["agreement"]
+    lines = ["κ is for single criteria with whole levels"] if any(one["kappa"] is None for one in agreement) else []
     missing: dict[str, dict[str, None]] = {}
     for one in agreement:
         for sign, figure in AGREEMENT_FIGURES.items():
             if one[figure] is not None and one[figure]["value"] is None:
                 missing.setdefault(one[figure]["why"], {})[sign] = None
-    yield from (f"{', '.join(signs)} not known: {why}" for why, signs in missing.items())
+    lines += [f"{', '.join(signs)} not known: {why}" for why, signs in missing.items()]
     bare = (one["alpha"] for one in agreement)
     whys = (one["why"] for one in bare if one["value"] is not None and one["low"] is None)
-    yield from (f"α without an interval: {why}" for why in dict.fromkeys(whys))
+    for line in (*lines, *(f"α without an interval: {why}" for why in dict.fromkeys(whys))):
+        screen.line(f"{NO_VALUE} {line}", indent=2, dim=True)
 
 
 def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]:
@@ -138,7 +124,7 @@ def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]
 
 def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None:
     """One row for each judge and question; what nothing is known of is said once."""
-    _print_calibration_title(screen, "Bias: judge minus people, with 95 % intervals (* leaves 0 out)")
+    screen.line("Bias: judge minus people, with 95 % intervals (* leaves 0 out)", gap=True, bold=True)
     found = {(one["question"], one["judge"], one["kind"]): one for one in biases}
     kinds = [kind for kind in BIAS_KINDS if any(one["estimate"] is not None for one in biases if one["kind"] == kind)]
     rows = []
@@ -146,26 +132,22 @@ def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None
         harsh = found[question, judge, "harshness"]
         more = [_format_bias_estimate(found.get((question, judge, kind)), digits=3) for kind in kinds]
         by = f"{_format_bias_estimate(harsh)} {_format_terminal_interval(harsh)}".strip()
-        rows.append([question, judge, _format_harshness_table_cell(harsh), by, *more])
+        tone = NO_VALUE
+        if harsh["estimate"] is not None:
+            level = harsh["low"] <= 0 <= harsh["high"]
+            tone = "level" if level else "harsh" if harsh["estimate"] < 0 else "generous"
+        rows.append([question, judge, tone, by, *more])
     names = ("question", "judge", "is", "by", *(BIAS_KINDS[kind] for kind in kinds))
     print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[3:])
     for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
         screen.line(f"{NO_VALUE} {why}", indent=2, dim=True)
 
 
-def _format_harshness_table_cell(one: CalibrationData) -> str:
-    if one["estimate"] is None:
-        return NO_VALUE
-    if one["low"] <= 0 <= one["high"]:
-        return "level"
-    return "harsh" if one["estimate"] < 0 else "generous"
-
-
 def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> None:
     shown = [one for one in maps if one["knots"]]
     if shown:
         title = "Maps: what people say where the judge is low / mid / high; errors on held-out samples"
-        _print_calibration_title(screen, title)
+        screen.line(title, gap=True, bold=True)
         rows = []
         for one in shown:
             points = " / ".join(_format_terminal_number(y) for _, y in one["points"])
@@ -175,26 +157,22 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
         print_table_or_sentences(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
-        screen.gap()
-        screen.line(f"{NO_VALUE} no map: {why}", dim=True)
+        screen.line(f"{NO_VALUE} no map: {why}", dim=True, gap=True)
 
 
 def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) -> None:
     known = [one for one in means if one["powered"]]
     if known:
-        _print_calibration_title(screen, "Means on people's scale (labels on some, judges on all)")
+        screen.line("Means on people's scale (labels on some, judges on all)", gap=True, bold=True)
         rows = []
         for one in known:
-            judged, people = (
-                _format_terminal_number(one["judged"]),
-                _format_agreement_estimate(one["powered"], "estimate"),
-            )
+            people = _format_agreement_estimate(one["powered"], "estimate")
             labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
-            rows.append([one["variant"], one["question"], judged, people, labelled])
+            rows.append([one["variant"], one["question"], _format_terminal_number(one["judged"]), people, labelled])
         names = ("variant", "question", "judges say", "people would", "labelled")
         print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
     elif means:
-        screen.gap()
+        screen.line()
     whose: dict[str, list[str]] = {}
     for one in means:
         if one["why"]:
@@ -204,7 +182,7 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
 
 
 def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
-    _print_calibration_title(screen, "Which judges to ask")
+    screen.line("Which judges to ask", gap=True, bold=True)
     if one["chosen"] is None:
         more = f"; label {pluralize_count(one['more_samples'], 'more sample')}" if one["more_samples"] else ""
         screen.line(f"No recommendation: {one['why']}{more}.", indent=2)
@@ -214,30 +192,24 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         mark = "→ " if each["name"] == one["chosen"]["name"] else ""
         rows.append([f"{mark}{each['name']}", f"{each['error']:.3f}", f"{each['answered'] * 100:.0f} %"])
     print_table_or_sentences(screen, ("panel", "error", "answered"), rows, heads=1, right=("error", "answered"))
-    for line in _format_recommendation_terminal_line(one):
-        screen.line(line, indent=2)
-
-
-def _format_recommendation_terminal_line(one: CalibrationData) -> Iterator[str]:
-    chosen = one["chosen"]
+    chosen, gain = one["chosen"], one["gain"]
+    why = f"the simplest within one standard error of the best, {one['best']}"
     if chosen["name"] == one["best"]:
         why = "it errs least, and none that is simpler comes within one standard error of it"
-    else:
-        why = f"the simplest within one standard error of the best, {one['best']}"
     name = chosen["name"]
     if chosen["kind"] == "weights":
         name = ", ".join(f"{judge} {weight:.2f}" for judge, weight in chosen["weights"].items())
-    yield f"Recommended: {name}: {why} (of {one['tried']:,} tried)."
-    gain = one["gain"]
     lower = "clearly lower" if gain["low"] > 0 else "clearly higher" if gain["high"] < 0 else "no clear difference"
-    yield (
+    lines = [
+        f"Recommended: {name}: {why} (of {one['tried']:,} tried).",
         f"How sure: chosen so in {one['same']} of {one['choices']} trials without a fifth of the samples. Panels "
         f"chosen this way err by {one['error']:.3f} of the scale on samples they were not chosen on; the one that ran: "
-        f"{one['error_now']:.3f} ({lower})."
-    )
+        f"{one['error_now']:.3f} ({lower}).",
+    ]
     if one["alpha"]["value"] is not None:
-        yield f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}."
-    yield from (f"Beware: {warning}" for warning in one["warnings"])
+        lines.append(f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}.")
+    for line in (*lines, *(f"Beware: {warning}" for warning in one["warnings"])):
+        screen.line(line, indent=2)
 
 
 def _format_next_step_terminal_line(data: CalibrationData, written: str | None) -> str:
@@ -250,11 +222,6 @@ def _format_next_step_terminal_line(data: CalibrationData, written: str | None) 
     if one["chosen"] is not None and one["gain"]["low"] > 0:
         return f"ask the recommended panel: evenhand calibrate … {data['run']} --write panel.yaml"
     return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])
-
-
-def _print_calibration_title(screen: Screen, title: str) -> None:
-    screen.gap()
-    screen.line(title, bold=True)
 
 
 def _format_bias_estimate(one: CalibrationData | None, digits: int = 2) -> str:
@@ -273,9 +240,8 @@ def _format_agreement_estimate(one: CalibrationData, name: str) -> str:
 
 
 def _format_terminal_interval(one: CalibrationData) -> str:
-    return (
-        "" if one["low"] is None else f"[{_format_terminal_minus(one['low'])}, {_format_terminal_minus(one['high'])}]"
-    )
+    low, high = (_format_terminal_number(one[end]) for end in ("low", "high"))
+    return "" if one["low"] is None else f"[{low}, {high}]"
 
 
 def _format_terminal_minus(value: float, form: str = "z.2f") -> str:

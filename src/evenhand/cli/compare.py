@@ -17,7 +17,7 @@ from evenhand.cli.run_tables import (
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import format_report_p_value, format_reported_difference
+from evenhand.report.phrases import format_report_p_value, format_reported_estimate
 from evenhand.wording import pluralize_count
 
 
@@ -30,17 +30,7 @@ from evenhand.wording import pluralize_count
 @click.option("--force", is_flag=True, help="Compare what was not scored alike, and mark the result.")
 @click.option("--report-only", is_flag=True, help="Exit with 0 whatever was decided.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def compare_command(  # noqa: PLR0913 - the options of the command
-    *,
-    runs: tuple[str, ...],
-    baseline: str | None,
-    control: str | None,
-    not_worse_by: float | None,
-    power: bool,
-    force: bool,
-    report_only: bool,
-    as_data: bool,
-) -> int:
+def compare_command(runs: tuple[str, ...], baseline: str | None, report_only: bool, as_data: bool, **terms: Any) -> int:
     """Hold RUN against CONTROL, sample by sample; with RUN alone, its variants against each other.
 
     A run is an id, the beginning of one, "latest", "latest:EVAL" or "baseline:NAME"; RUN:VARIANT chooses a variant.
@@ -52,8 +42,7 @@ def compare_command(  # noqa: PLR0913 - the options of the command
     if len(runs) > 2:
         what = f"{len(runs)} runs were named" + (", the baseline counted" if baseline is not None else "")
         raise InputError(Fault(what, "two are compared, or the variants of one"))
-    terms = CompareTerms(control=control, not_worse_by=not_worse_by, force=force, power=power)
-    found = compare_runs(None, *runs, terms=terms)
+    found = compare_runs(None, *runs, terms=CompareTerms(**terms))
     with until_reader_leaves():
         print_json(found.to_json()) if as_data else print_comparison(found.to_json())
     return 0 if report_only else found.exit_code
@@ -80,7 +69,7 @@ def print_comparison(found: ComparisonData, *, screen: Screen | None = None) -> 
     for note in found["notes"]:
         screen.line(f"note: {note}")
     for one in decision["comparisons"]:
-        screen.gap()
+        screen.line()
         if len(decision["comparisons"]) > 1:
             screen.line(f"{one['treatment']} against {one['control']}: {one['verdict']}", bold=True)
         _print_differences_table(screen, one, found["scales"], len(decision["comparisons"]))
@@ -103,7 +92,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
         "of": [name for name, _, _ in rows],
-        "difference": [format_reported_difference(found) for _, found, _ in rows],
+        "difference": [format_reported_estimate(found) for _, found, _ in rows],
         "p": [format_report_p_value(found) for _, found, _ in rows],
         "verdict": [verdict for _, _, verdict in rows],
     }
@@ -120,10 +109,13 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
-    screen.gap()
-    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True)
+    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True, gap=True)
     for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
-        screen.line(f"{what} ({one['effect']:.2f} points): {_format_samples_needed_line(one)}", indent=2)
+        rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
+        needed = "no number of samples would show it"
+        if one["needed"] is not None:
+            needed = f"{one['needed']:,} samples show it four times out of five{rest}"
+        screen.line(f"{what} ({one['effect']:.2f} points): {needed}", indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
@@ -132,21 +124,12 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     screen.table(columns, right=tuple(columns))
 
 
-def _format_samples_needed_line(one: ComparisonData) -> str:
-    if one["needed"] is None:
-        return "no number of samples would show it"
-    rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
-    return f"{one['needed']:,} samples show it four times out of five{rest}"
-
-
 def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     decision = found["decision"]
     lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
-    if found["forced"]:  # No green for what was forced.
-        colour = "yellow"
-    screen.gap()
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
+    colour = "yellow" if found["forced"] else colour  # No green for what was forced.
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
     sentences = {
         "forced": "; ".join(found["forced"]),
         "why": " ".join(decision["reasons"]),

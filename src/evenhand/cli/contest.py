@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from evenhand.cli.output import (
     print_message,
     until_reader_leaves,
 )
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
 from evenhand.errors import Fault, InputError
 from evenhand.wording import format_fraction, number_for_json
 
@@ -78,16 +79,12 @@ def run_contest_command(**options: Any) -> int:
         judges=options["models"],
         until=options["until"],
     )
+    how, connect = read_judge_command_options(options), read_connection_command_options(options)
     try:
         with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
+            watch = partial(show_contest_progress, sys.stderr)
             played = asyncio.run(
-                play_contest_files(
-                    files,
-                    how=read_judge_command_options(options),
-                    connect=read_connection_command_options(options),
-                    resume=options["resume"],
-                    watch=lambda: show_contest_progress(sys.stderr),
-                )
+                play_contest_files(files, how=how, connect=connect, resume=options["resume"], watch=watch)
             )
     except KeyboardInterrupt:
         print_message(f"\nto go on: {_build_resume_command(options)}", err=True)
@@ -95,9 +92,8 @@ def run_contest_command(**options: Any) -> int:
     with until_reader_leaves():
         from evenhand.cli.contest_tables import mask_printed_contest, print_contest
 
-        print_json(mask_printed_contest(played.result.record)) if options["as_data"] else print_contest(
-            played.result.record
-        )
+        record = played.result.record
+        print_json(mask_printed_contest(record)) if options["as_data"] else print_contest(record)
         _print_contest_next_steps(played, options)
     return played.result.exit_code
 
@@ -164,11 +160,10 @@ def check_submission_command(**options: Any) -> int:
 
 
 LISTED_COLUMNS = ("contest", "task", "state", "winner", "started")
-RIGHT_COLUMNS = LISTED_COLUMNS[-1:]
 FORMAT_ENDINGS = {".html": "html", ".htm": "html", ".json": "json"}
 
 
-@click.command("show")
+@contest_command.command("show")
 @click.argument("contest", metavar="ID")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 def show_contest_command(contest: str, as_data: bool) -> None:
@@ -181,7 +176,7 @@ def show_contest_command(contest: str, as_data: bool) -> None:
         print_json(mask_printed_contest(record)) if as_data else print_contest(record)
 
 
-@click.command("report")
+@contest_command.command("report")
 @click.argument("contest", metavar="ID")
 @click.option("--html", "as_page", is_flag=True, help="One self-contained page.")
 @click.option("--json", "as_data", is_flag=True, help="Everything, as data.")
@@ -220,7 +215,7 @@ def report_contest_command(contest: str, as_page: bool, as_data: bool, output: s
         print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 
-@click.command("list")
+@contest_command.command("list")
 @click.option("--name", metavar="NAME", help="Only the contests of this task.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def list_contests_command(name: str | None, as_data: bool) -> None:
@@ -232,7 +227,7 @@ def list_contests_command(name: str | None, as_data: bool) -> None:
         print_json([asdict(one) for one in found]) if as_data else _print_contest_list(found, name)
 
 
-@click.command("delete")
+@contest_command.command("delete")
 @click.argument("contests", metavar="ID...", nargs=-1, required=True)
 def delete_contests_command(contests: tuple[str, ...]) -> None:
     """Remove contests with all that belongs to them."""
@@ -243,7 +238,6 @@ def delete_contests_command(contests: tuple[str, ...]) -> None:
 
 
 def _print_contest_list(contests: Sequence[ContestListing], name: str | None) -> None:
-    from evenhand.cli.screen import Screen, measure_least_table_width, narrow_table_rows, print_table_or_sentences
     from evenhand.workflows.contests import NO_CONTESTS
 
     screen = Screen()
@@ -252,15 +246,10 @@ def _print_contest_list(contests: Sequence[ContestListing], name: str | None) ->
         return
     # To the minute: the seconds are in the id.
     table = [[one.id, one.task, one.state, one.winner or "–", one.started[:16].replace("T", " ")] for one in contests]
-    narrow = narrow_table_rows(
-        LISTED_COLUMNS, table, giving_way=("task", "winner"), right=RIGHT_COLUMNS, width=screen.width
-    )
-    fits = measure_least_table_width(LISTED_COLUMNS, narrow, RIGHT_COLUMNS) <= screen.width
-    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=RIGHT_COLUMNS)
-
-
-for kept in (show_contest_command, report_contest_command, list_contests_command, delete_contests_command):
-    contest_command.add_command(kept)
+    way = ("task", "winner")
+    narrow = narrow_table_rows(LISTED_COLUMNS, table, giving_way=way, right=("started",), width=screen.width)
+    fits = measure_least_table_width(LISTED_COLUMNS, narrow, ("started",)) <= screen.width
+    print_table_or_sentences(screen, LISTED_COLUMNS, narrow if fits else table, heads=1, right=("started",))
 
 
 def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) -> None:
@@ -273,12 +262,12 @@ def print_dimensions_table(rubric: Rubric, locked: LockedDimensions, file: str) 
         "asks": [one.asks for one in rubric.criteria],
     }
     screen.table(columns, right=("weight",))
-    screen.gap()
+    screen.line()
     if locked.written:
         screen.line(f"written: {file}; edit them there before the contest starts (weights sum to 1)")
         return
     screen.line(f"not written: {file} is not in YAML's block style; paste this into it:")
-    screen.gap()
+    screen.line()
     click.echo(escape_terminal_text(locked.to_paste), nl=False)
 
 
@@ -304,6 +293,3 @@ def _build_resume_command(options: dict[str, Any]) -> str:
     others = [part for name, value in changed.items() for part in (f"--{name.replace('_', '-')}", str(value))]
     words = ("evenhand", "contest", "run", options["task"], options["submissions"], *judges, *others, "--resume")
     return escape_terminal_text(shlex.join(words))
-
-
-ContestRecordJson = dict[str, Any]

@@ -1,6 +1,4 @@
-"""A contest on a terminal, personal data masked: the decision, the ranking, what was refused, one checked
-submission.
-"""
+"""A contest on a terminal, personal data masked: the decision, the ranking, one checked submission."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.run_tables import print_section
-from evenhand.cli.screen import Screen, TableRows, measure_least_table_width, print_table_or_sentences
+from evenhand.cli.screen import Screen, measure_least_table_width, print_table_or_sentences
 from evenhand.guards.personal_data import build_text_mask, mask_data
 from evenhand.wording import pluralize_count
 
@@ -36,10 +34,18 @@ def print_contest(record: ContestData) -> None:
     unfinished = [] if record["state"] == "closed" else [record["state"].replace("_", " ")]
     parts = [record["task"], record["mode"], count, f"contest {record['id']}", *unfinished]
     screen.line(" · ".join(parts), dim=True)
-    screen.gap()
+    screen.line()
     _print_contest_decision(screen, record)
     print_contest_ranking(screen, record)
-    print_section(screen, "Gate not passed", list(_list_failed_gate_terminal_lines(record)))
+    # What could not be judged has not failed: it is told of below, with those that are not ranked.
+    checks = [
+        (one["id"], feedback["criteria_checks"])
+        for one in record["submissions"]
+        for feedback in one["feedback"]
+        if one["status"] != "unjudged" and feedback["type"] == "gate_check" and not feedback["policy_violations"]
+    ]
+    failed = [(f"{id}: {line}", None) for id, several in checks for line in list_unmet_terminal_lines(several)]
+    print_section(screen, "Gate not passed", failed)
     violations = [
         (f"{one['id']} {found['says']}: {quote_passage_in_terminal(found['text'])}", "red")
         for one in record["submissions"]
@@ -65,14 +71,13 @@ def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     asked, replayed = spent["requests"], spent["replayed"]
     parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
     if replayed:
-        parts.append(f"{'1 reply' if replayed == 1 else f'{replayed:,} replies'} from a record")
+        parts.append(f"{pluralize_count(replayed, 'reply', 'replies')} from a record")
     if spent["input_tokens"] or spent["output_tokens"]:
         parts.append(f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out")
     if asked:
         cost = spent["cost"]
         parts.append("price unknown" if cost is None else f"${cost:.4f}" if cost else "no cost")
-    screen.gap()
-    screen.line(" · ".join(parts), dim=True)
+    screen.line(" · ".join(parts), dim=True, gap=True)
 
 
 def _print_contest_decision(screen: Screen, record: ContestData) -> None:
@@ -85,10 +90,8 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
     else:
         author = next(one["author"] for one in record["submissions"] if one["id"] == decision["winner"])
         winner = decision["winner"] if author == decision["winner"] else f"{decision['winner']} by {author}"
-        if closed:
-            screen.line(f"{winner} won.", fg="green", bold=True)
-        else:
-            screen.line(f"{winner} is first, and {WAITING_REASONS[record['state']]}.", fg="yellow", bold=True)
+        said = f"{winner} won." if closed else f"{winner} is first, and {WAITING_REASONS[record['state']]}."
+        screen.line(said, fg="green" if closed else "yellow", bold=True)
     if decision is not None:
         screen.line(f"why: {' '.join(decision['why'])}", indent=2)
         if decision["how_sure"]:
@@ -101,16 +104,6 @@ def _print_contest_decision(screen: Screen, record: ContestData) -> None:
         screen.line(AHEAD_NOTE, indent=2, fg="yellow")
     if stopped := record["stopped"]:
         screen.line(stopped if stopped.startswith("it ") else f"stopped: {stopped}", indent=2)
-
-
-def _list_failed_gate_terminal_lines(record: ContestData) -> Iterator[tuple[str, None]]:
-    """What could not be judged has not failed: it is told of below, with those that are not ranked."""
-    for one in (one for one in record["submissions"] if one["status"] != "unjudged"):
-        for feedback in one["feedback"]:
-            if feedback["type"] == "gate_check" and not feedback["policy_violations"]:
-                yield from (
-                    (f"{one['id']}: {line}", None) for line in list_unmet_terminal_lines(feedback["criteria_checks"])
-                )
 
 
 def list_unmet_terminal_lines(checks: Sequence[ContestData]) -> Iterator[str]:
@@ -131,7 +124,6 @@ UNRANKED_COLOURS = dict.fromkeys(("below_threshold", "gate_failed", "unjudged"),
 STATUS_COLOURS = {"won": "green", "policy_violation": "red", **UNRANKED_COLOURS}
 RANKING_COLOURS = {**STATUS_COLOURS, **{status.replace("_", " "): colour for status, colour in STATUS_COLOURS.items()}}
 NUMBER_COLUMNS = ("rank", "score", "alone")
-AUTHOR_COLUMN = "author"
 
 
 def print_contest_ranking(screen: Screen, record: ContestData) -> None:
@@ -140,22 +132,17 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
         return
     ranked = sorted(record["submissions"], key=lambda one: (one["rank"] is None, one["rank"] or 0))
     fastest = record["mode"] == "fastest_first"
-    names = ["rank", "submission", AUTHOR_COLUMN, "score", "band" if fastest else "alone", "status", "flags"]
-    tables = list(_narrow_ranking_table(names, [_build_terminal_rank_row(one, fastest=fastest) for one in ranked]))
+    names = ["rank", "submission", "author", "score", "band" if fastest else "alone", "status", "flags"]
+    rows = [_build_terminal_rank_row(one, fastest=fastest) for one in ranked]
+    # The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break.
+    tables = [(names, rows)] if any(one["author"] != one["id"] for one in ranked) else []
+    names, *rows = ([*cells[:2], *cells[3:]] for cells in (names, *rows))
+    tables.append((names, rows))
+    tables.append((names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]))
     fitting = (table for table in tables if measure_least_table_width(*table, NUMBER_COLUMNS) <= screen.width)
     names, rows = next(fitting, tables[0])
-    screen.gap()
+    screen.line()
     print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
-
-
-def _narrow_ranking_table(names: list[str], rows: list[list[str]]) -> Iterator[tuple[list[str], TableRows]]:
-    """The table, without its authors, and with statuses and flags in words that can be wrapped; ids never break."""
-    author = names.index(AUTHOR_COLUMN)
-    if any(row[author] != row[1] for row in rows):
-        yield names, rows
-    names, *rows = ([*cells[:author], *cells[author + 1 :]] for cells in (names, *rows))
-    yield names, rows
-    yield names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]
 
 
 def _build_terminal_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
@@ -163,27 +150,18 @@ def _build_terminal_rank_row(one: ContestData, *, fastest: bool) -> list[str]:
     feedback = {given["type"]: given for given in one["feedback"]}
     alone = feedback.get("individual_scoring", {})
     flags = (feedback.get("scoring") or alone).get("risk_flags", ())
-    total, band = alone.get("penalized_total"), alone.get("overall_band") or ""
-    return [
-        "–" if one["rank"] is None else str(one["rank"]),
-        one["id"],
-        one["author"],
-        _format_rank_score(one["score"]),
-        band if fastest else f"{band} {_format_rank_score(total)}".strip(),
-        one["status"],
-        ", ".join(flags),
-    ]
-
-
-def _format_rank_score(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
+    band, totals = alone.get("overall_band") or "", (one["score"], alone.get("penalized_total"))
+    score, total = ("" if value is None else f"{value:.2f}" for value in totals)
+    rank = "–" if one["rank"] is None else str(one["rank"])
+    beside = band if fastest else f"{band} {total}".strip()
+    return [rank, one["id"], one["author"], score, beside, one["status"], ", ".join(flags)]
 
 
 def print_submission_check(task: Task, checked: ContestData) -> None:
     """Print whether the gate is passed, each criterion that is not met with its hint, and what to mend."""
     screen = Screen()
     screen.line(f"{task.name} · {task.mode} · {checked['id']} by {checked['author']}", dim=True)
-    screen.gap()
+    screen.line()
     colour, verdict = _choose_check_terminal_line(task, checked)
     screen.line(verdict, fg=colour, bold=True)
     for check in checked["criteria_checks"]:
@@ -195,7 +173,8 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
         for found in feedback.get("policy_violations", ()):
             screen.line(f"it {found['says']}: {quote_passage_in_terminal(found['text'])}", indent=2, fg="red")
         if feedback["type"] != "gate_check":
-            _print_dimension_scores(screen, feedback)
+            if feedback.get("dimension_scores"):
+                _print_dimension_scores(screen, feedback)
             advice = feedback["revision_suggestions"]
             lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in advice]
             print_section(screen, "Suggestions for a revision", lines)
@@ -225,10 +204,8 @@ def _format_terminal_evidence(one: ContestData) -> str:
 
 
 def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
-    scores = feedback.get("dimension_scores")
-    if not scores:
-        return
-    screen.gap()
+    scores = feedback["dimension_scores"]
+    screen.line()
     columns = {
         "dimension": list(scores),
         "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
@@ -268,22 +245,15 @@ def mask_printed_data(data: ContestData, *, texts: Iterable[str], names: Iterabl
     def text(given: str) -> str:
         return str(mask_data(given, hide))
 
-    sentence = _mask_printed_text_sparing_names([one for one in set(names) if one and hide(one) != one], text)
-    masked: ContestData = _mask_printed_value(data, "", text, sentence)
-    return masked
-
-
-def _mask_printed_text_sparing_names(names: Iterable[str], mask: TextMask) -> TextMask:
-    """A mask that leaves these names alone where they stand by themselves, not as a part of something longer."""
-    longest_first = sorted(names, key=len, reverse=True)
-    if not longest_first:
-        return mask
+    # Names are left alone where they stand by themselves, not as a part of something longer.
+    longest_first = sorted((one for one in set(names) if one and hide(one) != one), key=len, reverse=True)
     name = re.compile(rf"(?<![\w@.+-])({'|'.join(map(re.escape, longest_first))})(?![\w@-]|\.\w)")
 
-    def spare(sentence: str) -> str:
-        return "".join(part if place % 2 else mask(part) for place, part in enumerate(name.split(sentence)))
+    def sentence(given: str) -> str:
+        return "".join(part if place % 2 else text(part) for place, part in enumerate(name.split(given)))
 
-    return spare
+    masked: ContestData = _mask_printed_value(data, "", text, sentence if longest_first else text)
+    return masked
 
 
 def _mask_printed_value(data: Any, key: str, text: TextMask, sentence: TextMask) -> Any:
@@ -295,6 +265,6 @@ def _mask_printed_value(data: Any, key: str, text: TextMask, sentence: TextMask)
         quotes = data.get("status") == QUOTING_STATUS
         names = {name: "text" if quotes and name == "why" else name for name in data}
         return {name: _mask_printed_value(value, names[name], text, sentence) for name, value in data.items()}
-    return (
-        [_mask_printed_value(value, key, text, sentence) for value in data] if isinstance(data, list | tuple) else data
-    )
+    if isinstance(data, list | tuple):
+        return [_mask_printed_value(value, key, text, sentence) for value in data]
+    return data

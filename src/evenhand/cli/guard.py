@@ -33,21 +33,18 @@ def print_guard_findings(files: Sequence[GuardedFile]) -> None:
     screen = Screen(build_text_mask(file.text for file in files))
     for place, file in enumerate(files):
         if place:
-            screen.gap()
+            screen.line()
         count = len(file.findings)
         if not count:
             screen.line(f"{file.name}: nothing found")
             continue
         screen.line(f"{file.name}: {count} {'finding' if count == 1 else 'findings'}", bold=True)
-        # Print where each finding stands, which rule it broke, and what is done with it.
-        screen.table(
-            {
-                "line": [str(file.line_of(one)) for one in file.findings],
-                "guard": [one.guard for one in file.findings],
-                "rule": [one.rule for one in file.findings],
-                "passage": [one.text for one in file.findings],
-                "what it is": [one.says for one in file.findings],
-                "done": [GUARD_ACTIONS[one.guard] for one in file.findings],
-            },
-            right=("line",),
-        )
+        columns = {
+            "line": [str(file.line_of(one)) for one in file.findings],
+            "guard": [one.guard for one in file.findings],
+            "rule": [one.rule for one in file.findings],
+            "passage": [one.text for one in file.findings],
+            "what it is": [one.says for one in file.findings],
+            "done": [GUARD_ACTIONS[one.guard] for one in file.findings],
+        }
+        screen.table(columns, right=("line",))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
+from evenhand.cli.screen import Screen
 
 if TYPE_CHECKING:
-    from evenhand.cli.screen import Screen
     from evenhand.workflows.history import HistoryEntry
 
 
@@ -27,13 +27,11 @@ def history_command(subject: str, as_data: bool) -> None:
         if as_data:
             print_json([line.to_json() for line in found])
         else:
-            from evenhand.cli.screen import Screen
-
             screen = Screen()
             for variant, own in groupby(found, key=lambda line: line.variant):
                 screen.line(variant, bold=True)
                 _print_variant_history(screen, list(own))
-                screen.gap()
+                screen.line()
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> None:

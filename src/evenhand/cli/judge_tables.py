@@ -23,7 +23,7 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
     screen = Screen(hide)
     print_scores(judged.scores, explain=explain, screen=screen)
     if judged.findings:
-        screen.gap()
+        screen.line()
     for output, findings in judged.findings.items():
         for found in findings:
             screen.line(f"{output}: {found.guard} guard, {found.rule}: {found.says}: “{found.text}”")
@@ -32,20 +32,22 @@ def print_judged_sample(judged: JudgedSample, spent: Spending, hide: Callable[[s
         if judged.decided_by.get(card.id):
             own = [one for one in own if one.judge == judged.decided_by[card.id]]
         _print_judgment_reasons(screen, judged.scores, card, own, explain=explain)
-        advice = judged.suggestions.get(card.id, ())
-        if advice:
-            screen.gap()
-            screen.line("Suggestions for a revision")
-        for suggestion in advice:
-            screen.line(f"{suggestion.severity}: {suggestion.problem} → {suggestion.suggestion}", indent=2)
+        for place, advice in enumerate(judged.suggestions.get(card.id, ())):
+            if place == 0:
+                screen.line("Suggestions for a revision", gap=True)
+            screen.line(f"{advice.severity}: {advice.problem} → {advice.suggestion}", indent=2)
     view = measure_scorecard_disagreement(judged.scores)
     if view is not None and len(view.harshness) + len(view.silent) > 1:
         _print_panel_disagreement(screen, view, judged.scores)
-    _print_cascade_savings(screen, judged)
+    if judged.saved is not None:
+        screen.line()
+        for output, judge in judged.decided_by.items():
+            screen.line(f"{output}: decided by {judge}")
+        cost = f", about ${judged.saved.cost:.4f}" if judged.saved.cost else ""
+        screen.line(f"the cascade left out {judged.saved.outputs} of {judged.saved.of} further judgings{cost}")
     for judge in judged.heuristic:
-        screen.gap()
         rest = " For the rest name a --model." if any(card.missing for card in judged.scores.scorecards) else ""
-        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}")
+        screen.line(f"{judge} is heuristic: it goes by words, not by understanding.{rest}", gap=True)
     _print_judging_cost(screen, spent, judged.calls)
 
 
@@ -54,7 +56,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
     screen = Screen(hide)
     pairs = pluralize_count(len({(one.first, one.second) for one in preferred.preferences}), "pair")
     screen.line(f"{rubric.name} · pairwise, both orders · {pairs} · seed {preferred.seed}", dim=True)
-    screen.gap()
+    screen.line()
     standings = sorted(preferred.standings, key=lambda one: -(one.rate if one.rate is not None else -1))
     columns = {
         "output": [one.output for one in standings],
@@ -65,7 +67,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         "rate": ["–" if one.rate is None else f"{one.rate:.2f}" for one in standings],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=tuple(columns)[1:])
-    screen.gap()
+    screen.line()
     for one in preferred.preferences:
         found = f"no answer ({one.why_not})" if one.why_not else one.winner or "a tie"
         if one.position_bias and not one.why_not:
@@ -73,7 +75,7 @@ def print_preferences(rubric: Rubric, preferred: Preferences, spent: Spending, h
         screen.line(f"{one.judge}: {one.first} or {one.second}: {found}")
         for reason in dict.fromkeys(filter(None, one.reasons)):
             screen.line(reason, indent=2, dim=True)
-    screen.gap()
+    screen.line()
     for judge in dict.fromkeys(one.judge for one in preferred.preferences):
         biased, answered = preferred.position_bias(judge)
         if answered:
@@ -87,17 +89,14 @@ def _print_judgment_reasons(
     """A line for each criterion; with `explain` one for each judge, and its evidence."""
     shown = list(judgments) if explain else _pick_judgments_to_print(card, judgments)
     statements = {one.id for one in (*scores.rubric.red_flags, *scores.rubric.bonuses)} - scores.rubric.leaves.keys()
-    told = [  # What is missing is told above, with why; of statements those that were found are told.
-        one
-        for one in shown
-        if isinstance(one.score, Scored) and (one.criterion not in statements or one.score.value > 0)
-    ]
+    # What is missing is told above, with why; of statements those that were found are told.
+    scored = [(one, one.score.value) for one in shown if isinstance(one.score, Scored)]
+    told = [one for one, value in scored if one.criterion not in statements or value > 0]
     places = {id: place for place, id in enumerate(dict.fromkeys(one.criterion for one in told))}
     told.sort(key=lambda one: places[one.criterion])
     if not told:
         return
-    screen.gap()
-    screen.line(card.id, bold=True)
+    screen.line(card.id, bold=True, gap=True)
     several = len({one.judge for one in judgments}) > 1
     counted = told
     if several and not explain:  # The score that counts for the panel stands in place of the judge's own.
@@ -115,17 +114,16 @@ def _print_judgment_reasons(
 
 def _pick_judgments_to_print(card: Scorecard, judgments: Sequence[Judgment]) -> list[Judgment]:
     """For each criterion the judgment that lies nearest to the score that counts."""
-    chosen = {}
+    chosen = []
     for criterion in dict.fromkeys(one.criterion for one in judgments):
         own = [one for one in judgments if one.criterion == criterion]
         counted = card.criteria.get(criterion)
         scored = [(one, one.score.value) for one in own if isinstance(one.score, Scored)]
         if scored and isinstance(counted, Scored):
             middle = counted.value
-            chosen[criterion] = min(scored, key=lambda pair: abs(pair[1] - middle))[0]
-        else:
-            chosen[criterion] = scored[0][0] if scored else own[0]
-    return list(chosen.values())
+            scored.sort(key=lambda pair: abs(pair[1] - middle))
+        chosen.append(scored[0][0] if scored else own[0])
+    return chosen
 
 
 def _format_judgment_score(rubric: Rubric, one: Judgment) -> str:
@@ -148,31 +146,16 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
         for one in view.differing
         if one.mean_gap
     ]
-    lines += [
-        f"{one.judge} scores {format_fraction(abs(one.by), decimals or 2)} "
-        f"{'below' if one.by < 0 else 'above'} the others"
-        for one in view.harshness
-        if one.by
-    ]
+    for one in (one for one in view.harshness if one.by):
+        by = f"{format_fraction(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'}"
+        lines.append(f"{one.judge} scores {by} the others")
     lines += [f"{one.judge} would put {', '.join(one.first)} first" for one in view.dissent]
     lines += [f"{judge} gave no score: {why}" for judge, why in view.silent]
-    lines = lines or ["none: every reviewer gave the same scores"]
-    print_section(screen, "Disagreement", [(line, None) for line in lines])
-
-
-def _print_cascade_savings(screen: Screen, judged: JudgedSample) -> None:
-    saved = judged.saved
-    if saved is None:
-        return
-    screen.gap()
-    for output, judge in judged.decided_by.items():
-        screen.line(f"{output}: decided by {judge}")
-    cost = "" if not saved.cost else f", about ${saved.cost:.4f}"
-    screen.line(f"the cascade left out {saved.outputs} of {saved.of} further judgings{cost}")
+    same = "none: every reviewer gave the same scores"
+    print_section(screen, "Disagreement", [(line, None) for line in lines or [same]])
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
-    screen.gap()
     asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
     parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
     failed = sum(isinstance(call.reply, NoReply) for call in calls)
@@ -188,4 +171,4 @@ def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCa
     elif spent.requests:
         some = f"${spent.priced:.4f} and {spent.unpriced} of unknown price"
         parts.append(some if spent.priced else "price unknown")
-    screen.line(" · ".join(parts), dim=True)
+    screen.line(" · ".join(parts), dim=True, gap=True)

@@ -45,18 +45,17 @@ def print_models(probed: ProbedModels, *, alone: bool) -> None:
     """Print one block for providers, or one table for models that were named."""
     screen = Screen()
     if alone:
-        _print_providers(screen, probed.probes, [one for one in PROVIDER_KEYS if one not in probed.asked])
+        _print_providers(screen, probed)
     else:
         _print_probed_models(screen, probed.probes)
-    screen.gap()
-    screen.line(f"prices in US dollars per million tokens, as of {probed.prices.as_of.isoformat()}", dim=True)
+    screen.line(f"prices in US dollars per million tokens, as of {probed.prices.as_of.isoformat()}", dim=True, gap=True)
 
 
-def _print_providers(screen: Screen, probes: Sequence[ModelProbe], unset: Sequence[str]) -> None:
-    for one in probes:
+def _print_providers(screen: Screen, probed: ProbedModels) -> None:
+    for one in probed.probes:
         if one.name == EMBEDDED:
-            with_vectors = one.model.startswith("vectors")
-            vectors = "rules and word vectors" if with_vectors else "rules; word vectors are an extra"
+            found = one.model.startswith("vectors")
+            vectors = "rules and word vectors" if found else "rules; word vectors are an extra"
             screen.line(f"{one.name}: always there, without a key: {vectors}")
             continue
         state = f"reachable, offers {len(one.offers)} models" if one.reachable else f"not reachable: {one.why}"
@@ -65,28 +64,25 @@ def _print_providers(screen: Screen, probes: Sequence[ModelProbe], unset: Sequen
             screen.line(f"{one.name}/{name}", indent=2)
         if len(one.offers) > MOST_OFFERED:
             screen.line(f"and {len(one.offers) - MOST_OFFERED} more", indent=2)
-    for provider in unset:
-        screen.line(f"{provider}: not set up ({PROVIDER_KEYS[provider]} is not set)")
-    screen.gap()
-    screen.line("evenhand models NAME asks one model a small test question.")
+    for provider, key in PROVIDER_KEYS.items():
+        if provider not in probed.asked:
+            screen.line(f"{provider}: not set up ({key} is not set)")
+    screen.line("evenhand models NAME asks one model a small test question.", gap=True)
 
 
 def _print_probed_models(screen: Screen, probes: Sequence[ModelProbe]) -> None:
     reached = [one for one in probes if one.reachable]
+    prices = [f"{one.price.input:f} / {one.price.output:f}" if one.price else "unknown" for one in reached]
+    columns = {
+        "model": [one.name for one in reached],
+        "schema": [YES_NO_UNKNOWN[one.structured] for one in reached],
+        "logprobs": [YES_NO_UNKNOWN[one.logprobs] for one in reached],
+        "seed": [YES_NO_UNKNOWN[one.seed] for one in reached],
+        "seconds": ["" if one.seconds is None else f"{one.seconds:.1f}" for one in reached],
+        "price in / out": prices,
+    }
     if reached:
-        screen.table(
-            {
-                "model": [one.name for one in reached],
-                "schema": [YES_NO_UNKNOWN[one.structured] for one in reached],
-                "logprobs": [YES_NO_UNKNOWN[one.logprobs] for one in reached],
-                "seed": [YES_NO_UNKNOWN[one.seed] for one in reached],
-                "seconds": ["" if one.seconds is None else f"{one.seconds:.1f}" for one in reached],
-                "price in / out": [
-                    "unknown" if one.price is None else f"{one.price.input:f} / {one.price.output:f}" for one in reached
-                ],
-            },
-            right=("seconds",),
-        )
+        screen.table(columns, right=("seconds",))
     for one in probes:
         if not one.reachable:
             screen.line(f"{one.name}: not reachable: {one.why.removeprefix(f'{one.name}: ')}")

@@ -15,7 +15,6 @@ from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scale
-from evenhand.model.steps import Step
 from evenhand.scoring.scores import list_usable_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (
@@ -39,16 +38,14 @@ def list_rubrics_command() -> None:
     library = list_rubrics()
     # The rubrics that can be used as they are, and the methods that need criteria.
     screen, rubrics, methods = Screen(), library.rubrics, library.methods
-    screen.table(
-        {
-            "rubric": [rubric.name for rubric in rubrics],
-            "method": [rubric.method.name for rubric in rubrics],
-            "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
-        }
-    )
-    screen.gap()
-    screen.line("Methods for rubrics with criteria of your own:")
-    screen.gap()
+    columns = {
+        "rubric": [rubric.name for rubric in rubrics],
+        "method": [rubric.method.name for rubric in rubrics],
+        "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+    }
+    screen.table(columns)
+    screen.line("Methods for rubrics with criteria of your own:", gap=True)
+    screen.line()
     screen.table({"method": [method.name for method in methods], "about": [method.about for method in methods]})
 
 
@@ -61,7 +58,14 @@ def show_rubric_command(name: str, as_yaml: bool) -> None:
         click.echo(escape_terminal_text(read_rubric_source(name)), nl=False)
         return
     found = find_rubric(name)
-    print_method(found) if isinstance(found, Method) else print_rubric(found)
+    if isinstance(found, Rubric):
+        print_rubric(found)
+        return
+    screen = Screen()
+    screen.line(found.name, bold=True)
+    screen.line(found.about)
+    screen.line("It has no criteria of its own: list them in a rubric.")
+    _print_method_steps(screen, found)
 
 
 @rubric_command.command("check")
@@ -109,19 +113,19 @@ def print_rubric(rubric: Rubric) -> None:
         screen.line(rubric.about)
     if rubric.method.about:
         screen.line(f"Method {rubric.method.name}: {rubric.method.about}")
-    _print_rubric_title(screen, "Criteria")
+    screen.line("Criteria", gap=True, bold=True, underline=True)
     for criterion in rubric.criteria:
         _print_criterion(screen, criterion, 2)
     for title, statements in (("Red flags", rubric.red_flags), ("Bonuses", rubric.bonuses)):
         if statements:
-            _print_rubric_title(screen, title)
+            screen.line(title, gap=True, bold=True, underline=True)
         for statement in statements:
             amount = f" ({format_fraction(statement.amount)})" if statement.amount is not None else ""
             asks = "" if statement.id == statement.asks else f"{amount}: {statement.asks}"
             screen.line(f"{statement.id}{asks}", 2)
     gates = rubric.all_gates()
     if gates:
-        _print_rubric_title(screen, "Gates")
+        screen.line("Gates", gap=True, bold=True, underline=True)
     for gate in gates:
         gated = rubric.criterion(gate.criterion)
         yes_no = gated is not None and gated.scale.yes_no
@@ -130,15 +134,6 @@ def print_rubric(rubric: Rubric) -> None:
     ties = list_usable_tie_breaks(rubric)
     if ties:
         screen.line("Ties: " + ", ".join(map(str, ties)), 2)
-
-
-def print_method(method: Method) -> None:
-    """What a method without criteria of its own does."""
-    screen = Screen()
-    screen.line(method.name, bold=True)
-    screen.line(method.about)
-    screen.line("It has no criteria of its own: list them in a rubric.")
-    _print_method_steps(screen, method)
 
 
 def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
@@ -154,14 +149,21 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
 
 
 def _print_method_steps(screen: Screen, method: Method) -> None:
-    _print_rubric_title(screen, "Score")
+    screen.line("Score", gap=True, bold=True, underline=True)
     places = method.scale.decimals
     decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
     ends = f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}"
     screen.line(f"{ends}, {decimals}, by these steps:", 2)
     for number, step in enumerate(method.steps, start=1):
         about = (step.__doc__ or "").splitlines()[0].replace("`", "")
-        screen.line(f"{number}. {step.kind()}{_format_step_parameters(step)}: {about}", 2)
+        given = []
+        for field in fields(step):
+            value = getattr(step, field.name)
+            if value is not None:
+                shown = format_fraction(value) if isinstance(value, Fraction) else str(value)
+                given.append(f"{field.name.rstrip('_')} {shown.lower() if isinstance(value, bool) else shown}")
+        parameters = f" ({', '.join(given)})" if given else ""
+        screen.line(f"{number}. {step.kind()}{parameters}: {about}", 2)
     if method.grades:
         grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
         screen.line(f"Grades: {', '.join(grades)}", 2)
@@ -178,20 +180,3 @@ def _format_anchor_table_cell(anchor: Anchor, scale: Scale) -> str:
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
-
-
-def _format_step_parameters(step: Step) -> str:
-    values = {field.name.rstrip("_"): getattr(step, field.name) for field in fields(step)}
-    given = [f"{name} {_format_parameter_value(value)}" for name, value in values.items() if value is not None]
-    return f" ({', '.join(given)})" if given else ""
-
-
-def _format_parameter_value(value: object) -> str:
-    if isinstance(value, Fraction):
-        return format_fraction(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _print_rubric_title(screen: Screen, title: str) -> None:
-    screen.gap()
-    screen.line(title, bold=True, underline=True)

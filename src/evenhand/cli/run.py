@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
+import shutil
 import signal
 import sys
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, redirect_stdout
+from contextlib import asynccontextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
+from evenhand.cli.output import (
+    escape_terminal_text,
+    escape_to_terminal_line,
+    print_json,
+    print_message,
+    until_reader_leaves,
+)
+from evenhand.cli.progress import CLEAR_LINE
 from evenhand.cli.screen import Screen
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
@@ -21,7 +33,6 @@ from evenhand.wording import format_dollar_amount, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.workflows.run import RunResult
-
 
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
 EXIT_STOPPED = 130
@@ -70,7 +81,7 @@ def run_command(
 
     options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
-        ran = asyncio.run(run(Path(file), options=options, watch=_show_run_progress_line))
+        ran = asyncio.run(run(Path(file), options=options, watch=show_run_progress))
     with until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head)
         _print_run_next_steps(ran, file)
@@ -102,12 +113,14 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 
 
 @asynccontextmanager
-async def _show_run_progress_line(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C stops starting, and a second one stops at once."""
-    from evenhand.cli.progress import ProgressLine, keep_progress_fresh
-
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    progress = ProgressLine(sys.stderr, loop.time)
+    judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
+    until = f"; {course.until}" if course.until else ""
+    note = f"; note: {course.note}" if course.note else ""
+    begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+    progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
     def stop() -> None:
@@ -121,26 +134,113 @@ async def _show_run_progress_line(course: RunProgress, spent: Callable[[], Spend
         print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
         timers.append(loop.call_later(STOP_PATIENCE, task.cancel))
 
-    def update() -> None:
-        cost, tokens = spent().cost, spent().input + spent().output
-        progress.update(done=course.done + course.skipped, failed=course.failed, cost=cost, tokens=tokens)
+    async def keep_updating() -> None:
+        while True:
+            progress.update(course, spent())
+            await asyncio.sleep(REDRAW_SECONDS)
 
     loop.add_signal_handler(signal.SIGINT, stop)
+    ticker = asyncio.create_task(keep_updating())
     try:
-        judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
-        until = f"; {course.until}" if course.until else ""
-        note = f"; note: {course.note}" if course.note else ""
-        begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
-        progress.begin(begin, total=course.total)
-        async with keep_progress_fresh(progress, update):
-            try:
-                yield
-            finally:
-                update()
+        yield
     finally:
+        progress.update(course, spent())
+        ticker.cancel()
+        progress.end()
         loop.remove_signal_handler(signal.SIGINT)
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
+
+
+REDRAW_SECONDS = 0.2  # Seconds between two drawings on a terminal.
+LOG_SECONDS = 10.0  # Seconds between two lines in a file.
+RATE_WINDOW_SECONDS = 30.0  # That the rate looks back: long enough to be calm, short enough to see a server slow down.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressState:
+    """How far a run is."""
+
+    total: int
+    done: int = 0
+    failed: int = 0
+    rate: float | None = None  # Results a second, lately.
+    cost: Decimal | None = None  # US dollars, where every price is known.
+    tokens: int = 0
+
+
+class ProgressLine:
+    """The line on its way to a terminal, or now and then into a file; trouble with the stream never stops a run."""
+
+    def __init__(
+        self, stream: TextIO | None, clock: Callable[[], float], what: str, *, total: int, before: int = 0
+    ) -> None:
+        """Say what will be asked, before anything is waited for; what was done before does not count as fast."""
+        self._stream, self._clock = stream, clock
+        self._terminal = stream is not None and stream.isatty()
+        self._state = ProgressState(total=total, done=before)
+        self._drawn = clock()
+        self._seen = deque([(self._drawn, before)])
+        self._write(f"{escape_to_terminal_line(what)}\n")
+
+    def update(self, course: RunProgress, spent: Spending) -> None:
+        """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
+        done, tokens = course.done + course.skipped, spent.input + spent.output
+        self._state = replace(self._state, done=done, failed=course.failed, cost=spent.cost, tokens=tokens)
+        now = self._clock()
+        if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
+            return
+        self._drawn = now
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW_SECONDS:
+            self._seen.popleft()
+        since, before = self._seen[0]
+        state = replace(self._state, rate=(done - before) / (now - since) if now > since else None)
+        line = format_run_progress(state, shutil.get_terminal_size().columns - 1 if self._terminal else 200)
+        self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
+
+    def end(self) -> None:
+        """Leave the terminal as it was; in a file, say how far it came."""
+        self._write(CLEAR_LINE if self._terminal else f"{format_run_progress(self._state, 200)}\n")
+
+    def _write(self, text: str) -> None:
+        if self._stream is not None:
+            with suppress(OSError, ValueError):  # Closed, or read by nobody any more.
+                self._stream.write(text)
+                self._stream.flush()
+
+
+def format_run_progress(state: ProgressState, width: int) -> str:
+    """The state in at most `width` characters; what matters least is left out first."""
+    rate = spent = left = ""
+    if state.rate:
+        rate = f"{state.rate:.{0 if state.rate >= 10 else 1}f}/s" if state.rate >= 1 else f"{state.rate * 60:.1f}/min"
+        left = _format_time_left((state.total - state.done) / state.rate) if state.done < state.total else ""
+    if state.cost:
+        spent = f"${state.cost:.{2 if state.cost >= 1 else 4}f}"
+    elif state.cost is None and state.tokens:
+        spent = f"{state.tokens:,} tokens"
+    parts = {  # The higher the number, the sooner it is left out.
+        0: f"{state.done:,} of {state.total:,}",
+        4: rate,
+        3: spent,
+        1: f"{state.failed:,} failed" if state.failed else "",
+        2: left,
+    }
+    shown = {number: text for number, text in parts.items() if text}
+    while len(shown) > 1 and len(" · ".join(shown.values())) > width:
+        del shown[max(shown)]
+    return " · ".join(shown.values())[: max(width, 0)]
+
+
+def _format_time_left(seconds: float) -> str:
+    if seconds < 10:
+        return "a few seconds left"
+    if seconds < 90:
+        return f"about {10 * math.ceil(seconds / 10)} s left"
+    if seconds < 90 * 60:
+        return f"about {round(seconds / 60)} min left"
+    return f"about {round(seconds / 3600)} h left" if seconds < 100 * 3600 else "days left"
 
 
 PlanData = Mapping[str, Any]
@@ -152,7 +252,7 @@ def print_plan(plan: PlanData) -> None:
     repeats = f" · {plan['repeats']} repeats" if plan["repeats"] > 1 else ""
     samples = pluralize_count(plan["samples"], "sample")
     screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
-    screen.gap()
+    screen.line()
     columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
     for one in plan["variants"]:
         counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
@@ -160,15 +260,14 @@ def print_plan(plan: PlanData) -> None:
         columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
         columns["from"].append(one["about"])
     screen.table(columns)
-    screen.gap()
+    screen.line()
     if plan["judges"]:
         _print_planned_judges(screen, plan)
     else:
         screen.line("no judge is asked")
     if plan["note"]:
         screen.line(f"note: {plan['note']}")
-    screen.gap()
-    screen.line("nothing was asked; without --plan the run begins", dim=True)
+    screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
@@ -183,7 +282,7 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
-    screen.gap()
+    screen.line()
     if plan["looked_at"] < plan["samples"]:
         screen.line(f"worked out from the first {plan['looked_at']:,} samples")
     if any(one["to_make"] for one in plan["variants"]):

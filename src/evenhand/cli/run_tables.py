@@ -10,6 +10,9 @@ from rich.cells import cell_len
 from evenhand.cli.output import escape_to_terminal_line
 from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_terminal_name
 from evenhand.report.phrases import (
+    build_comparison_columns,
+    build_criterion_columns,
+    build_variant_columns,
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
@@ -17,7 +20,6 @@ from evenhand.report.phrases import (
     describe_unfinished_in_report,
     does_reported_verdict_stand,
 )
-from evenhand.report.tables import build_comparison_columns, build_criterion_columns, build_variant_columns
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
 RunHeadData = Mapping[str, Any]
@@ -34,89 +36,87 @@ WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     """Print what came out; the verdict comes last, where the eye is when the command is done."""
     screen = screen or Screen()
-    run = head["run"]
+    run, decision = head["run"], head["decision"]
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
     state = [describe_unfinished_in_report(run)] if describe_unfinished_in_report(run) else []
     sizes = [describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
-    print_section(screen, "Gates", format_gate_lines(head["decision"]["gates"]))
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
         for one in head["flags"]
     ]
-    print_section(screen, "Flags", [(line, None) for line in found])
     failed = [
         f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})"
         for one in head["failures"]
     ]
-    print_section(screen, "Failures", [(line, "red") for line in failed])
     told = [f"{one['variant']}: {one['says']}" for one in head["consistency"] if one["says"] != NO_HISTORY]
-    print_section(screen, "History", [(line, None) for line in told])
-    _print_judges_table(screen, head)
-    _print_run_cost(screen, head["cost"])
-    _print_packed_tables(screen, build_comparison_columns(head))
-    print_section(screen, "Audit", format_terminal_badges(head["decision"]["comparisons"]))
-    print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
+    if any(decision["gates"].values()):
+        print_section(screen, "Gates", format_gate_lines(decision["gates"]))
+    for title, lines, colour in (("Flags", found, None), ("Failures", failed, "red"), ("History", told, None)):
+        if lines:
+            print_section(screen, title, [(line, colour) for line in lines])
+    if head["judges"]:
+        _print_judges_table(screen, head)
+    cost = head["cost"]
+    if cost["total"] or cost["unpriced"]:
+        parts = {"cost": cost["total"], "outputs": cost["outputs"], "judges": cost["judges"]}
+        shown = [
+            f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if name == "cost" or one is not None
+        ]
+        shown += [f"{pluralize_count(cost['unpriced'], 'call')} of unknown price"] if cost["unpriced"] else []
+        screen.line(" · ".join(shown), dim=True, gap=True)
+    if decision["comparisons"]:
+        _print_packed_tables(screen, build_comparison_columns(head))
+        print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
+        print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
     _print_run_verdict(screen, head)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
-    """A table whose first column names its rows; where it is too wide for the screen, two or more of them."""
+    """A table whose first column names its rows; where it is too wide for the screen, two or more of them.
+
+    Groups of columns stand side by side while there is room for all of the next one; a group too wide is divided.
+    """
     if not groups:
         return
-    ((head, names),), *rest = _distinguish_terminal_columns(groups)
-    room = screen.width - min(WIDEST_NAME, max(map(cell_len, (head, *names))))
-    for table in _pack_columns_into_tables(room, rest):
-        screen.gap()
-        numbers = [name for name, _ in table if name != "verdict"]
-        screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
-
-
-def _distinguish_terminal_columns(groups: Sequence[Sequence[TerminalColumn]]) -> list[list[TerminalColumn]]:
-    """The columns with names fit to be shown, no two of them alike."""
-    taken: set[str] = set()
+    widths: dict[str, int] = {}  # Of every column with the gap beside it; no two names are alike.
     named: list[list[TerminalColumn]] = []
     for group in groups:
         named.append([])
         for name, cells in group:
-            shown = shorten_terminal_name(escape_to_terminal_line(name), WIDEST_NAME)
-            while shown in taken:
+            shown = escape_to_terminal_line(name)
+            if cell_len(shown) > WIDEST_NAME:
+                shown = shorten_terminal_name(shown, WIDEST_NAME)
+            while shown in widths:
                 shown += "'"
-            taken.add(shown)
+            widths[shown] = COLUMN_GAP + max(map(cell_len, (shown, *cells)))
             named[-1].append((shown, cells))
-    return named
-
-
-def _pack_columns_into_tables(room: int, groups: Sequence[Sequence[TerminalColumn]]) -> list[list[TerminalColumn]]:
-    """Groups of columns side by side while there is room for all of the next one; a group too wide is divided."""
+    ((head, names),), *rest = named
+    room = screen.width - min(WIDEST_NAME, widths[head] - COLUMN_GAP)
     tables: list[list[TerminalColumn]] = [[]]
-    for group in groups:
-        whole = sum(map(_measure_column_width, group)) <= room
+    for group in rest:
+        whole = sum(widths[name] for name, _ in group)
         for place, column in enumerate(group):
-            coming = group if whole and place == 0 else [column]
-            if tables[-1] and sum(map(_measure_column_width, (*tables[-1], *coming))) > room:
+            coming = whole if whole <= room and place == 0 else widths[column[0]]
+            if tables[-1] and sum(widths[name] for name, _ in tables[-1]) + coming > room:
                 tables.append([])
             tables[-1].append(column)
-    return tables
-
-
-def _measure_column_width(column: TerminalColumn) -> int:
-    """Its longest cell, and the gap beside it."""
-    name, cells = column
-    return COLUMN_GAP + max(map(cell_len, (name, *cells)))
+    for table in tables:
+        screen.line()
+        numbers = [name for name, _ in table if name != "verdict"]
+        screen.table({head: names, **dict(table)}, right=numbers, colours=VERDICT_COLOURS)
 
 
 def print_section(screen: Screen, title: str, lines: Sequence[tuple[str, str | None]]) -> None:
     """A title with its lines below, each with its colour; nothing where there are none."""
     if not lines:
         return
-    screen.gap()
-    screen.line(title, bold=True)
+    screen.line(title, bold=True, gap=True)
     for line, colour in lines:
-        screen.line(line, indent=2, **({"fg": colour} if colour else {}))
+        screen.line(line, indent=2, fg=colour)
 
 
 def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[str, str | None]]:
@@ -138,8 +138,6 @@ def format_gate_lines(gates: Mapping[str, Sequence[RunHeadData]]) -> list[tuple[
 
 def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     judges = head["judges"]
-    if not judges:
-        return
     columns = [
         ("judge", [one["name"] for one in judges]),
         ("calls", [f"{one['calls']:,}" for one in judges]),
@@ -158,23 +156,12 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
     _print_packed_tables(screen, [[column] for column in columns])
     for one in head["agreement"]:
         pair = " and ".join(one["judges"])
-        agreed = (
-            f"correlation {one['pearson']:.2f}" if one["pearson"] is not None else f"no correlation: {one['why_not']}"
-        )
+        r = one["pearson"]
+        agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {r:.2f}"
         screen.line(f"{pair}: {agreed}, {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})")
     for one in judges:
         if one["heuristic"]:
             screen.line(f"{one['name']} is heuristic: it goes by words, not by understanding.")
-
-
-def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
-    if not cost["total"] and not cost["unpriced"]:
-        return
-    parts = [f"cost {format_dollar_amount(cost['total'])}"]
-    parts += [f"{name} {format_dollar_amount(cost[name])}" for name in ("outputs", "judges") if cost[name] is not None]
-    parts += [f"{pluralize_count(cost['unpriced'], 'call')} of unknown price"] if cost["unpriced"] else []
-    screen.gap()
-    screen.line(" · ".join(parts), dim=True)
 
 
 def format_terminal_badges(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
@@ -195,28 +182,21 @@ def format_terminal_badges(comparisons: Sequence[RunHeadData]) -> list[tuple[str
 
 def format_treatment_lines(comparisons: Sequence[RunHeadData]) -> list[tuple[str, str | None]]:
     """What was decided of each treatment, by which rule, and what to do; one alone is told by the verdict below."""
-    return [
-        (
-            f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}",
-            VERDICT_COLOURS.get(one["verdict"]),
-        )
-        for one in comparisons
-        if len(comparisons) > 1
-    ]
+    lines = []
+    for one in comparisons if len(comparisons) > 1 else ():
+        decided = f"{one['treatment']}: {one['verdict']} by rule {one['rule']}. {one['next_step']}"
+        lines.append((decided, VERDICT_COLOURS.get(one["verdict"])))
+    return lines
 
 
 def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
     decision, run = head["decision"], head["run"]
-    screen.gap()
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
         colour = "yellow"
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
-    cut = (
-        f"{describe_unfinished_in_report(run)}, {describe_reported_samples(run)}"
-        if describe_unfinished_in_report(run)
-        else ""
-    )
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
+    state = describe_unfinished_in_report(run)
+    cut = f"{state}, {describe_reported_samples(run)}" if state else ""
     why = " ".join(decision["reasons"])
     for name, sentence in (("run", cut), ("why", why), ("how sure", decision["sure"]), ("next", decision["next_step"])):
         if sentence:

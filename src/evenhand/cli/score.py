@@ -55,45 +55,41 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     name = rubric.name if rubric.name == rubric.method.name else f"{rubric.name} ({rubric.method.name})"
     outputs = pluralize_count(len(scores.scorecards), "output")
     screen.line(f"{name} · {outputs} · fingerprint {scores.fingerprint}", dim=True)
-    screen.gap()
+    screen.line()
     if not scores.scorecards:
         screen.line("no output was scored: every reviewer abstained")
         return
     screen.table(_build_scorecard_terminal_columns(scores), right=("rank", "score"), colours=SCORE_COLOURS)
     cards = order_printed_scorecards(scores)
     own_notes = (f"{card.id}: {line}" for card in cards for line in (*_list_missing_terminal_lines(card), *card.notes))
-    notes = [*scores.notes, *own_notes]
-    if notes:
-        screen.gap()
-    for note in notes:
-        screen.line(note)
-    if explain:
-        for card in order_printed_scorecards(scores):
-            screen.gap()
-            parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
-            screen.line(" ".join(filter(None, parts)), bold=True)
-            for review in card.reviews or ():
-                for moved in review.steps:
-                    screen.line(f"{review.judge}: {moved.why}", indent=2)
-            for moved in card.steps:
-                screen.line(moved.why, indent=2)
-            for line in _list_missing_terminal_lines(card):
-                screen.line(f"no score: {line}", indent=2)
-            for gate in scores.rubric.all_gates():
-                if gate.criterion in card.gates_failed:
-                    gated = rubric.criterion(gate.criterion)
-                    yes_no = gated is not None and gated.scale.yes_no
-                    why = "required and not met" if yes_no else f"under {format_fraction(gate.min)}"
-                    screen.line(f"gate failed: {gate.criterion} is {why}", indent=2)
+    for place, note in enumerate((*scores.notes, *own_notes)):
+        screen.line(note, gap=place == 0)
+    for card in cards if explain else ():
+        parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
+        screen.line(" ".join(filter(None, parts)), gap=True, bold=True)
+        lines = [f"{review.judge}: {moved.why}" for review in card.reviews or () for moved in review.steps]
+        lines += [moved.why for moved in card.steps]
+        lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
+        for gate in rubric.all_gates():
+            if gate.criterion in card.gates_failed:
+                gated = rubric.criterion(gate.criterion)
+                yes_no = gated is not None and gated.scale.yes_no
+                why = "required and not met" if yes_no else f"under {format_fraction(gate.min)}"
+                lines.append(f"gate failed: {gate.criterion} is {why}")
+        for line in lines:
+            screen.line(line, indent=2)
 
 
 def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
     cards = order_printed_scorecards(scores)
     ranks = {place.id: place for place in scores.ranking or ()}
+    # Exact scores have as many decimals as the longest of them, so that the points stand below each other.
+    shown = [_format_scorecard_score(card).partition(".") for card in cards]
+    places = max(len(part) for _, _, part in shown)
     columns: dict[str, list[str]] = {
         "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
         "output": [card.id for card in cards],
-        "score": _align_score_decimals([_format_scorecard_score(card) for card in cards]),
+        "score": [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in shown],
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
         "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
@@ -123,10 +119,3 @@ def order_printed_scorecards(scores: Scores) -> list[Scorecard]:
 
 def _format_scorecard_score(card: Scorecard) -> str:
     return "–" if card.exact is None else format_fraction(card.exact, card.decimals)
-
-
-def _align_score_decimals(scores: list[str]) -> list[str]:
-    """Exact scores with as many decimals as the longest of them, so that the points stand below each other."""
-    places = max(len(score.partition(".")[2]) for score in scores)
-    parts = [score.partition(".") for score in scores]
-    return [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in parts]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Any
 
 import click
 from rich.cells import cell_len
@@ -17,32 +19,29 @@ NARROWEST_COLUMN = 8
 WORKFLOW_COMMAND_MARKS = ("::", "##[")  # A line of a log that begins so is obeyed by GitHub Actions.
 
 
+@dataclass(slots=True)
 class Screen:
     """A terminal, or the file that stands in for it."""
 
-    def __init__(self, hide: Callable[[str], str] = str) -> None:
-        self._hide = hide  # What every text is put through before it is shown.
-        self.width = min(max(20, shutil.get_terminal_size().columns), 1000)
-        self._colour = False if os.environ.get("NO_COLOR") else None
-        self._obeyed = os.environ.get("GITHUB_ACTIONS") == "true"
+    hide: Callable[[str], str] = str  # What every text is put through before it is shown.
+    width: int = field(default_factory=lambda: min(max(20, shutil.get_terminal_size().columns), 1000))
 
-    def line(self, text: str, indent: int = 0, **style: object) -> None:
-        """Print one cleaned sentence, wrapped to the width."""
-        for part in _wrap_terminal_text(escape_to_terminal_line(self._hide(text)), self.width - indent):
-            self._echo(" " * indent + _style_terminal_text(part, style))
+    def line(self, text: str = "", indent: int = 0, *, gap: bool = False, **style: Any) -> None:
+        """Print a sentence, wrapped to the width, with `gap` below an empty line; without a text that alone."""
+        if gap:
+            self._echo("")
+        style = {name: value for name, value in style.items() if value is not None}
+        for part in _wrap_terminal_text(escape_to_terminal_line(self.hide(text)), self.width - indent):
+            self._echo(" " * indent + (click.style(part, **style) if style and part else part))
 
     def heading(self, text: str, more: str, indent: int) -> None:
         """Print a name in bold with something fainter behind it."""
         name = escape_to_terminal_line(text)
         first, *rest = _wrap_terminal_text(f"{name}  {escape_to_terminal_line(more)}", self.width - indent)
-        if first.startswith(name):
-            first = _style_terminal_text(name, {"bold": True}) + _style_terminal_text(first[len(name) :], {"dim": True})
-        for part in (first, *(_style_terminal_text(line, {"dim": True}) for line in rest)):
+        faint = [click.style(line, dim=True) if line else "" for line in (first[len(name) :], *rest)]
+        whole = click.style(name, bold=True) + faint[0] if name and first.startswith(name) else first
+        for part in (whole, *faint[1:]):
             self._echo(" " * indent + part)
-
-    def gap(self) -> None:
-        """Print an empty line."""
-        self._echo("")
 
     def table(
         self,
@@ -52,53 +51,32 @@ class Screen:
         colours: Mapping[str, str] | None = None,
     ) -> None:
         """Print columns below their names; a column too wide for the screen is wrapped, never cut."""
-        cells = {
-            name: [escape_to_terminal_line(self._hide(cell)) for cell in column] for name, column in columns.items()
-        }
-        widths = self._widths(cells, right)
-        self._row(list(cells), widths, right, {name: {"bold": True} for name in cells})
-        for row in zip(*cells.values(), strict=True):
-            styles = {cell: {"fg": colours[cell]} for cell in row if colours and cell in colours}
-            self._row(row, widths, right, styles)
-
-    def _widths(self, cells: Mapping[str, list[str]], right: Sequence[str]) -> dict[str, int]:
-        """As wide as its longest cell, where that fits; else columns of text give way, between words if they can."""
+        cells = {name: [escape_to_terminal_line(self.hide(one)) for one in column] for name, column in columns.items()}
+        # As wide as its longest cell, where that fits; else columns of text give way, between words if they can.
         widths = {name: max(map(cell_len, (name, *column))) for name, column in cells.items()}
-        texts = [name for name in cells if name not in right]
-        words = {
-            name: max(cell_len(word) for cell in (name, *cells[name]) for word in cell.split() or [""])
-            for name in texts
-        }
+        texts = {name: " ".join((name, *column)) for name, column in cells.items() if name not in right}
+        words = {name: max(map(cell_len, text.split() or [""])) for name, text in texts.items()}
         room = self.width - COLUMN_GAP * (len(cells) - 1)
         for floors in (words, dict.fromkeys(texts, NARROWEST_COLUMN)):
             while sum(widths.values()) > room and (wide := [name for name in texts if widths[name] > floors[name]]):
                 widths[max(wide, key=lambda name: widths[name] - floors[name])] -= 1
-        return widths
-
-    def _row(
-        self,
-        row: Sequence[str],
-        widths: Mapping[str, int],
-        right: Sequence[str],
-        styles: Mapping[str, Mapping[str, object]],
-    ) -> None:
-        wrapped = [_wrap_terminal_text(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
-        for parts in zip_longest(*wrapped, fillvalue=""):
-            line = ""
-            for part, cell, (name, width) in zip(parts, row, widths.items(), strict=True):
-                space = " " * (width - cell_len(part))
-                line += (space if name in right else "") + _style_terminal_text(part, styles.get(cell, {}))
-                line += ("" if name in right else space) + " " * COLUMN_GAP
-            self._echo(line.rstrip())
+        styles: dict[str, dict[str, Any]] = {name: {"bold": True} for name in cells}
+        for row in (tuple(cells), *zip(*cells.values(), strict=True)):
+            wrapped = [_wrap_terminal_text(cell, width) for cell, width in zip(row, widths.values(), strict=True)]
+            for parts in zip_longest(*wrapped, fillvalue=""):
+                line = ""
+                for part, cell, (name, width) in zip(parts, row, widths.items(), strict=True):
+                    space = " " * (width - cell_len(part))
+                    shown = click.style(part, **styles[cell]) if part and cell in styles else part
+                    line += (space + shown if name in right else shown + space) + " " * COLUMN_GAP
+                self._echo(line.rstrip())
+            styles = {cell: {"fg": colour} for cell, colour in (colours or {}).items()}  # Below the names.
 
     def _echo(self, text: str) -> None:
-        if self._obeyed and click.unstyle(text).lstrip().startswith(WORKFLOW_COMMAND_MARKS):
-            text = f"\\{click.unstyle(text).lstrip()}"
-        click.echo(text, color=self._colour)
-
-
-def _style_terminal_text(text: str, style: Mapping[str, object]) -> str:
-    return click.style(text, **style) if style and text else text  # type: ignore[arg-type]
+        plain = click.unstyle(text).lstrip()
+        if os.environ.get("GITHUB_ACTIONS") == "true" and plain.startswith(WORKFLOW_COMMAND_MARKS):
+            text = f"\\{plain}"
+        click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
 
 
 def _wrap_terminal_text(text: str, width: int) -> list[str]:
@@ -132,10 +110,10 @@ def print_table_or_sentences(
         return
     for row in rows:
         mark = row[0] if not names[0] else ""  # A column without a name is a mark before the row.
-        style = {"fg": colours[mark]} if colours and mark in colours else {}
+        colour = (colours or {}).get(mark)
         head = ", ".join(cell for name, cell in zip(names[:heads], row[:heads], strict=True) if name and cell)
         rest = [" ".join([name, *cell.split()]) for name, cell in zip(names[heads:], row[heads:], strict=True) if cell]
-        screen.line(f"{mark} {head}: {' · '.join(rest)}" if mark else f"{head}: {' · '.join(rest)}", indent=2, **style)
+        screen.line(f"{mark} {head}: {' · '.join(rest)}".removeprefix(" "), indent=2, fg=colour)
 
 
 def measure_least_table_width(names: Sequence[str], rows: TableRows, right: Sequence[str]) -> int:

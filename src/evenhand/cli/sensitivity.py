@@ -40,8 +40,7 @@ def print_sensitivity(found: SensitivityData) -> None:
     if found["layers"]:
         _print_weight_ranking(screen, found["layers"])
     if found["without_judge"]:
-        screen.gap()
-        screen.line("Without one judge", bold=True)
+        screen.line("Without one judge", bold=True, gap=True)
         for one in found["without_judge"]:
             first = "the same first" if one["same_winner"] else f"{one['order'][0]} is first"
             screen.line(f"{one['judge']}: {first}", indent=2)
@@ -49,31 +48,26 @@ def print_sensitivity(found: SensitivityData) -> None:
 
 def _print_weight_ranking(screen: Screen, one: SensitivityData) -> None:
     order = one["order"]
-    screen.gap()
+    screen.line()
     left = f", {one['left_out']:,} left out without all scores" if one["left_out"] else ""
     screen.heading(f"By {one['of']}", f"{one['samples']:,} samples{left}", 0)
-    screen.table(
-        {
-            "variant": order,
-            "mean": [f"{one['means'][name]:.2f}" for name in order],
-            "first, near weights": [format_percent(one["wins"][name]) for name in order],
-            "first, any weights": [format_percent(one["anywhere"]["wins"][name]) for name in order],
-        },
-        right=("mean", "first, near weights", "first, any weights"),
-    )
-    screen.gap()
-    singular = {"criteria": "criterion", "layers": "layer"}[one["of"]]
+    columns = {
+        "variant": order,
+        "mean": [f"{one['means'][name]:.2f}" for name in order],
+        "first, near weights": [format_percent(one["wins"][name]) for name in order],
+        "first, any weights": [format_percent(one["anywhere"]["wins"][name]) for name in order],
+    }
+    screen.table(columns, right=tuple(columns)[1:])
+    screen.line()
     parts = one["by_weight"]
-    screen.table(
-        {
-            singular: [part["criterion"] for part in parts],
-            "weight": [f"{part['weight']:.2f}" for part in parts],
-            f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
-            "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],
-            "without it": [_format_without_criterion_terminal(part, one) for part in parts],
-        },
-        right=("weight", f"lead of {order[0]}", "level at"),
-    )
+    columns = {
+        {"criteria": "criterion", "layers": "layer"}[one["of"]]: [part["criterion"] for part in parts],
+        "weight": [f"{part['weight']:.2f}" for part in parts],
+        f"lead of {order[0]}": [format_signed(part["gap"]) for part in parts],
+        "level at": ["–" if part["flip_at"] is None else f"{part['flip_at']:.2f}" for part in parts],
+        "without it": [_format_without_criterion_terminal(part, order[0]) for part in parts],
+    }
+    screen.table(columns, right=tuple(columns)[1:4])
     for line in _format_weight_terminal_line(one):
         screen.line(line, indent=2)
 
@@ -105,9 +99,7 @@ def _format_weight_terminal_line(one: SensitivityData) -> list[str]:
     return [*lines, *([one["note"]] if one["note"] else [])]
 
 
-def _format_without_criterion_terminal(part: SensitivityData, one: SensitivityData) -> str:
-    if part["winner_without"] is None:
-        return "nothing left"
-    if part["winner_without"] != one["order"][0]:
-        return f"{part['winner_without']} first"
+def _format_without_criterion_terminal(part: SensitivityData, first: str) -> str:
+    if part["winner_without"] != first:
+        return "nothing left" if part["winner_without"] is None else f"{part['winner_without']} first"
     return "the same" if part["same_order_without"] else "same first, other order"

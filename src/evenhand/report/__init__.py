@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-_WRITER_MODULES = {
-    "html": "html.page_file",
-    "markdown": "markdown_report",
-    "junit": "ci_reports",
-    "json": "data_files",
-    "csv": "data_files",
-    "parquet": "data_files",
-}
+_WRITER_MODULES = {"html": "html.page_file", "markdown": "markdown_report", "junit": "ci_reports"}
+_WRITER_MODULES |= dict.fromkeys(("json", "csv", "parquet"), "data_files")
 
 
 def find_report_writer(format: str) -> Callable[..., None]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
 from typing import IO, TextIO
 
@@ -65,7 +66,7 @@ class JUnitSuite:
         self.tests = self.failures = self.errors = 0
         self.seconds = 0.0
         spool = SpooledTemporaryFile(SUITE_CHARACTERS_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115
-        self._cases: IO[str] = open_files.enter_context(spool)
+        self.cases: IO[str] = open_files.enter_context(spool)
 
     def add(self, case: JUnitCase) -> None:
         """Count a case and keep its text."""
@@ -73,13 +74,7 @@ class JUnitSuite:
         self.failures += case.failure is not None and case.error is None
         self.errors += case.error is not None
         self.seconds += case.seconds
-        self._cases.writelines(_render_junit_case(case))
-
-    def cases(self) -> Iterator[str]:
-        """The text of the cases, piece by piece."""
-        self._cases.seek(0)
-        while piece := self._cases.read(65_536):
-            yield piece
+        self.cases.writelines(_render_junit_case(case))
 
 
 def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextIO) -> None:
@@ -89,11 +84,10 @@ def _write_junit_suites(run: ReportData, suites: list[JUnitSuite], stream: TextI
         started = str(run["started"])[:19]  # Readers of the format know no time zone.
         counts = _count_junit_cases([suite])
         stream.write(f"<testsuite {_render_xml_attributes(name=suite.name, timestamp=started, **counts)}>\n")
-        stream.write("<properties>\n")
-        for name in ("id", "fingerprint", "evenhand"):
-            stream.write(_render_junit_property(f"run.{name}", run[name]))
-        stream.write("</properties>\n")
-        stream.writelines(suite.cases())
+        about = {f"run.{name}": run[name] for name in ("id", "fingerprint", "evenhand")}
+        stream.write(_render_junit_properties(about))
+        suite.cases.seek(0)
+        copyfileobj(suite.cases, stream)
         stream.write("</testsuite>\n")
     stream.write("</testsuites>\n")
 
@@ -111,9 +105,7 @@ def _count_junit_cases(suites: list[JUnitSuite]) -> dict[str, object]:
 def _render_junit_case(case: JUnitCase) -> Iterator[str]:
     yield f"<testcase {_render_xml_attributes(name=case.name, classname=case.group, time=f'{case.seconds:.3f}')}>\n"
     if case.properties:
-        yield "<properties>\n"
-        yield from (_render_junit_property(name, value) for name, value in case.properties.items())
-        yield "</properties>\n"
+        yield _render_junit_properties(case.properties)
     if case.error or case.failure:
         kind = "error" if case.error else "failure"
         message, text = case.error or case.failure or ("", "")
@@ -121,8 +113,9 @@ def _render_junit_case(case: JUnitCase) -> Iterator[str]:
     yield "</testcase>\n"
 
 
-def _render_junit_property(name: str, value: object) -> str:
-    return f"<property {_render_xml_attributes(name=name, value=value)}/>\n"
+def _render_junit_properties(properties: Mapping[str, object]) -> str:
+    each = (_render_xml_attributes(name=name, value=value) for name, value in properties.items())
+    return "".join(("<properties>\n", *(f"<property {one}/>\n" for one in each), "</properties>\n"))
 
 
 def _render_xml_attributes(**values: object) -> str:
@@ -143,19 +136,15 @@ def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
     yield JUnitCase(name="verdict", group="decision", failure=failure, properties={"verdict": decision["verdict"]})
     for variant, gates in decision["gates"].items():
         for gate in gates:
-            yield _build_gate_case(variant, gate)
-
-
-def _build_gate_case(variant: str, gate: ReportData) -> JUnitCase:
-    demand = f"{gate['gate']} at least {format_figure(gate['min'])}"
-    mean = f"{variant}: the mean is {format_figure(gate['mean'])}, the gate {format_figure(gate['min'])}"
-    return JUnitCase(
-        name=f"{variant}: {demand}",
-        group="decision",
-        failure=(mean, mean) if gate["passed"] is False else None,
-        error=(f"{variant}: nothing was measured", demand) if gate["passed"] is None else None,
-        properties={} if gate["mean"] is None else {"mean": gate["mean"]},
-    )
+            demand = f"{gate['gate']} at least {format_figure(gate['min'])}"
+            mean = f"{variant}: the mean is {format_figure(gate['mean'])}, the gate {format_figure(gate['min'])}"
+            yield JUnitCase(
+                name=f"{variant}: {demand}",
+                group="decision",
+                failure=(mean, mean) if gate["passed"] is False else None,
+                error=(f"{variant}: nothing was measured", demand) if gate["passed"] is None else None,
+                properties={} if gate["mean"] is None else {"mean": gate["mean"]},
+            )
 
 
 def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitCase:
@@ -208,8 +197,8 @@ def _annotate_report_head(head: ReportData) -> Iterator[tuple[str, str, str]]:
     level = "notice" if decision["exit_code"] == 0 else failed
     yield level, f"Evenhand: {decision['verdict']}", " ".join(filter(None, sentences))
     for variant, gates in decision["gates"].items():
-        for gate in gates if variant in _annotated_variants(head) else ():
-            if not gate["passed"]:
+        for gate in gates:
+            if not gate["passed"] and variant in _annotated_variants(head):
                 mean = "nothing was measured" if gate["mean"] is None else f"the mean is {format_figure(gate['mean'])}"
                 yield "error", f"{variant}: gate {gate['gate']}", f"{mean}, the gate is {format_figure(gate['min'])}"
     for one in head["failures"]:

@@ -13,8 +13,7 @@ from types import ModuleType
 from typing import Any, TextIO
 
 from evenhand.errors import Fault, InputError
-from evenhand.report.phrases import ReportData
-from evenhand.report.tables import list_report_criteria, list_report_layers
+from evenhand.report.phrases import ReportData, list_report_criteria, list_report_layers
 from evenhand.report.untrusted_text import ACTING_CHARACTERS, escape_acting_report_characters, replace_report_surrogates
 
 
@@ -65,22 +64,11 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
     rows.writerow(_escape_csv_cells([*first, *measured, *rest]))
     for sample in samples:
         for result in sample["results"]:
-            rows.writerow(_escape_csv_cells(_build_csv_row(sample, result, layers, criteria)))
-
-
-def _build_csv_row(sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
-    output = result["output"] or {}
-    return [
-        sample["id"],
-        *(result[name] for name in ("variant", "repeat", "state", "score", "composite")),
-        *_list_measures(result, layers, criteria),
-        result["verdict"],
-        *(sum(one["passed"] is passed for one in result["assertions"]) for passed in (True, False)),
-        output.get("cost"),
-        output.get("latency_ms"),
-        result["why"],
-        output.get("text"),
-    ]
+            output, passed = result["output"] or {}, [one["passed"] for one in result["assertions"]]
+            row = [sample["id"], *(result[name] for name in first[1:]), *_list_measures(result, layers, criteria)]
+            row += [result["verdict"], passed.count(True), passed.count(False), output.get("cost")]
+            row += [output.get("latency_ms"), result["why"], output.get("text")]
+            rows.writerow(_escape_csv_cells(row))
 
 
 def _list_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
@@ -128,10 +116,19 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     """Write the results in groups of rows; the file appears when it is whole."""
     arrow, parquet = _import_pyarrow()
     layers, criteria = list_report_layers(head), list_report_criteria(head)
-    fields = {**PARQUET_COLUMNS, **dict.fromkeys(_parquet_measure_names(layers, criteria), "double")}
+    names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
+    measures = [replace_report_surrogates(name) for name in names]
+    fields = {**PARQUET_COLUMNS, **dict.fromkeys(measures, "double")}
     about = {"evenhand": render_report_json_line(dict(head))}
     schema = arrow.schema([(name, _to_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
-    rows = (_build_parquet_row(sample, result, layers, criteria) for sample in samples for result in sample["results"])
+    rows = (
+        {
+            **sample, **result, **(result["output"] or {}), "output": (result["output"] or {}).get("text"),
+            **dict(zip(measures, _list_measures(result, layers, criteria), strict=True)),
+        }
+        for sample in samples
+        for result in sample["results"]
+    )  # fmt: skip
     begun = path.with_name(f"{path.name}.part")
     try:
         with parquet.ParquetWriter(begun, schema, compression="zstd") as file:
@@ -155,11 +152,6 @@ def _import_pyarrow() -> tuple[ModuleType, ModuleType]:
     return pyarrow, pyarrow.parquet
 
 
-def _parquet_measure_names(layers: list[str], criteria: list[str]) -> list[str]:
-    names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
-    return [replace_report_surrogates(name) for name in names]
-
-
 def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
     if isinstance(kind, list):
         return arrow.list_(_to_arrow_type(arrow, kind[0]))
@@ -167,14 +159,6 @@ def _to_arrow_type(arrow: ModuleType, kind: object) -> Any:
         return arrow.struct([(name, _to_arrow_type(arrow, one)) for name, one in kind.items()])
     names = {"json": "string", "double": "float64", "bool": "bool_"}
     return getattr(arrow, names.get(str(kind), str(kind)))()
-
-
-def _build_parquet_row(
-    sample: ReportData, result: ReportData, layers: list[str], criteria: list[str]
-) -> dict[str, object]:
-    output = result["output"] or {}
-    names, measured = _parquet_measure_names(layers, criteria), _list_measures(result, layers, criteria)
-    return {**sample, **result, **output, "output": output.get("text"), **dict(zip(names, measured, strict=True))}
 
 
 def _shape_parquet_value(value: Any, kind: object) -> object:

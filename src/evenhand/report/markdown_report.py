@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
 from evenhand.report.phrases import (
+    ReportColumn,
     ReportData,
+    build_comparison_columns,
+    build_criterion_columns,
+    build_variant_columns,
     describe_failure_count,
     describe_reported_samples,
     describe_unfinished_in_report,
@@ -19,12 +24,6 @@ from evenhand.report.phrases import (
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
-)
-from evenhand.report.tables import (
-    ReportColumn,
-    build_comparison_columns,
-    build_criterion_columns,
-    build_variant_columns,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
@@ -34,14 +33,8 @@ COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, an
 LONGEST_SENTENCE = 600
 LONGEST_REASON = 200
 LONGEST_NAME = 60
-VERDICT_MARKS = {
-    "PROGRESS": "✅",
-    "CAUTIOUS": "⚠️",
-    "REGRESS": "❌",
-    "NOISE": "➖",
-    "UNDERPOWERED": "❔",
-    "UNDECIDED": "❔",
-}
+VERDICT_MARKS = {"PROGRESS": "✅", "CAUTIOUS": "⚠️", "REGRESS": "❌", "NOISE": "➖"}
+VERDICT_MARKS |= dict.fromkeys(("UNDERPOWERED", "UNDECIDED"), "❔")
 
 
 def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -> None:
@@ -55,10 +48,8 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
         _render_markdown_gates(head),
-        _render_markdown_failures(head),
-        _render_markdown_flags(head),
-        _render_largest_drops(worst) if head["decision"]["comparisons"] else _render_lowest_scores(worst),
-        _render_unscored_results(worst),
+        *_render_markdown_findings(head),
+        *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
     stream.write(page + _render_markdown_origin(head))
@@ -80,6 +71,9 @@ def _fit_markdown_sections(sections: Sequence[list[str]], room: int) -> str:
 
 def _render_markdown_verdict(head: ReportData) -> list[str]:
     decision = head["decision"]
+    mark = VERDICT_MARKS.get(decision["verdict"], "✅" if decision["exit_code"] == 0 else "❌")
+    if mark == "✅" and not does_reported_verdict_stand(head):  # A good one only where nothing speaks against it.
+        mark = "⚠️"
     state = describe_unfinished_in_report(head["run"])
     cut = f" ({escape_markdown(state, LONGEST_NAME)}, {describe_reported_samples(head['run'])})" if state else ""
     verdict, name = (escape_markdown(one, LONGEST_NAME) for one in (decision["verdict"], head["run"]["name"]))
@@ -87,7 +81,7 @@ def _render_markdown_verdict(head: ReportData) -> list[str]:
         escape_markdown(decision[key], LONGEST_SENTENCE) for key in ("headline", "sure", "next_step")
     )
     return [
-        f"### {_choose_verdict_mark(head)} {verdict}: {name}{cut}",
+        f"### {mark} {verdict}: {name}{cut}",
         "",
         f"**{headline}**",
         "",
@@ -95,13 +89,6 @@ def _render_markdown_verdict(head: ReportData) -> list[str]:
         *([f"- How sure: {sure}"] if decision["sure"] else []),
         *([f"- **Next:** {next_step}"] if decision["next_step"] else []),
     ]
-
-
-def _choose_verdict_mark(head: ReportData) -> str:
-    """The sign of the verdict; a good one only where nothing speaks against it."""
-    decision = head["decision"]
-    mark = VERDICT_MARKS.get(decision["verdict"], "✅" if decision["exit_code"] == 0 else "❌")
-    return "⚠️" if mark == "✅" and not does_reported_verdict_stand(head) else mark
 
 
 def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str]) -> list[str]:
@@ -112,66 +99,47 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
 
 def _render_markdown_gates(head: ReportData) -> list[str]:
     gates = [(variant, gate) for variant, several in head["decision"]["gates"].items() for gate in several]
-    failed = [_render_markdown_gate(variant, gate) for variant, gate in gates if not gate["passed"]]
+    failed = []
+    for variant, gate in gates:
+        if not gate["passed"]:
+            mean = f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
+            found = escape_markdown("was not measured" if gate["mean"] is None else mean)
+            names = f"{escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)}"
+            failed.append(f"- {names} {found}")
     if not failed:
         return [f"Gates: {'the one passed' if len(gates) == 1 else f'all {len(gates)} passed'}."] if gates else []
     return [f"Gates: {len(failed)} of {len(gates)} not passed", "", *failed]
 
 
-def _render_markdown_gate(variant: str, gate: ReportData) -> str:
-    mean = f"{format_figure(gate['mean'])} is below {format_figure(gate['min'])}"
-    found = escape_markdown("was not measured" if gate["mean"] is None else mean)
-    return f"- {escape_markdown(variant, LONGEST_NAME)}: {escape_markdown(gate['gate'], LONGEST_NAME)} {found}"
+def _render_markdown_findings(head: ReportData) -> Iterator[list[str]]:
+    """What failed, and what the guards flagged, each with the sample where it was seen first."""
+    name = partial(escape_markdown, most=LONGEST_NAME)
+    failures, flags = [], []
+    for one in head["failures"]:
+        what = f"{name(describe_failure_count(one))}: {escape_markdown(one['why'], LONGEST_REASON)}"
+        failures.append(f"- {name(one['variant'])}: {what} (first in {name(one['first'])})")
+    for one in head["flags"]:
+        what = f"{name(one['guard'])} guard, {name(one['rule'])}: {escape_markdown(one['says'], LONGEST_REASON)}"
+        count = f"{pluralize_count(one['count'], 'output')} (first in {name(one['first'])})"
+        flags.append(f"- {name(one['variant'])}: {what}, {count}")
+    yield from (["Failures:", "", *failures] if failures else [], ["Flags:", "", *flags] if flags else [])
 
 
-def _render_markdown_failures(head: ReportData) -> list[str]:
-    lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
-        f"{escape_markdown(describe_failure_count(one), LONGEST_NAME)}: "
-        f"{escape_markdown(one['why'], LONGEST_REASON)} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
-        for one in head["failures"]
-    ]
-    return ["Failures:", "", *lines] if lines else []
-
-
-def _render_markdown_flags(head: ReportData) -> list[str]:
-    lines = [
-        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
-        f"{escape_markdown(one['guard'], LONGEST_NAME)} guard, {escape_markdown(one['rule'], LONGEST_NAME)}: "
-        f"{escape_markdown(one['says'], LONGEST_REASON)}, "
-        f"{pluralize_count(one['count'], 'output')} (first in {escape_markdown(one['first'], LONGEST_NAME)})"
-        for one in head["flags"]
-    ]
-    return ["Flags:", "", *lines] if lines else []
-
-
-def _render_largest_drops(worst: NotableResults) -> list[str]:
-    columns = [
-        *_name_notable_results(worst.drops, "sample", "variant"),
-        ("control scored", [format_figure(one.before) for one in worst.drops]),
-        ("variant scored", [format_figure(one.value) for one in worst.drops]),
-        ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.drops]),
-    ]
-    return _render_markdown_details(f"Largest drops ({_render_markdown_count(worst.drops, worst.n_dropped)})", columns)
-
-
-def _render_lowest_scores(worst: NotableResults) -> list[str]:
-    columns = [
-        *_name_notable_results(worst.lowest, "sample"),
-        ("score", [format_figure(one.value) for one in worst.lowest]),
-        ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in worst.lowest]),
-    ]
-    return _render_markdown_details("Lowest scores", columns)
-
-
-def _render_unscored_results(worst: NotableResults) -> list[str]:
-    columns = [
-        *_name_notable_results(worst.unscored, "sample", "variant"),
-        ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored]),
-    ]
-    return _render_markdown_details(
-        f"Without a score ({_render_markdown_count(worst.unscored, worst.n_unscored)})", columns
-    )
+def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterator[list[str]]:
+    """The largest drops, or the lowest scores where nothing was compared; then what has no score."""
+    shown = worst.drops if compared else worst.lowest
+    values = [format_figure(one.value) for one in shown]
+    checks = ("failed checks", [escape_markdown(one.why, LONGEST_REASON) for one in shown])
+    if compared:
+        before = ("control scored", [format_figure(one.before) for one in shown])
+        columns = [*_name_notable_results(shown, "sample", "variant"), before, ("variant scored", values), checks]
+        yield _render_markdown_details(f"Largest drops ({_render_markdown_count(shown, worst.n_dropped)})", columns)
+    else:
+        columns = [*_name_notable_results(shown, "sample"), ("score", values), checks]
+        yield _render_markdown_details("Lowest scores", columns)
+    whys = ("why", [escape_markdown(one.why, LONGEST_REASON) for one in worst.unscored])
+    title = f"Without a score ({_render_markdown_count(worst.unscored, worst.n_unscored)})"
+    yield _render_markdown_details(title, [*_name_notable_results(worst.unscored, "sample", "variant"), whys])
 
 
 def _name_notable_results(results: Sequence[NotableResult], *fields: str) -> list[ReportColumn]:
@@ -261,7 +229,11 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
     found = NotableResults()
     drops, lows = _LargestResults(), _LargestResults()
     for sample in samples:
-        _note_unscored_results(found, sample)
+        for result in filter(is_unscored_in_report, sample["results"]):
+            found.n_unscored += 1
+            if len(found.unscored) < MOST_NOTABLE:
+                why, who = explain_unscored_in_report(result), result["variant"]
+                found.unscored.append(NotableResult(sample=sample["id"], variant=who, value=None, why=why))
         means = _mean_markdown_score_by_variant(sample)
         before = None if control is None else means.get(control)
         for variant, value in means.items():
@@ -285,10 +257,8 @@ class _LargestResults:
         self._offered += 1
         if len(self._heap) == MOST_NOTABLE and by <= self._heap[0][0]:
             return
-        checks = [
-            check for one in sample["results"] if one["variant"] == variant for check in list_reported_failures(one)
-        ]
-        why = "; ".join(dict.fromkeys(checks))
+        own = [one for one in sample["results"] if one["variant"] == variant]
+        why = "; ".join(dict.fromkeys(check for one in own for check in list_reported_failures(one)))
         seen = NotableResult(sample=sample["id"], variant=variant, value=value, before=before, why=why)
         keep = heapq.heappush if len(self._heap) < MOST_NOTABLE else heapq.heapreplace
         keep(self._heap, (by, -self._offered, seen))
@@ -296,14 +266,6 @@ class _LargestResults:
     def in_order(self) -> list[NotableResult]:
         """The largest first."""
         return [seen for _, _, seen in sorted(self._heap, key=lambda one: one[:2], reverse=True)]
-
-
-def _note_unscored_results(found: NotableResults, sample: ReportData) -> None:
-    for result in filter(is_unscored_in_report, sample["results"]):
-        found.n_unscored += 1
-        if len(found.unscored) < MOST_NOTABLE:
-            why = explain_unscored_in_report(result)
-            found.unscored.append(NotableResult(sample=sample["id"], variant=result["variant"], value=None, why=why))
 
 
 def _mean_markdown_score_by_variant(sample: ReportData) -> dict[str, float]:

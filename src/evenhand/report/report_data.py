@@ -13,6 +13,14 @@ from evenhand.store.store import Store
 
 ReportSampleJson = dict[str, Any]
 StoredReportRow = Mapping[str, Any]
+KEPT_FIELDS = (  # Of a result, shown as they are stored.
+    "output", "findings", "assertions", "scorecard", "composite_steps", "judgments", "suggestions",
+)  # fmt: skip
+CALL_FIELDS = ("kept", "failed", "input_tokens", "output_tokens", "attempts", "seconds")
+# What a sample is shown with, and what stands for what it has not.
+SAMPLE_FIELDS: dict[str, Any] = {
+    "input": "", "messages": None, "reference": "", "context": "", "tags": [], "cluster": None, "metadata": {},
+}  # fmt: skip
 
 
 def build_report_data(
@@ -29,15 +37,17 @@ def build_report_data(
 def _iterate_report_samples(
     store: Store, run: str, order: Mapping[str, int], masks: bool
 ) -> Iterator[ReportSampleJson]:
-    take_results, take_calls = (
-        _group_report_rows_by_position(store.results(run)),
-        _group_report_rows_by_position(store.calls(run)),
-    )
+    take_results = _group_report_rows_by_position(store.results(run))
+    take_calls = _group_report_rows_by_position(store.calls(run))
     for row in store.samples(run):
         results = take_results(row["position"])
         own = sorted(results, key=lambda one: (order.get(one["variant"], len(order)), one["repeat"]))
         replies = {call["key"]: call for call in take_calls(row["position"])}
-        yield _build_report_sample(row, own, replies, store, masks)
+        content = json.loads(row["content"])
+        sample = {"position": row["position"], "id": row["id"]}
+        sample |= {name: content.get(name, absent) for name, absent in SAMPLE_FIELDS.items()}
+        sample["results"] = [_build_report_result(one, replies, store) for one in own]
+        yield mask_report_sample(sample) if masks else sample
 
 
 def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[[int], list[StoredReportRow]]:
@@ -53,29 +63,6 @@ def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[
         return waiting[1] if waiting is not None and waiting[0] == position else []
 
     return take_rows
-
-
-def _build_report_sample(
-    row: StoredReportRow,
-    results: list[StoredReportRow],
-    replies: Mapping[str, StoredReportRow],
-    store: Store,
-    masks: bool,
-) -> ReportSampleJson:
-    content = json.loads(row["content"])
-    sample = {
-        "position": row["position"],
-        "id": row["id"],
-        "input": content.get("input", ""),
-        "messages": content.get("messages"),
-        "reference": content.get("reference", ""),
-        "context": content.get("context", ""),
-        "tags": content.get("tags", []),
-        "cluster": content.get("cluster"),
-        "metadata": content.get("metadata", {}),
-        "results": [_build_report_result(one, replies, store) for one in results],
-    }
-    return MaskedReportSample(sample).data() if masks else sample
 
 
 def _build_report_result(
@@ -94,13 +81,7 @@ def _build_report_result(
         "composite": _report_score_to_float(row["composite"]),
         "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
         "verdict": card["verdict"] if card else None,
-        "output": content["output"],
-        "findings": content["findings"],
-        "assertions": content["assertions"],
-        "scorecard": card,
-        "composite_steps": content["composite_steps"],
-        "judgments": content["judgments"],
-        "suggestions": content["suggestions"],
+        **{name: content[name] for name in KEPT_FIELDS},
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
     }
 
@@ -109,12 +90,7 @@ def _build_report_call(row: StoredReportRow) -> ReportSampleJson:
     return {
         "judge": row["judge"],
         "reply": json.loads(row["reply"])["text"] if row["reply"] is not None else None,
-        "kept": row["kept"],
-        "failed": row["failed"],
-        "input_tokens": row["input_tokens"],
-        "output_tokens": row["output_tokens"],
-        "attempts": row["attempts"],
-        "seconds": row["seconds"],
+        **{name: row[name] for name in CALL_FIELDS},
         "cached": row["cached_from"] is not None,
         "cost": None if row["cost"] is None else float(row["cost"]),
     }
@@ -127,32 +103,27 @@ def _report_score_to_float(exact: str | None) -> float | None:
     return int(above) / int(below or 1)
 
 
-class MaskedReportSample:
-    """One sample of a report on its way to a reader."""
+def mask_report_sample(sample: ReportSampleJson) -> ReportSampleJson:
+    """The sample with every text masked."""
+    outputs = [one["output"]["text"] for one in sample["results"] if one["output"]]
+    hide = build_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
+    own = {name: mask_data(value, hide) for name, value in sample.items() if name != "results"}
+    return {**own, "results": [_mask_report_result(one, hide) for one in sample["results"]]}
 
-    def __init__(self, sample: ReportSampleJson) -> None:
-        self._sample = sample
-        outputs = [one["output"]["text"] for one in sample["results"] if one["output"]]
-        self._hide = build_text_mask([sample["input"], sample["reference"], sample["context"], *outputs])
 
-    def data(self) -> ReportSampleJson:
-        """The sample with every text masked."""
-        own = {name: mask_data(value, self._hide) for name, value in self._sample.items() if name != "results"}
-        return {**own, "results": [self._mask_result(one) for one in self._sample["results"]]}
-
-    def _mask_result(self, result: ReportSampleJson) -> ReportSampleJson:
-        shown: ReportSampleJson = mask_data({**result, "output": None}, self._hide)  # type: ignore[assignment]
-        output = result["output"]
-        if output is None:
-            return shown
-        text, places = mask_report_text(output["text"])
-        rest: ReportSampleJson = mask_data({**output, "text": ""}, self._hide)  # type: ignore[assignment]
-        quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
-        for one in (*shown["findings"], *_flatten_reported_assertions(shown["assertions"]), *quotes):
-            if places and one.get("start") is not None and one.get("end") is not None:
-                one["start"] = move_masked_report_place(one["start"], places, end=False)
-                one["end"] = move_masked_report_place(one["end"], places, end=True)
-        return {**shown, "output": {**rest, "text": text}}
+def _mask_report_result(result: ReportSampleJson, hide: Callable[[str], str]) -> ReportSampleJson:
+    shown: ReportSampleJson = mask_data({**result, "output": None}, hide)  # type: ignore[assignment]
+    output = result["output"]
+    if output is None:
+        return shown
+    text, places = mask_report_text(output["text"])
+    rest: ReportSampleJson = mask_data({**output, "text": ""}, hide)  # type: ignore[assignment]
+    quotes = [quote for one in shown["judgments"] for quote in one["evidence"]]
+    for one in (*shown["findings"], *_flatten_reported_assertions(shown["assertions"]), *quotes):
+        if places and one.get("start") is not None and one.get("end") is not None:
+            one["start"] = move_masked_report_place(one["start"], places, end=False)
+            one["end"] = move_masked_report_place(one["end"], places, end=True)
+    return {**shown, "output": {**rest, "text": text}}
 
 
 def mask_report_text(text: str) -> tuple[str, list[tuple[int, int, int, int]]]:

@@ -14,7 +14,7 @@ from evenhand.runs.pairing import PairedResultRows, RunVariantRows, SharedSample
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.wording import samples_in_words
+from evenhand.wording import pluralize_count
 
 BASELINE_PREFIX = "baseline:"
 
@@ -190,7 +190,7 @@ def object_to_missing_stored_samples(
 ) -> Iterator[ComparisonObjection]:
     """Samples that the treatment never had."""
     if found.only_first and found.both:
-        part = f"{treatment.name} lacks {samples_in_words(len(found.only_first))} of {control.name}"
+        part = f"{treatment.name} lacks {pluralize_count(len(found.only_first), 'sample')} of {control.name}"
         yield ComparisonObjection(
             what="samples are missing",
             parts=(f"{part}, first {found.only_first[0]!r}",),
@@ -210,7 +210,7 @@ def object_to_changed_stored_samples(
         ]
         one, other = (json.loads(row["content"]) for row in rows)
         fields = ", ".join(name for name in SAMPLE_PARTS if one.get(name) != other.get(name))
-        what = f"{samples_in_words(len(found.changed))} of one id, first {first!r}"
+        what = f"{pluralize_count(len(found.changed), 'sample')} of one id, first {first!r}"
         told = f"{what} ({fields})" if fields else what
         fix = "give changed samples new ids, or run both on the same ones"
         yield ComparisonObjection(what="samples differ", parts=(told,), fix=fix)
@@ -239,7 +239,8 @@ def object_to_stored_layers(sides: Sequence[StoredRunSide], pairs: PairedResultR
         return
     told = [
         " and ".join(
-            f"{' + '.join(layers) or 'no layers'} ({samples_in_words(count)})" for layers, count in found.items()
+            f"{' + '.join(layers) or 'no layers'} ({pluralize_count(count, 'sample')})"
+            for layers, count in found.items()
         )
         for found in sets
     ]

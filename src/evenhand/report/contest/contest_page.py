@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from string import ascii_uppercase
 from types import SimpleNamespace
@@ -37,6 +37,7 @@ def write_contest_html(record: dict[str, Any], stream: TextIO) -> None:
 
 
 MOST_CHARTED_TOTALS = 8  # Rows of the chart on the first screen.
+LETTER_ROUNDS = {"ranked": "in the final", "resolved": "on the challenge"}
 
 
 def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
@@ -44,6 +45,11 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
     contest = ReportedContest(record)
     details = [build_submission_page_section(contest, one) for one in contest.submissions]
     terms, refused = contest.terms, record.get("refused") or []
+    letters = [  # Of every judge who saw the finalists under letters; nothing where that was not kept.
+        SimpleNamespace(judge=judge, when=when, given=tuple(zip(ascii_uppercase, ids, strict=False)))
+        for kind, when in LETTER_ROUNDS.items()
+        for judge, ids in ((contest.last_event(kind) or {}).get("shown") or {}).items()
+    ]
     return {
         "name": record["task"],
         "id": record.get("id"),
@@ -57,7 +63,7 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         "totals": draw_total_scores(contest, MOST_CHARTED_TOTALS),
         "places": build_ranking_rows(contest),
         "sides": chart_finalists(contest),
-        "letters": list(list_page_judge_letters(contest)),
+        "letters": letters,
         "challenge": contest.last_event("challenged"),
         "details": details,
         "violations": [one for one in details if one.violations],
@@ -72,24 +78,21 @@ def build_contest_page(record: ContestReportJson) -> dict[str, Any]:
         },
         "dimensions": record["dimensions"],
         "zone": f"{contest.time(contest.events[0]['at']):%Z}",
-        "sections": list(_list_contest_sections(contest, refused=bool(refused))),
+        "sections": _list_contest_sections(contest, refused=bool(refused)),
     }
 
 
-def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> Iterator[tuple[str, str]]:
-    if contest.submissions:
-        yield "ranking", "So far" if contest.hidden else "Ranking"
-    if chart_finalists(contest):
-        yield "sides", "Side by side"
-    if contest.submissions:
-        yield "submissions", "Submissions"
-    if any(one["status"] == "policy_violation" for one in contest.submissions):
-        yield "violations", "Violations"
-    if refused:
-        yield "refused", "Refused"
-    yield "events", "Events"
-    yield "terms", "Terms"
-    yield "cost", "Cost"
+def _list_contest_sections(contest: ReportedContest, *, refused: bool) -> list[tuple[str, str]]:
+    broke = any(one["status"] == "policy_violation" for one in contest.submissions)
+    sections = (
+        (contest.submissions, "ranking", "So far" if contest.hidden else "Ranking"),
+        (chart_finalists(contest), "sides", "Side by side"),
+        (contest.submissions, "submissions", "Submissions"),
+        (broke, "violations", "Violations"),
+        (refused, "refused", "Refused"),
+        *((True, name, name.capitalize()) for name in ("events", "terms", "cost")),
+    )
+    return [(id, title) for shown, id, title in sections if shown]
 
 
 def list_page_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespace]:
@@ -141,17 +144,6 @@ def _describe_effect_on_page(effect: ContestReportJson, stage: ContestStage, *, 
     return known[effect["effect"]]
 
 
-LETTER_ROUNDS = {"ranked": "in the final", "resolved": "on the challenge"}
-
-
-def list_page_judge_letters(contest: ReportedContest) -> Iterator[SimpleNamespace]:
-    """Of every judge who saw the finalists under letters; nothing where that was not kept."""
-    for kind, when in LETTER_ROUNDS.items():
-        shown = (contest.last_event(kind) or {}).get("shown") or {}
-        for judge, ids in shown.items():
-            yield SimpleNamespace(judge=judge, when=when, given=tuple(zip(ascii_uppercase, ids, strict=False)))
-
-
 HideText = Callable[[str], str]
 MaskedPlaces = list[tuple[int, int, int, int]]
 # Under these keys stand times, words of the machine, and names: of one thing among others, of who is paid and by what.
@@ -178,7 +170,9 @@ def mask_reported_contest(record: ContestReportJson) -> ContestReportJson:
             _move_page_passages(judgment["evidence"], texts[judgment["output"]][1])
     _restore_page_sentences(shown, record)
     if record.get("stopped"):  # An id beside what a server or a judge wrote.
-        shown["stopped"] = _hide_page_text_sparing_names(texts, record["stopped"], hide)
+        spared = sorted((id for id in texts if hide(id) != id), key=len, reverse=True)
+        parts = re.split(f"({'|'.join(map(re.escape, spared))})", record["stopped"]) if spared else [record["stopped"]]
+        shown["stopped"] = "".join(part if part in spared else hide(part) for part in parts)
     return shown
 
 
@@ -210,10 +204,3 @@ def _restore_page_sentences(shown: ContestReportJson, record: ContestReportJson)
     for one, given in zip(shown["submissions"], record["submissions"], strict=True):
         if given["status"] == "superseded" or not given["feedback"]:  # It says who counts, or had passed, instead.
             one["why"] = given["why"]
-
-
-def _hide_page_text_sparing_names(names: Collection[str], text: str, hide: HideText) -> str:
-    """A text put through, but for those of the names in it that would not come out as they are."""
-    spared = sorted((one for one in names if hide(one) != one), key=len, reverse=True)
-    parts = re.split(f"({'|'.join(map(re.escape, spared))})", text) if spared else [text]
-    return "".join(one if one in spared else hide(one) for one in parts)

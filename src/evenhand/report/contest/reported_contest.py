@@ -19,41 +19,17 @@ class ReportedContest:
         self.record = record
         self.events: list[ContestReportJson] = self.record["events"]
         self.submissions: list[ContestReportJson] = self.record["submissions"]  # In order of arrival.
+        self.places = {one["id"]: place for place, one in enumerate(self.submissions, start=1)}  # On the page.
         self.terms: ContestReportJson = self.events[0]["task"]  # The task as it was when the contest began.
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing can happen any more."""
-        return bool(self.record["state"] == "closed")
-
-    @cached_property
-    def ahead(self) -> datetime | None:
-        """Up to when a contest was played ahead of the clock, as if nothing more came; None where it was not."""
-        written = self.record.get("ahead")
-        return self.time(written) if written else None
-
-    @property
-    def stage(self) -> ContestStage:
-        """Whether it is closed, or would be if nothing more came."""
-        if not self.closed:
-            return "open"
-        return "ahead" if self.ahead else "closed"
-
-    @property
-    def hidden(self) -> bool:
-        """Whether there are scores that may not be seen yet."""
-        return self.record["mode"] == "quality_first" and self.record["state"] in ("open", "judging", "ranking")
-
-    @cached_property
-    def finalists(self) -> tuple[str, ...]:
-        """Those who were compared side by side; before they were, nobody may know who they are."""
+        # Up to when a contest was played ahead of the clock, as if nothing more came; None where it was not.
+        self.ahead = self.time(record["ahead"]) if record.get("ahead") else None
+        self.closed: bool = record["state"] == "closed"  # Nothing can happen any more, or would if nothing more came.
+        self.stage: ContestStage = "open" if not self.closed else "ahead" if self.ahead else "closed"
+        # Whether there are scores that may not be seen yet.
+        self.hidden = record["mode"] == "quality_first" and record["state"] in ("open", "judging", "ranking")
+        # Those who were compared side by side; before they were, nobody may know who they are.
         asked = self.effects("ask_horizontal")
-        return tuple(asked[-1].get("submissions", ())) if asked else ()
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The place of each submission on the page, by id."""
-        return {one["id"]: place for place, one in enumerate(self.submissions, start=1)}
+        self.finalists: tuple[str, ...] = tuple(asked[-1].get("submissions", ())) if asked else ()
 
     def time(self, written: str) -> datetime:
         """A time of the record in the time zone in which the contest began: that of every time on the page."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
@@ -23,14 +23,12 @@ from evenhand.wording import format_figure
 
 def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every dimension, where finalists were compared and it may be seen; the best first."""
-    compared = [
-        one for one in contest.submissions if one["id"] in contest.finalists and find_reported_final_scores(one)
-    ]
-    compared.sort(key=lambda one: one["rank"])
+    finalists = [one for one in contest.submissions if one["id"] in contest.finalists]
+    compared = sorted(filter(find_reported_final_scores, finalists), key=lambda one: one["rank"])
     return [_chart_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
 
 
-def draw_total_scores(contest: ReportedContest, most: int) -> ScaleChart | None:
+def draw_total_scores(contest: ReportedContest, most: int) -> SimpleNamespace | None:
     """The scores as a whole, the best first, at most so many; where there are ranks, of those that have one."""
     scored = [one for one in contest.submissions if one["score"] is not None and one["status"] != "superseded"]
     if contest.record["mode"] == "quality_first" and contest.record["winner"]:
@@ -94,25 +92,9 @@ class ChartedScores:
         return self.alone is not None or self.together is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleChart:
-    """All that is drawn, and the same in words."""
-
-    title: str
-    says: str
-    height: float
-    above: bool
-    value_at: float
-    bands: tuple[SimpleNamespace, ...]
-    grounds: tuple[tuple[float, float], ...]  # From where down, and how high, the bands are shaded.
-    ticks: tuple[AxisTick, ...]
-    rows: tuple[SimpleNamespace, ...]
-    kinds: tuple[str, ...]
-
-
 def draw_scale_chart(
     title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_page_short_number
-) -> ScaleChart | None:
+) -> SimpleNamespace | None:
     """The chart of these scores, each number as it is written there; None where nothing is known."""
     if not any(one.known for one in measured):
         return None
@@ -123,15 +105,21 @@ def draw_scale_chart(
     rows = tuple(_draw_scale_row(one, axis, first + place * step, written) for place, one in enumerate(measured))
     kinds = [kind for kind in SCORE_KINDS if any(getattr(row, kind) is not None for row in rows)]
     grounds = [(row.y - 10, 20.0) for row in rows] if above else [(SCALE_TOP - 4, len(rows) * step + 8.0)]
-    edges = [100.0, *(lowest for _, lowest in _list_chart_bands())]
-    return ScaleChart(
+    # A band reaches from its lowest score up to that of the one above, so that no mean falls between two.
+    edges, bands = [100.0], []
+    for id, lowest in _list_chart_bands():
+        left, right = axis.at(lowest), axis.at(edges[-1])
+        middle = round((left + right) / 2, 2)
+        bands.append(SimpleNamespace(id=id, x=left, width=round(right - left, 2), middle=middle))
+        edges.append(lowest)
+    return SimpleNamespace(
         title=title,
         says="; ".join(map(_describe_charted_scores, measured)),
         height=SCALE_TOP + len(rows) * step + 24,
         above=above,
         value_at=SCALE_RIGHT + 2,
-        bands=tuple(_shade_bands(axis)),
-        grounds=tuple(grounds),
+        bands=tuple(bands),
+        grounds=tuple(grounds),  # From where down, and how high, the bands are shaded.
         ticks=tuple(AxisTick(axis.at(value), format_page_short_number(value) or "") for value in edges),
         rows=rows,
         kinds=tuple(kinds),
@@ -157,15 +145,6 @@ def _describe_charted_scores(one: ChartedScores) -> str:
     known = (("side by side", one.together), ("alone", one.alone), ("side by side before the challenge", one.before))
     said = ", ".join(f"{format_page_short_number(value)} {how}" for how, value in known if value is not None)
     return f"{one.name}: {said or 'not scored'}"
-
-
-def _shade_bands(axis: ChartAxis) -> Iterator[SimpleNamespace]:
-    """From the lowest score of a band up to that of the one above, so that no mean falls between two."""
-    upper = 100.0
-    for id, lowest in _list_chart_bands():
-        left, right = axis.at(lowest), axis.at(upper)
-        yield SimpleNamespace(id=id, x=left, width=round(right - left, 2), middle=round((left + right) / 2, 2))
-        upper = lowest
 
 
 @cache

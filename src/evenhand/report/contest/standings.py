@@ -22,33 +22,27 @@ from evenhand.report.html.run_page import KeyFact
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
 
 LONGEST_LARGE_NAME = 22  # Characters of a name that is written large.
-NO_WINNER_BADGES: dict[ContestStage, StatusBadge] = {
-    "open": StatusBadge("…", "Not decided yet", "calm"),
-    "ahead": StatusBadge("∅", "No winner if nothing more comes", "calm"),
-    "closed": StatusBadge("∅", "No winner", "calm"),
-}
-WINNER_TITLES: dict[ContestStage, str] = {
-    "open": "First, not final yet",
-    "ahead": "Winner if nothing more comes",
-    "closed": "Winner",
-}
-NEXT_STEP_TITLES: dict[ContestStage, str] = {
-    "open": "What is waited for",
-    "ahead": "Where it will end",
-    "closed": "Where it ended",
+# By stage: the badge where nobody has won, what stands above a winner, and above what comes next or came last.
+STAGE_LOOKS: dict[ContestStage, tuple[StatusBadge, str, str]] = {
+    "open": (StatusBadge("…", "Not decided yet", "calm"), "First, not final yet", "What is waited for"),
+    "ahead": (
+        StatusBadge("∅", "No winner if nothing more comes", "calm"),
+        "Winner if nothing more comes",
+        "Where it will end",
+    ),
+    "closed": (StatusBadge("∅", "No winner", "calm"), "Winner", "Where it ended"),
 }
 
 
 def describe_standing_on_page(contest: ReportedContest) -> SimpleNamespace:
     """What the first screen says; `over` stands above the name, `title` above what comes next or came last (`now`)."""
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
-    if winner is None:
-        shown, over, word = NO_WINNER_BADGES[contest.stage], "", ""
-    else:
-        shown, over, word = choose_status_badge("won", contest.stage), WINNER_TITLES[contest.stage], winner["id"]
+    shown, over, title = STAGE_LOOKS[contest.stage]
+    word = winner["id"] if winner else ""
+    shown = choose_status_badge("won", contest.stage) if winner else shown
     return SimpleNamespace(
-        look=shown, over=over, word=word or shown.word, author=winner["author"] if winner else "",
-        long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=NEXT_STEP_TITLES[contest.stage],
+        look=shown, over=over if winner else "", word=word or shown.word, author=winner["author"] if winner else "",
+        long=len(word) > LONGEST_LARGE_NAME, deposed=contest.deposed or "", title=title,
         now=_describe_closing(contest) if contest.closed else _describe_page_waiting(contest),
     )  # fmt: skip
 
@@ -96,27 +90,26 @@ def list_contest_facts(contest: ReportedContest) -> Iterator[KeyFact]:
     winner = next((one for one in contest.submissions if one["id"] == contest.record["winner"]), None)
     if winner is not None:
         alone = get_reported_value(find_reported_feedback_scores(winner, "individual_scoring"), "penalized_total")
-        how = (
-            f"side by side; {format_figure(alone)} alone"
-            if find_reported_final_scores(winner)
-            else "alone, not compared"
-        )
+        compared = f"side by side; {format_figure(alone)} alone"
+        how = compared if find_reported_final_scores(winner) else "alone, not compared"
         yield KeyFact("Score", format_figure(winner["score"]), how)
-    yield _build_submissions_fact(contest)
-    yield _build_gate_fact(contest)
-    if contest.record["mode"] == "quality_first":
-        yield _build_finalists_fact(contest)
-        yield _build_challenge_fact(contest)
-    yield _build_payment_fact(contest)
-    yield _build_cost_fact(contest.record.get("spent"))
-
-
-def _build_submissions_fact(contest: ReportedContest) -> KeyFact:
     authors = len({one["author"] for one in contest.submissions})
     refused = len(contest.record.get("refused") or ())
     said = f"of {pluralize_count(authors, 'author')}" if authors else "nothing came"
     said += f"; {refused} refused" if refused else ""
-    return KeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
+    yield KeyFact("Submissions", format_page_count(len(contest.submissions)) or "", said)
+    yield _build_gate_fact(contest)
+    if contest.record["mode"] == "quality_first":
+        yield _build_finalists_fact(contest)
+        yield _build_challenge_fact(contest)
+    paid = next(iter(contest.effects("release_payment")), None)
+    reward = contest.terms["reward"] or "no reward is named"
+    if paid:
+        when = contest.clock.short(contest.time(paid["at"]))
+        yield KeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
+    else:
+        yield KeyFact("Payment", "none" if contest.closed else "not yet", reward)
+    yield _build_cost_fact(contest.record.get("spent"))
 
 
 def _build_gate_fact(contest: ReportedContest) -> KeyFact:
@@ -150,15 +143,6 @@ def _build_challenge_fact(contest: ReportedContest) -> KeyFact:
     return KeyFact("Challenge", "looked at" if seen else "open", f"by {found['by']}, {when}", "" if seen else "warn")
 
 
-def _build_payment_fact(contest: ReportedContest) -> KeyFact:
-    paid = next(iter(contest.effects("release_payment")), None)
-    reward = contest.terms["reward"] or "no reward is named"
-    if paid:
-        when = contest.clock.short(contest.time(paid["at"]))
-        return KeyFact("Payment", "due" if contest.ahead else "released", f"{when}, {reward}")
-    return KeyFact("Payment", "none" if contest.closed else "not yet", reward)
-
-
 def _build_cost_fact(spent: ContestReportJson | None) -> KeyFact:
     if spent is None:
         return KeyFact("Cost", "–", "not recorded")
@@ -171,28 +155,19 @@ def _build_cost_fact(spent: ContestReportJson | None) -> KeyFact:
 
 def build_ranking_rows(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every submission, the best first."""
-    order = {status: place for place, status in enumerate(STATUS_BADGES)}
-
-    def rank_key(one: ContestReportJson) -> tuple[bool, int, int, float]:
-        status = order.get(one["status"], len(order))
-        return one["rank"] is None, one["rank"] or 0, status, -(one["score"] or 0.0)
-
-    return [_build_ranking_row(contest, one) for one in sorted(contest.submissions, key=rank_key)]
-
-
-def _build_ranking_row(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
-    alone, now = find_reported_feedback_scores(one, "individual_scoring"), find_reported_final_scores(one)
-    return SimpleNamespace(
-        rank=one["rank"],
-        id=one["id"],
-        place=contest.places[one["id"]],
-        author=one["author"],
-        revises=one["revises"],
-        side=get_reported_value(now, "final_score"),
-        alone=get_reported_value(alone, "penalized_total"),
-        band=get_reported_value(alone, "overall_band"),
-        flags=tuple((now or alone or {}).get("risk_flags", ())),
-        tie=get_reported_value(find_reported_feedback_scores(one, "scoring"), "tie_broken_by"),
-        look=choose_status_badge(one["status"], contest.stage),
-        why=one["why"],
-    )
+    order, rows = [*STATUS_BADGES], []
+    for one in contest.submissions:
+        alone, now = find_reported_feedback_scores(one, "individual_scoring"), find_reported_final_scores(one)
+        row = SimpleNamespace(
+            **one,
+            place=contest.places[one["id"]],
+            side=get_reported_value(now, "final_score"),
+            alone=get_reported_value(alone, "penalized_total"),
+            band=get_reported_value(alone, "overall_band"),
+            flags=tuple((now or alone or {}).get("risk_flags", ())),
+            tie=get_reported_value(find_reported_feedback_scores(one, "scoring"), "tie_broken_by"),
+            look=choose_status_badge(one["status"], contest.stage),
+        )
+        status = order.index(row.status) if row.status in order else len(order)
+        rows.append(((row.rank is None, row.rank or 0, status, -(row.score or 0.0)), row))
+    return [row for _, row in sorted(rows, key=lambda one: one[0])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -35,11 +35,9 @@ def build_submission_page_section(contest: ReportedContest, one: ContestReportJs
     sent = contest.submission_event(one["id"])
     notes = [note for found in (alone, now) if found for note in found.get("notes") or ()]
     return SimpleNamespace(
-        id=one["id"],
+        **one,
         place=contest.places[one["id"]],
-        author=one["author"],
         look=choose_status_badge(one["status"], contest.stage),
-        why=one["why"],
         steps=list(trace_submission_page_path(contest, one)),
         text=text,
         left_out=left_out,
@@ -62,20 +60,15 @@ def _list_reported_checks(contest: ReportedContest, one: ContestReportJson) -> l
     by: dict[str, list[ContestReportJson]] = {}
     for check in event["checks"]:
         by.setdefault(check["criterion"], []).append(check)
-    asked = enumerate(contest.terms["acceptance"], start=1)
-    return [_build_reported_passed_check(asks, by.get(f"criterion-{number}", [])) for number, asks in asked]
-
-
-def _build_reported_passed_check(asks: str, said: Sequence[ContestReportJson]) -> ContestReportJson:
-    quotes = dict.fromkeys(quote["text"] for one in said for quote in one["evidence"])
-    reasons = [f"{one['judge']}: {one['reason']}" if len(said) > 1 else one["reason"] for one in said if one["reason"]]
-    return {
-        "criterion": asks,
-        "passed": True,
-        "evidence": "\n".join(quotes),
-        "reason": "\n".join(reasons),
-        "revision_hint": None,
-    }
+    checks = []
+    for number, asks in enumerate(contest.terms["acceptance"], start=1):
+        said = by.get(f"criterion-{number}", [])
+        quotes = dict.fromkeys(quote["text"] for each in said for quote in each["evidence"])
+        whose = [(f"{each['judge']}: " if len(said) > 1 else "", each["reason"]) for each in said if each["reason"]]
+        reasons = "\n".join(judge + reason for judge, reason in whose)
+        found = {"evidence": "\n".join(quotes), "reason": reasons, "revision_hint": None}
+        checks.append({"criterion": asks, "passed": True, **found})
+    return checks
 
 
 def _list_score_totals(
@@ -88,22 +81,16 @@ def _list_score_totals(
     for name, found, key in (("Alone", alone, "penalized_total"), ("Side by side", now, "final_score")):
         if found and found[key] is not None:
             flagged = [f"{id} is below expected" for id in found["risk_flags"]]
+            scores = {id: format_page_short_number(found["dimension_scores"][id]["score"]) for id in weights}
+            total = format_figure(found[key])
             yield SimpleNamespace(
                 name=name,
-                sum=" + ".join(
-                    (
-                        f"{format_page_percent(weight)} × "
-                        f"{format_page_short_number(found['dimension_scores'][id]['score'])}"
-                    )
-                    for id, weight in weights.items()
-                ),
+                sum=" + ".join(f"{format_page_percent(weight)} × {scores[id]}" for id, weight in weights.items()),
                 base=format_figure(found["weighted_base"]),
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
-                total=format_figure(found[key]),
-                by_judge=_describe_reported_judge_totals(
-                    contest, found.get("by_judge") or {}, format_figure(found[key])
-                ),
+                total=total,
+                by_judge=_describe_reported_judge_totals(contest, found.get("by_judge") or {}, total),
             )
 
 

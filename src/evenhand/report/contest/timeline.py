@@ -78,24 +78,17 @@ def _draw_timeline(
 
 
 def _draw_timeline_lane(lane: TimelineLane, calendar: TimeAxis, clock: ReportClock, y: float) -> SimpleNamespace:
-    marks = tuple(_draw_timeline_marks(sorted(lane.moments, key=lambda one: one.when), calendar, clock))
+    """Its marks in order of time; those that would lie on one another stand side by side from the first of them on."""
+    marks: list[SimpleNamespace] = []
+    start, beside = -NEAR_MARKS, 0
+    for one in sorted(lane.moments, key=lambda one: one.when):
+        if calendar.holds(one.when):
+            x = calendar.at(one.when)
+            start, beside = (start, beside + 1) if x - start < NEAR_MARKS else (x, 0)
+            says = f"{clock.full(one.when)}: {one.says}"
+            marks.append(SimpleNamespace(x=start, dx=MARK_DISTANCE * beside, kind=one.kind, says=says))
     begin, end = (marks[0].x, marks[-1].x) if marks else (calendar.axis.left, calendar.axis.left)
     return SimpleNamespace(name=lane.name, y=y, own=lane.own, first=lane.first, marks=marks, begin=begin, end=end)
-
-
-def _draw_timeline_marks(
-    moments: Sequence[TimelineMoment], calendar: TimeAxis, clock: ReportClock
-) -> Iterator[SimpleNamespace]:
-    """In order of time; those that would lie on one another stand side by side from the first of them on."""
-    start, beside = -NEAR_MARKS, 0
-    for one in moments:
-        if not calendar.holds(one.when):
-            continue
-        x = calendar.at(one.when)
-        near = x - start < NEAR_MARKS
-        start, beside = (start, beside + 1) if near else (x, 0)
-        says = f"{clock.full(one.when)}: {one.says}"
-        yield SimpleNamespace(x=start, dx=MARK_DISTANCE * beside, kind=one.kind, says=says)
 
 
 def _draw_challenge_period(contest: ReportedContest, calendar: TimeAxis) -> tuple[float, float] | None:
@@ -144,15 +137,11 @@ class TimelineLane:
 
 def build_timeline_lanes(contest: ReportedContest) -> list[TimelineLane]:
     """The contest, every submission in order of arrival, and what was refused."""
+    winner = contest.record["winner"]
     found = [TimelineLane(name="contest", moments=tuple(_list_contest_moments(contest)))]
     found += [
-        TimelineLane(
-            name=one["id"],
-            moments=tuple(_list_submission_moments(contest, one)),
-            own=True,
-            first=one["id"] == contest.record["winner"],
-        )
-        for one in contest.submissions
+        TimelineLane(name=id, moments=tuple(_list_submission_moments(contest, one)), own=True, first=id == winner)
+        for id, one in ((one["id"], one) for one in contest.submissions)
     ]
     moments = tuple(
         TimelineMoment(contest.time(one["at"]), "failed", f"{one['id'] or 'a challenge'} was refused")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from evenhand.report.html.formats import format_page_short_number
 
 
-@dataclass(frozen=True, slots=True)
-class AxisTick:
+class AxisTick(NamedTuple):
     """A labelled place on the axis."""
 
     at: float
@@ -78,8 +77,7 @@ class IntervalRow:
     open_high: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartGroup:
+class ChartGroup(NamedTuple):
     """A heading over rows."""
 
     y: float
@@ -147,16 +145,14 @@ PLOT_TOP, PLOT_BOTTOM, PLOT_HEIGHT = 26.0, 178.0, 216.0
 PlotPoint = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotShape:
+class PlotShape(NamedTuple):
     """A line, a stretch of ground, or many dots as one path, which costs a tenth of as many circles."""
 
     kind: str
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotDot:
+class PlotDot(NamedTuple):
     """A point of some size."""
 
     x: float
@@ -165,8 +161,7 @@ class PlotDot:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotBlock:
+class PlotBlock(NamedTuple):
     """A bar that stands on the axis."""
 
     x: float
@@ -176,8 +171,7 @@ class PlotBlock:
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotRule:
+class PlotRule(NamedTuple):
     """A straight line through the whole plot, upright where `x` is given."""
 
     kind: str
@@ -186,8 +180,7 @@ class PlotRule:
     top: float = PLOT_TOP
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlotNote:
+class PlotNote(NamedTuple):
     """A few words beside what they are about."""
 
     x: float

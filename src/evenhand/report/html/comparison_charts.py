@@ -60,7 +60,13 @@ def draw_difference_charts(
         criteria.setdefault(tuple(ends) if ends else None, {})[id] = one
     for known, several in criteria.items():
         by_scale.setdefault(known, {})["criteria"] = several
-    drawn = (_title_difference_chart(groups, comparison, ends) for ends, groups in by_scale.items())
+    drawn = []
+    for known, groups in by_scale.items():
+        scale = f"in points on the scale {format_page_scale(known)}" if known else "on the criterion's own scale"
+        names = next(iter(groups)) + (f" on {format_page_scale(known)}" if known else "")
+        names = "composite, layers and criteria" if len(groups) > 1 else names
+        title = f"{names.capitalize()}: {_label_charted_pair(comparison)}"
+        drawn.append(_draw_difference_chart(groups, title, known, f"difference, {scale}"))
     return [chart for chart in drawn if chart]
 
 
@@ -70,16 +76,6 @@ def _list_layer_estimates(comparison: Mapping[str, Any]) -> Mapping[str, MeanEst
 
 def _label_charted_pair(comparison: Mapping[str, Any]) -> str:
     return f"{comparison['treatment']} minus {comparison['control']}"
-
-
-def _title_difference_chart(
-    groups: EstimateGroups, comparison: Mapping[str, Any], ends: ScaleEnds
-) -> IntervalChart | None:
-    on = f" on {format_page_scale(ends)}" if ends else ""
-    names = "composite, layers and criteria" if len(groups) > 1 else next(iter(groups)) + on
-    scale = f"in points on the scale {format_page_scale(ends)}" if ends else "on the criterion's own scale"
-    across = f"difference, {scale}"
-    return _draw_difference_chart(groups, f"{names.capitalize()}: {_label_charted_pair(comparison)}", ends, across)
 
 
 def _draw_difference_chart(
@@ -97,11 +93,10 @@ def _draw_difference_chart(
             layout.group(group)
         for name, one in estimates.items():
             layout.row(_draw_difference_row(name, axis, one, ends))
-    said = ", ".join(_describe_charted_difference(name, one, ends) for name, one in each)
+    said = ", ".join(describe_charted_estimate(row.name, row.value, row.bounds) for row in layout.rows)
     grey = "; grey where 0 is inside" if across and any(row.kind == "open" for row in layout.rows) else ""
-    return layout.chart(
-        f"{title}{describe_charted_interval_level(known)}{grey}", said, axis, zero=axis.at(0), across=across
-    )
+    title = f"{title}{describe_charted_interval_level(known)}{grey}"
+    return layout.chart(title, said, axis, zero=axis.at(0), across=across)
 
 
 def _draw_difference_row(name: str, axis: ChartAxis, one: MeanEstimate, ends: ScaleEnds) -> IntervalRow:
@@ -126,13 +121,6 @@ def _describe_interval_reach(low: float | None, high: float | None, ends: ScaleE
         known = f"below {format_figure(high, ends)}"
         return known if low is None else f"above {format_figure(low, ends)}"
     return f"{format_figure(low, ends)} to {format_figure(high, ends)}"
-
-
-def _describe_charted_difference(name: str, one: MeanEstimate, ends: ScaleEnds) -> str:
-    if one is None or one["estimate"] is None:
-        return describe_charted_estimate(name, None, None)
-    reach = _describe_interval_reach(one["low"], one["high"], ends)
-    return describe_charted_estimate(name, format_figure(one["estimate"], ends, signed=True), reach)
 
 
 SpreadBar = tuple[float, float, int]  # From, to, and how many samples.
@@ -166,7 +154,7 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
             block for bar in bars for block in _draw_spread_blocks(x, y, bar, _split_spread_bar(bar, bars, comparison))
         ),
         rules=(PlotRule(kind="zero", x=x.at(0), top=20), PlotRule(kind="mean", x=x.at(mean), top=40)),
-        notes=(*_draw_side_notes(x.at(0), comparison), _draw_mean_note(x.at(mean), mean)),
+        notes=_draw_spread_notes(x.at(0), x.at(mean), mean, comparison),
     )
 
 
@@ -177,10 +165,10 @@ def _split_spread_bar(bar: SpreadBar, bars: Sequence[SpreadBar], comparison: Map
         return {side: bar[2]}
     if bar[0] < 0 < bar[1]:  # It lies on both sides: any colour but grey would be wrong on one of them.
         return {"open": bar[2]}
-    below, above = (
-        sum(one[2] for one in bars if _find_side_of_chart_bar(one, bars) == kind) for kind in ("down", "up")
-    )
-    found = {"down": comparison["losses"] - below, "open": comparison["ties"], "up": comparison["wins"] - above}
+    found = {"down": comparison["losses"], "open": comparison["ties"], "up": comparison["wins"]}
+    for one in bars:
+        if side := _find_side_of_chart_bar(one, bars):
+            found[side] -= one[2]
     return found if min(found.values()) >= 0 and sum(found.values()) == bar[2] else {"open": bar[2]}
 
 
@@ -201,19 +189,15 @@ def _draw_spread_blocks(x: ChartAxis, y: ChartAxis, bar: SpreadBar, parts: Mappi
             yield PlotBlock(x=left, y=roof, width=width, height=round(floor - roof, 2), kind=kind)
 
 
-def _draw_side_notes(zero: float, comparison: Mapping[str, Any]) -> tuple[PlotNote, ...]:
+def _draw_spread_notes(zero: float, at: float, mean: float, comparison: Mapping[str, Any]) -> tuple[PlotNote, ...]:
+    """How many lie on each side, and the mean beside its line, on the side where there is room."""
     ties = f", {format_page_count(comparison['ties'])} equal" if comparison["ties"] else ""
+    dx, anchor = (-6, "end") if at > 72 or (mean < 0 and at > 35) else (6, "start")
     return (
         PlotNote(x=zero, y=30, dx=-8, text=f"{format_page_count(comparison['losses'])} worse", anchor="end"),
         PlotNote(x=zero, y=30, dx=8, text=f"{format_page_count(comparison['wins'])} better{ties}"),
+        PlotNote(x=at, y=50, dx=dx, text=f"mean {format_page_signed_number(mean)}", anchor=anchor, kind="strong"),
     )
-
-
-def _draw_mean_note(at: float, mean: float) -> PlotNote:
-    """Beside its line, on the side where there is room."""
-    left = at > 72 or (mean < 0 and at > 35)
-    dx, anchor = (-6, "end") if left else (6, "start")
-    return PlotNote(x=at, y=50, dx=dx, text=f"mean {format_page_signed_number(mean)}", anchor=anchor, kind="strong")
 
 
 CURVE_RIGHT = 86.0  # Per cent: after the last point stands its number.

@@ -27,29 +27,25 @@ def draw_agreement_heat_map(agreement: Sequence[Mapping[str, Any]]) -> SimpleNam
     width = round(min((100 - left) / len(names), WIDEST_CELL), 2)
     judges = [
         SimpleNamespace(
-            number=place + 1,
-            name=name,
-            y=pitch * place + (20 if above else 0),
-            name_y=pitch * place + (14 if above else 20),
-            head_x=round(left + width * (place + 0.5), 2),
+            number=place + 1, name=name, y=pitch * place + (20 if above else 0),
+            name_y=pitch * place + (14 if above else 20), head_x=round(left + width * (place + 0.5), 2),
         )
         for place, name in enumerate(names)
-    ]
+    ]  # fmt: skip
     pairs = {frozenset(one["judges"]): one for one in agreement}
-    cells = [
-        _draw_heat_cell(row, column, pairs.get(frozenset((row.name, column.name))), width)
-        for row in judges
-        for column in judges[: row.number - 1]
-    ]
+    cells: list[SimpleNamespace] = []
+    reasons: dict[str, list[str]] = {}  # Why cells are empty: each reason once, with the numbers of the judges.
+    for row in judges:
+        for column in judges[: row.number - 1]:
+            pair = pairs.get(frozenset((row.name, column.name)))
+            cells.append(_draw_heat_cell(row, column, pair, width))
+            if cells[-1].why:
+                reasons.setdefault(cells[-1].why, []).append(f"{column.number} and {row.number}")
     return SimpleNamespace(
-        says="; ".join(cell.says for cell in cells),
-        height=pitch * len(names),
-        width=round(width - 0.4, 2),
-        cell=CELL_HEIGHT,
-        judges=tuple(judges),
-        cells=tuple(cells),
-        whys=_explain_empty_chart_cells(judges, pairs),
-    )
+        says="; ".join(cell.says for cell in cells), height=pitch * len(names), width=round(width - 0.4, 2),
+        cell=CELL_HEIGHT, judges=tuple(judges), cells=tuple(cells),
+        whys=tuple(f"{', '.join(who)}: {why}" for why, who in reasons.items()),
+    )  # fmt: skip
 
 
 def _draw_heat_cell(
@@ -57,36 +53,16 @@ def _draw_heat_cell(
 ) -> SimpleNamespace:
     x, about = round(column.head_x - width / 2, 2), f"{column.name} and {row.name}"
     if pair is None or pair["pearson"] is None:
-        says = f"{about}: {_explain_missing_chart_pair(pair)}"
-        return SimpleNamespace(x=x, y=row.y, text="–", says=says, kind="unknown", weight=None)
+        why = (pair["why_not"] if pair else "") or "nothing that both judged"
+        return SimpleNamespace(x=x, y=row.y, text="–", says=f"{about}: {why}", kind="unknown", weight=None, why=why)
     value, gap = pair["pearson"], format_figure(pair["mean_gap"])
     agree = value >= LEAST_AGREEMENT
     share = abs(value - LEAST_AGREEMENT) / (1 - LEAST_AGREEMENT if agree else 1 + LEAST_AGREEMENT)
+    says = f"{about}: {format_figure(value)}, mean gap {gap}, {format_page_count(pair['n'])} judgments"
     return SimpleNamespace(
-        x=x,
-        y=row.y,
-        text=format_figure(value),
-        kind="agree" if agree else "differ",
-        weight=round(0.1 + 0.35 * share, 2),
-        says=f"{about}: {format_figure(value)}, mean gap {gap}, {format_page_count(pair['n'])} judgments",
-    )
-
-
-def _explain_empty_chart_cells(
-    judges: Sequence[SimpleNamespace], pairs: Mapping[frozenset[str], Mapping[str, Any]]
-) -> tuple[str, ...]:
-    """Why cells are empty: each reason once, with the numbers of the judges."""
-    reasons: dict[str, list[str]] = {}
-    for row in judges:
-        for column in judges[: row.number - 1]:
-            pair = pairs.get(frozenset((row.name, column.name)))
-            if pair is None or pair["pearson"] is None:
-                reasons.setdefault(_explain_missing_chart_pair(pair), []).append(f"{column.number} and {row.number}")
-    return tuple(f"{', '.join(who)}: {why}" for why, who in reasons.items())
-
-
-def _explain_missing_chart_pair(pair: Mapping[str, Any] | None) -> str:
-    return (pair["why_not"] if pair else "") or "nothing that both judged"
+        x=x, y=row.y, text=format_figure(value), kind="agree" if agree else "differ",
+        weight=round(0.1 + 0.35 * share, 2), says=says, why="",
+    )  # fmt: skip
 
 
 MOST_DOTS, MOST_SAID = 400, 40
@@ -115,10 +91,15 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
     points, calibrated = points[:MOST_DOTS], judge.get("map") or []
     found = "no correlation" if judge["pearson"] is None else f"correlation {format_figure(judge['pearson'])}"
     about = f"{found}, {_describe_judge_bias(judge['bias'], unit)}, {pluralize_count(judge['n'], 'output')}"
+    pairs = ", ".join(
+        f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
+        for own, people, many in points[:MOST_SAID]
+    )
+    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
     return Plot(
         name=f"{judge['judge']} against people",
         about=about,
-        says=f"{about}. {_describe_score_pairs(points)}",
+        says=f"{about}. Judge and people gave {pairs}{more}",
         across=f"score of the judge, {unit}",
         up=f"score of people, {unit}",
         across_ticks=x.ticks(),
@@ -128,22 +109,10 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
             *([draw_plot_line("measured", x, y, calibrated)] if len(calibrated) > 1 else []),
         ),
         dots=tuple(
-            PlotDot(
-                x=x.at(own), y=y.at(people), r=round(max(2.0, LARGEST_DOT * math.sqrt(many / most)), 1), kind="wash"
-            )
-            for own, people, many in points
+            PlotDot(x=x.at(own), y=y.at(people), r=round(max(2.0, LARGEST_DOT * math.sqrt(n / most)), 1), kind="wash")
+            for own, people, n in points
         ),
     )
-
-
-def _describe_score_pairs(points: Sequence[tuple[float, float, int]]) -> str:
-    shown = points[:MOST_SAID]
-    pairs = ", ".join(
-        f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
-        for own, people, many in shown
-    )
-    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
-    return f"Judge and people gave {pairs}{more}"
 
 
 def _describe_judge_bias(bias: float | None, unit: str) -> str:

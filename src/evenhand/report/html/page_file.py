@@ -1,6 +1,4 @@
-"""A run written as one HTML file: templates that escape, a policy that lets nothing else run, samples as inert
-JSON.
-"""
+"""A run written as one HTML file: escaping templates, a policy that lets nothing else run, samples as inert JSON."""
 
 from __future__ import annotations
 
@@ -131,19 +129,14 @@ def _name_page_nonfinite_numbers(data: object) -> object:
 
 def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
     """What the table needs of a sample: id, beginning of the input, tags, results."""
-    results = [_build_result_index_entry(one) for one in sample["results"]]
-    return [sample["id"], _cut_input_snippet(sample), sample["tags"], results]
-
-
-def _build_result_index_entry(result: dict[str, Any]) -> list[object]:
-    failed = [one["name"] for one in result["assertions"] if one["passed"] is False]
-    value = result["score"] if result["composite"] is None else result["composite"]
-    return [result["variant"], result["state"], result["verdict"], value, failed, len(result["findings"])]
-
-
-def _cut_input_snippet(sample: dict[str, Any]) -> str:
     text = sample["input"]
     if not text and sample["messages"]:
         text = sample["messages"][-1]["text"]
     shown = text if isinstance(text, str) else "" if text is None else json.dumps(text, ensure_ascii=False)
-    return shown if len(shown) <= SNIPPET_LENGTH else shown[: SNIPPET_LENGTH - 1] + "…"
+    shown = shown if len(shown) <= SNIPPET_LENGTH else shown[: SNIPPET_LENGTH - 1] + "…"
+    results: list[object] = []
+    for one in sample["results"]:
+        failed = [check["name"] for check in one["assertions"] if check["passed"] is False]
+        value = one["score"] if one["composite"] is None else one["composite"]
+        results.append([one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"])])
+    return [sample["id"], shown, sample["tags"], results]

@@ -110,11 +110,19 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     counts = {"variants": len(variants), "repeats": run["repeats"]}
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
-    yield KeyFact(
-        "Samples", whole, " ".join(times) or "one variant", "warn" if describe_unfinished_in_report(run) else ""
-    )
-    yield _build_unscored_fact(variants)
-    yield _build_flags_fact(head["flags"], head["eval"]["guards"])
+    cut = "warn" if describe_unfinished_in_report(run) else ""
+    yield KeyFact("Samples", whole, " ".join(times) or "one variant", cut)
+    counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
+    results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
+    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
+    note = f"of {results}: {said}" if unscored else f"of {results} results"
+    yield KeyFact("Not scored", format_page_count(unscored) or "–", note, "bad" if unscored else "")
+    by_guard: Counter[str] = Counter()
+    for one in head["flags"]:
+        by_guard[one["guard"]] += one["count"]
+    flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
+    flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
+    yield KeyFact("Flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
     unpriced = f", {format_page_count(cost['unpriced'])} calls without a price" if cost["unpriced"] else ""
     took = f"in {format_page_duration(run['seconds']) or 'unknown time'}{unpriced}"
     yield KeyFact("Cost", format_dollar_amount(cost["total"]), took)
@@ -151,38 +159,20 @@ def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyF
         yield KeyFact("Comparisons", str(len(comparisons)), words)
 
 
-def _build_unscored_fact(variants: Sequence[Mapping[str, Any]]) -> KeyFact:
-    counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
-    whole, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
-    if not unscored:
-        return KeyFact("Not scored", "0", f"of {whole} results")
-    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
-    return KeyFact("Not scored", format_page_count(unscored) or "–", f"of {whole}: {said}", "bad")
-
-
-def _build_flags_fact(flags: Sequence[Mapping[str, Any]], guards: Sequence[str]) -> KeyFact:
-    by_guard: Counter[str] = Counter()
-    for one in flags:
-        by_guard[one["guard"]] += one["count"]
-    said = ", ".join(f"{format_page_count(times)} {guard}" for guard, times in by_guard.items())
-    said = said or ("guards found nothing" if guards else "no guard was asked")
-    return KeyFact("Flags", format_page_count(by_guard.total()) or "–", said, "warn" if flags else "")
-
-
 def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
-    """Every criterion with its question and its means by variant."""
+    """Every criterion with its question and its means by variant, each with the share of its scale that it reaches."""
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
-    known = dict.fromkeys([*asks, *(id for one in head["variants"] for id in one["criteria"])])
-    by_variant = [one["criteria"] for one in head["variants"]]
-    return [(id, asks.get(id, ""), [_add_page_meter_to_mean(means.get(id)) for means in by_variant]) for id in known]
-
-
-def _add_page_meter_to_mean(one: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A mean with the share of its scale that it reaches."""
-    if one is None or one["mean"] is None:
-        return None
-    low, high = one["scale"]
-    return {**one, "filled": ChartAxis(low=low, high=high, left=0, right=100).at(one["mean"])}
+    rows: dict[str, list[Any]] = {id: [] for id in asks}
+    rows |= {id: [] for one in head["variants"] for id in one["criteria"] if id not in asks}
+    for variant in head["variants"]:
+        for id, cells in rows.items():
+            one = variant["criteria"].get(id)
+            if one is None or one["mean"] is None:
+                cells.append(None)
+                continue
+            axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
+            cells.append({**one, "filled": axis.at(one["mean"])})
+    return [(id, asks.get(id, ""), cells) for id, cells in rows.items()]
 
 
 def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -214,12 +204,10 @@ def _draw_weight_ranking(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
     parts = len(one["by_weight"])
     unlisted = parts + one.get("not_listed", 0) - min(parts, MOST_PARTS)
     left_out = {"variants": len(one["order"]) - MOST_VARIANTS, one["of"]: unlisted}
-    more = [
-        f"{format_page_count(number)} more {what} are not drawn." for what, number in left_out.items() if number > 0
-    ]
-    note = " ".join([*([one["note"]] if one.get("note") else []), *more])
+    notes = [one["note"]] if one.get("note") else []
+    notes += [f"{format_page_count(left)} more {what} are not drawn." for what, left in left_out.items() if left > 0]
     charts = (_draw_win_shares(one, draws), _draw_turning_weights(one))
-    return SimpleNamespace(name=f"By {one['of']}", note=note, charts=charts)
+    return SimpleNamespace(name=f"By {one['of']}", note=" ".join(notes), charts=charts)
 
 
 def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
@@ -244,15 +232,9 @@ def _draw_turning_weights(one: Mapping[str, Any]) -> SimpleNamespace:
     axis = ChartAxis(low=0, high=1, left=layout.left, right=71)
     for part in parts:  # The line of a row runs to where the ranking turns.
         turn = part["flip_at"]
-        layout.row(
-            IntervalRow(
-                name=part["criterion"],
-                kind="open" if turn is None else "turns",
-                at=axis.at(part["weight"]),
-                low=None if turn is None else axis.at(turn),
-                value=_describe_charted_turning_weight(part),
-            )
-        )
+        kind, low = ("open", None) if turn is None else ("turns", axis.at(turn))
+        value = _describe_charted_turning_weight(part)
+        layout.row(IntervalRow(name=part["criterion"], kind=kind, at=axis.at(part["weight"]), low=low, value=value))
     said = "; ".join(f"{part['criterion']}: {_describe_charted_turning_weight(part)}" for part in parts)
     what = "criterion" if one["of"] == "criteria" else "layer"
     title = f"Weight of each {what} now (point), and where {one['order'][0]} is no longer first (cross)"

@@ -69,8 +69,12 @@ def _draw_score_chart(known: MeasureEstimates, ends: tuple[float, ...], roles: M
         for name, one in by.items():
             layout.row(_draw_score_row(name if len(roles) > 1 else measure, roles[name], axis, one))
     level = describe_charted_interval_level(one for by in measures.values() for one in by.values())
-    said = "; ".join(f"{measure}: {_describe_charted_means(by)}" for measure, by in measures.items())
-    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", said, axis)
+    said = []
+    for measure, by in measures.items():
+        means = [(name, format_figure(one["mean"], one["scale"]) if one else None, one) for name, one in by.items()]
+        each = (describe_charted_estimate(name, value, format_page_interval(one)) for name, value, one in means)
+        said.append(f"{measure}: {', '.join(each)}")
+    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", "; ".join(said), axis)
 
 
 def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) -> IntervalRow:
@@ -82,14 +86,6 @@ def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) ->
         low=axis.at(one["low"]) if known else None, high=axis.at(one["high"]) if known else None,
         value=format_figure(one["mean"], one["scale"]), bounds=format_page_interval(one),
     )  # fmt: skip
-
-
-def _describe_charted_means(means: Mapping[str, MeanEstimate]) -> str:
-    """The same in words."""
-    values = {name: format_figure(one["mean"], one["scale"]) if one else None for name, one in means.items()}
-    return ", ".join(
-        describe_charted_estimate(name, values[name], format_page_interval(one)) for name, one in means.items()
-    )
 
 
 HISTOGRAM_HEIGHT = 96.0  # Pixels that the highest bar of a distribution takes.
@@ -107,7 +103,13 @@ def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[st
     named: dict[tuple[str, str], list[SimpleNamespace]] = {}
     for variant in variants:
         for one in variant["assertion_rates"]:
-            named.setdefault((one["name"], one["layer"]), []).append(_draw_assertion_rate(variant["name"], one))
+            answered = one["passed"] + one["failed"]
+            rate = SimpleNamespace(
+                variant=variant["name"], answered=answered, passed=one["passed"], unanswered=one["unanswered"],
+                parts=split_share_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
+                share=format_page_percent(round(one["passed"] / answered, 3)) if answered else None,
+            )  # fmt: skip
+            named.setdefault((one["name"], one["layer"]), []).append(rate)
     return [(name, layer, rates) for (name, layer), rates in named.items()]
 
 
@@ -126,41 +128,19 @@ def _draw_histogram(variant: Mapping[str, Any], most: int, *, several: bool) -> 
     spread = variant["distribution"]
     edges, counts = spread["edges"], spread["counts"]
     axis = ChartAxis(low=edges[0], high=edges[-1], left=2, right=98)
-    stretches = list(zip(pairwise(edges), counts, strict=True))
-    said = [
-        f"{format_page_short_number(low)} to {format_page_short_number(high)}: {number}"
-        for (low, high), number in stretches
-    ]
+    said, bars = [], []
+    for (low, high), number in zip(pairwise(edges), counts, strict=True):
+        said.append(f"{format_page_short_number(low)} to {format_page_short_number(high)}: {number}")
+        left, right = axis.at(low), axis.at(high)
+        height = max(HISTOGRAM_HEIGHT * number / most, 2.0) if number else 0.0
+        bars.append(SimpleNamespace(
+            x=left, y=round(18 + HISTOGRAM_HEIGHT - height, 1), width=round(right - left, 2), height=round(height, 1),
+            middle=round((left + right) / 2, 2), count=number,
+        ))  # fmt: skip
     return SimpleNamespace(
-        name=variant["name"],
-        role=variant["role"] if several else "only",
-        of=spread["of"],
-        says=", ".join(said),
-        total=sum(counts),
-        bars=tuple(_draw_histogram_bar(axis, low, high, number, most) for (low, high), number in stretches),
-        ticks=axis.ticks(),
-    )
-
-
-def _draw_histogram_bar(axis: ChartAxis, low: float, high: float, number: int, most: int) -> SimpleNamespace:
-    left, right = axis.at(low), axis.at(high)
-    height = max(HISTOGRAM_HEIGHT * number / most, 2.0) if number else 0.0
-    return SimpleNamespace(
-        x=left, y=round(18 + HISTOGRAM_HEIGHT - height, 1), width=round(right - left, 2), height=round(height, 1),
-        middle=round((left + right) / 2, 2), count=number,
+        name=variant["name"], role=variant["role"] if several else "only", of=spread["of"], says=", ".join(said),
+        total=sum(counts), bars=tuple(bars), ticks=axis.ticks(),
     )  # fmt: skip
-
-
-def _draw_assertion_rate(variant: str, one: Mapping[str, Any]) -> SimpleNamespace:
-    answered = one["passed"] + one["failed"]
-    return SimpleNamespace(
-        variant=variant,
-        parts=split_share_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
-        passed=one["passed"],
-        answered=answered,
-        unanswered=one["unanswered"],
-        share=format_page_percent(round(one["passed"] / answered, 3)) if answered else None,
-    )
 
 
 LENGTH_SCORE_SCALE = (1.0, 5.0)
