@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "evenhand"
 FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything where nothing is named.
     "scoring/steps.py": (),
-    "scoring/engine.py": ("find_grade", "find_failed_gates", "decide_score_verdict"),
+    "scoring/engine.py": ("prepare_step_inputs", "_fold_child_scores", "finish_scorecard", "decide_score_verdict"),
     "scoring/scores.py": (
         "MOST_EQUIVALENTS_NAMED",
         "rank_scorecards",
@@ -20,6 +20,10 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "_measure_tie_break",
         "_name_rank_tie_breaks",
         "list_usable_tie_breaks",
+        "HISTORY_WINDOW",
+        "LEAST_HISTORY",
+        "Consistency",
+        "check_score_consistency",
     ),
     "scoring/panel.py": (
         "score_panel",
@@ -35,7 +39,6 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "_explain_missing_score",
     ),
     "scoring/pooling.py": (),
-    "scoring/consistency.py": (),
     "scoring/exact_column.py": (),
     "scoring/columns.py": (
         "run_column_steps",

@@ -50,14 +50,17 @@ class DecisionSettings:
 def measure_layer_means(
     column: VariantColumn, clusters: Sequence[int], layers: Sequence[str]
 ) -> dict[str, float | None]:
-    """Each layer's mean over the samples that have it."""
+    """Each layer's mean over the samples that have it; every sample counts once, however often it was repeated."""
     units = np.asarray(clusters)
-    return {
-        layer: _mean_over_compared_samples(_scores_as_array(column.layers[layer]), units)
-        if layer in column.layers
-        else None
-        for layer in layers
-    }
+    means: dict[str, float | None] = {}
+    for layer in layers:
+        values = np.array(column.layers.get(layer, ()), dtype=np.float64)
+        there = np.flatnonzero(~np.isnan(values))
+        means[layer] = None
+        if len(there):
+            _, unit = np.unique(units[there], return_inverse=True)
+            means[layer] = float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
+    return means
 
 
 def measure_compared_variant_agreement(
@@ -103,12 +106,12 @@ def _measure_treatment_facts(
     columns: Mapping[str, VariantColumn], treatment: str, units: NDArray[np.int64], setting: DecisionSettings
 ) -> CompareFacts:
     ours, theirs = columns[treatment], columns[setting.control]
-    own, other = _scores_as_array(ours.composite), _scores_as_array(theirs.composite)
+    own, other = np.array(ours.composite, np.float64), np.array(theirs.composite, np.float64)
     both = ~np.isnan(own) & ~np.isnan(other)
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
     # Per sample: repeats of one sample that fail together are one loss, not several.
     lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
-    differences = _pair_score_differences(own, other, units, both)
+    differences = _pair_score_differences(ours.composite, theirs.composite, units, both)
     composite = _test_treatment_against_control(differences, setting)
     power = _estimate_treatment_power(composite, setting)
     return CompareFacts(
@@ -150,9 +153,7 @@ def _measure_layer_facts(
     for layer, gate in setting.layer_gates.items():
         differences = np.empty(0)
         if layer in ours.layers and layer in theirs.layers:
-            differences = _pair_score_differences(
-                _scores_as_array(ours.layers[layer]), _scores_as_array(theirs.layers[layer]), units, both
-            )
+            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], units, both)
         difference = _test_treatment_against_control(differences, setting)
         power = _estimate_treatment_power(difference, setting)
         found[layer] = LayerFacts(
@@ -175,8 +176,8 @@ def _measure_criterion_differences(
     found = {}
     for name in ours.criteria:
         if name in theirs.criteria:
-            own, other = _scores_as_array(ours.criteria[name]), _scores_as_array(theirs.criteria[name])
-            both = ~np.isnan(own) & ~np.isnan(other)
+            own, other = ours.criteria[name], theirs.criteria[name]
+            both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
             found[name] = _test_treatment_against_control(_pair_score_differences(own, other, units, both), setting)
     return found
 
@@ -246,19 +247,8 @@ def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar
     return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
 
 
-def _pair_score_differences(own: Floats, other: Floats, units: NDArray[np.int64], both: NDArray[np.bool_]) -> Floats:
-    return unit_differences(own[both], other[both], units[both].tolist())
-
-
-def _mean_over_compared_samples(values: Floats, clusters: NDArray[np.int64]) -> float | None:
-    """Every sample counts once, however often it was repeated."""
-    there = ~np.isnan(values)
-    if not there.any():
-        return None
-    _, unit = np.unique(clusters[there], return_inverse=True)
-    return float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
-
-
-def _scores_as_array(scores: RowScores) -> Floats:
-    """NaN for None, inside this module only: a column refuses NaN at birth."""
-    return np.array(scores, dtype=np.float64)
+def _pair_score_differences(
+    own: RowScores, other: RowScores, units: NDArray[np.int64], both: NDArray[np.bool_]
+) -> Floats:
+    own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
+    return unit_differences(own_paired, other_paired, units[both].tolist())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from evenhand.compare.decision import GateState, describe_difference
+from evenhand.compare.decision import ShippingObjection, describe_difference, object_to_missed_gate
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
@@ -13,16 +10,6 @@ from evenhand.stats.ratings import Agreement
 from evenhand.wording import format_plural, format_score, join_names
 
 LEAST_JUDGE_AGREEMENT = 0.4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShippingObjection:
-    """One thing that speaks against shipping a treatment; the headline says `what`, or more where `says` does."""
-
-    what: str
-    reasons: tuple[str, ...]
-    next_step: str
-    says: str = ""
 
 
 def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
@@ -79,29 +66,6 @@ def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection | None:
         return None
     step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
     return ShippingObjection(what="the samples are few", reasons=(describe_needed_pairs(facts),), next_step=step)
-
-
-def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
-    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
-    missed = next((state.gate for state in gates if not state.passed), None)
-    if missed is None:
-        return None
-    return ShippingObjection(
-        what="a gate is missed",
-        says=f"{variant} misses its gate {missed}",
-        reasons=(),
-        next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
-    )
-
-
-def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
-    """Every gate beside the layers that is missed; one that is not known has not been reached."""
-    return [
-        f"{variant}: the gate {state.gate} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
-        f"at least {state.min:g} is asked for."
-        for state in gates
-        if not state.passed
-    ]
 
 
 def describe_needed_pairs(facts: CompareFacts) -> str:

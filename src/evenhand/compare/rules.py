@@ -11,14 +11,10 @@ from evenhand.compare.decision import (
     describe_difference,
     describe_treatment_difference_points,
     describe_verdict_difference_chance,
-)
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
-from evenhand.compare.objections import (
-    describe_lower_layer,
-    describe_needed_pairs,
-    list_shipping_objections,
     object_to_missed_gate,
 )
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
+from evenhand.compare.objections import describe_lower_layer, describe_needed_pairs, list_shipping_objections
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
 

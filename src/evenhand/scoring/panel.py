@@ -33,7 +33,7 @@ from evenhand.scoring.engine import (
     run_score_steps,
 )
 from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_reviewer_scores
-from evenhand.scoring.steps import StepInputs, fold_criterion_scores
+from evenhand.scoring.steps import StepInputs
 from evenhand.wording import format_fraction
 
 NO_POOLED_SCORES = PooledScores({}, {}, ())
@@ -143,7 +143,7 @@ def _find_panel_gate_scores(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -
     """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
     given: dict[str, list[Fraction]] = {}
     for entry in reviewed:
-        for id, value in fold_criterion_scores(rubric, entry.criteria)[0].items():
+        for id, value in prepare_step_inputs(rubric, Answers(id="", scores=entry.criteria))[0].values.items():
             given.setdefault(id, []).append(value)
     return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
 

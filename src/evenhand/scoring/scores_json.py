@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
@@ -25,7 +24,12 @@ def scores_to_json(scores: Scores) -> ScoresJson:
         "ranking": None
         if scores.ranking is None
         else [
-            {"rank": p.rank, "id": p.id, "score": _score_to_float(p.score), "tie_broken_by": p.tie_broken_by}
+            {
+                "rank": p.rank,
+                "id": p.id,
+                "score": None if p.score is None else float(p.score),
+                "tie_broken_by": p.tie_broken_by,
+            }
             for p in scores.ranking
         ],
         "panel": _panel_scores_to_json(scores),
@@ -38,7 +42,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
     """One scorecard as plain data."""
     return {
         "id": card.id,
-        "score": _score_to_float(card.score),
+        "score": None if card.score is None else float(card.score),
         "grade": card.grade,
         "label": card.label,
         "verdict": card.verdict,
@@ -53,10 +57,6 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
         "notes": list(card.notes),
     }  # fmt: skip
-
-
-def _score_to_float(score: Decimal | float | None) -> float | None:
-    return None if score is None else float(score)
 
 
 def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -10,8 +10,8 @@ from typing import Any
 
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import NOT_ASKED, CriterionScore, Scale, Scored
-from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion
+from evenhand.model.scale import Scale
+from evenhand.model.scorecard import Answers, AppliedStep
 from evenhand.model.steps import (
     Add,
     Cap,
@@ -42,15 +42,6 @@ class StepInputs:
     answers: Answers
 
 
-def apply_step(step: Step, before: Fraction | None, case: StepInputs) -> AppliedStep | None:
-    """The step's effect on the number; None where it had none."""
-    run, tell = STEP_FUNCTIONS[type(step)]
-    after, facts = run(step, before, case)
-    if after is before or after == before:
-        return None
-    return AppliedStep(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals)
-
-
 # Steps that combine criterion scores into the first number.
 
 
@@ -63,7 +54,7 @@ def _describe_weighted_sum(moved: AppliedStep) -> str:
     (case,) = moved.facts
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
     terms = " + ".join(f"{_describe_step_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
-    return f"weighted sum {_word_step_score(moved, moved.after)}: {terms}"
+    return f"weighted sum {format_fraction(moved.after, moved.decimals)}: {terms}"
 
 
 def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
@@ -78,7 +69,7 @@ def _describe_weighted_mean(moved: AppliedStep) -> str:
     what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
     parts = ", ".join(_describe_weighted_value(onto, criterion, case.values) for criterion in scored)
-    return f"{what} {_word_step_score(moved, moved.after)}: {parts}"
+    return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"
 
 
 def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: CriterionValues) -> str:
@@ -267,32 +258,3 @@ STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[Appl
     Clamp: (_apply_clamp, _describe_clamp),
     Round: (_apply_round, _describe_round),
 }
-
-
-def fold_criterion_scores(
-    rubric: Rubric, scores: Mapping[str, CriterionScore]
-) -> tuple[CriterionValues, list[MissingCriterion]]:
-    """The value of every criterion that has one, and the leaves that nobody answered."""
-    values: CriterionValues = {}
-    missing = []
-    for id in rubric.leaves:
-        score = scores.get(id)
-        if isinstance(score, Scored):
-            values[id] = score.value
-        else:
-            missing.append(MissingCriterion(id, score or NOT_ASKED))
-    for criterion in rubric.criteria:
-        if criterion.children:
-            _fold_child_scores(criterion, values)
-    return values, missing
-
-
-def _fold_child_scores(criterion: Criterion, values: CriterionValues) -> None:
-    for child in criterion.children:
-        if child.children:
-            _fold_child_scores(child, values)
-    if all(child.id in values for child in criterion.children):
-        shares = [(child.weight, child.scale.share(values[child.id])) for child in criterion.children]
-        total = sum((weight for weight, _ in shares), Fraction(0))
-        scale = criterion.scale
-        values[criterion.id] = scale.min + (scale.max - scale.min) * sum_weighted_values(shares) / total

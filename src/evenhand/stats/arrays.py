@@ -53,8 +53,12 @@ def convert_to_floats(values: object, what: str) -> Floats:
     """Return one row of floats, NaN for None. NumPy alone would convert text, dates and complex numbers too."""
     try:
         given = np.asarray(values)
+        numeric = given.dtype.kind in "biuf"
+        if given.dtype == object:
+            odd = (isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
+            numeric = not any(odd)
         with np.errstate(over="ignore"):
-            array = given.astype(np.float64) if _is_numeric_array(given) else None
+            array = given.astype(np.float64) if numeric else None
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None:
@@ -62,12 +66,6 @@ def convert_to_floats(values: object, what: str) -> Floats:
     if array.ndim != 1:
         raise InputError(Fault(f"{what} must be one row of numbers, got {array.ndim} dimensions"))
     return array
-
-
-def _is_numeric_array(given: NDArray[Any]) -> bool:
-    if given.dtype != object:
-        return given.dtype.kind in "biuf"
-    return not any(isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
 
 
 def require_sequence(values: object, what: str, hint: str = "give a list") -> Sequence[Any]:
