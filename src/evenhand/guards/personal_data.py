@@ -39,7 +39,7 @@ _NAME_KEYS = frozenset(
 
 def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[GuardFinding, ...]:
     """The personal data in a text, in order of start; the text of each finding is its mask."""
-    shown, places = fold_characters(text)
+    shown, places = (text, None) if text.isascii() else fold_characters(text)
     if not _POSSIBLE.search(shown):
         return ()
     patterns = patterns or load_personal_patterns()
@@ -154,8 +154,6 @@ _FOLDED = re.compile("[" + "".join(character for character in _FOLDS if ord(char
 
 def fold_characters(text: str) -> tuple[str, list[int] | None]:
     """The text in plain characters, and the place of each in the text where that is not its own."""
-    if text.isascii():
-        return text, None
     folded = _FOLDED.sub(lambda found: _FOLDS[found[0]], text)
     if not _UNSEEN.search(folded):
         return folded, None
