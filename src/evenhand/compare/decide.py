@@ -96,12 +96,17 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    # Every treatment is better, or surely not worse by more than was asked.
+    ships = all(
+        found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
+        for one, found in rulings
+    )
     early, looked = _describe_verdict_looks(setting)
     mark, doubts, advice = _word_forced_verdict(setting.forced)
     says = ". ".join((worst.says, *_name_best(facts, best), *early))
     return CompareDecision(
         verdict=worst.verdict,
-        exit_code=0 if all(_may_ship(*pair) for pair in rulings) and not (missed or setting.forced) else 1,
+        exit_code=0 if ships and not (missed or setting.forced) else 1,
         headline=f"{says}{mark}.",
         sure=_describe_verdict_chance(lead, worst),
         control=setting.control,
@@ -111,12 +116,6 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         reasons=(*_list_verdict_reasons(lead, worst), *looked, *missed, *doubts),
         next_step=advice or worst.next_step,
     )
-
-
-def _may_ship(facts: CompareFacts, found: VerdictRuling) -> bool:
-    """Whether the treatment is better, or surely not worse by more than was asked."""
-    not_worse = facts.not_worse is not None and facts.not_worse.holds and found.verdict in UNCLEAR_VERDICTS
-    return found.verdict == "PROGRESS" or not_worse
 
 
 def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:

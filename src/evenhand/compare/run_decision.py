@@ -66,8 +66,13 @@ def decide_run(
         )
     except InputError as error:
         decision = _leave_verdict_undecided(str(error), gates, frame.shippable_variants)
-    scored = any(tally.composite.n for tally in tallies.values())
-    return decision if scored else _explain_unscored_verdict(decision, tallies)
+    if any(tally.composite.n for tally in tallies.values()):
+        return decision
+    # Nothing has a score: what to do about that comes before anything else.
+    failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
+    why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
+    step = "Mend what failed (see the failures), then run it again."
+    return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
 def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
@@ -83,14 +88,6 @@ def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequenc
         reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, gates[name])),
         next_step="Give every sample the same kinds of checks, or run them as two evals.",
     )
-
-
-def _explain_unscored_verdict(decision: CompareDecision, tallies: Mapping[str, VariantTally]) -> CompareDecision:
-    """Nothing has a score: what to do about that comes before anything else."""
-    failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
-    why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
-    step = "Mend what failed (see the failures), then run it again."
-    return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
 def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:

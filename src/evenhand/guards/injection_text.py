@@ -284,8 +284,9 @@ def _decode_runs(text: str) -> Iterator[TextView]:
 
 
 def _view_decoded(decoded: str, match: re.Match[str], disguise: str) -> Iterator[TextView]:
-    if decoded and _is_injection_readable(decoded):
-        size = len(decoded)
+    size = len(decoded)
+    readable = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
+    if decoded and readable >= _READABLE * size:
         yield TextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
 
 
@@ -303,11 +304,6 @@ def _decode_hexadecimal(run: str) -> str:
         return bytes.fromhex(re.sub(r"0[xX]|[^0-9a-fA-F]", "", run)).decode()
     except ValueError:
         return ""
-
-
-def _is_injection_readable(decoded: str) -> bool:
-    seen = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
-    return seen >= _READABLE * len(decoded)
 
 
 _SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.

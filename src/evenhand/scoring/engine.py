@@ -95,6 +95,10 @@ def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedSte
     return (AppliedStep("holistic", None, holistic.value, _describe_holistic_score, (), decimals),)
 
 
+def _describe_holistic_score(moved: AppliedStep) -> str:
+    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
+
+
 def finish_scorecard(
     case: StepInputs, missing: tuple[MissingCriterion, ...], trail: tuple[AppliedStep, ...]
 ) -> Scorecard:
@@ -155,10 +159,6 @@ def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
-def _describe_holistic_score(moved: AppliedStep) -> str:
-    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
-
-
 def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:
     """A failed gate fails whatever the score; a missing score is incomplete; then the thresholds speak."""
     if failed:
@@ -177,7 +177,10 @@ def note_wrong_claimed_scores(card: Scorecard, claims: Mapping[str, object], top
     """A note for each claimed score, band or pass that differs from what was computed."""
     if "overall" in claims and card.steps:
         ours = card.steps[0].after
-        said = _read_claimed_score(claims["overall"])
+        try:
+            said = to_exact_fraction(claims["overall"]) if isinstance(claims["overall"], Number) else None
+        except (TypeError, ValueError):
+            said = None
         # 0.05 points; on 0–100 ten times that, on 0–1 a tenth.
         tolerance = Fraction(5, 1000) if top <= 1 else Fraction(1, 2) if top >= 100 else Fraction(5, 100)
         if said is None:
@@ -202,10 +205,3 @@ def note_ranking_against_scores(judge: str, claimed: Sequence[str], ours: Sequen
         return None
     derived = ", ".join(sorted(claimed, key=lambda id: ranks[id]))
     return f"{judge} claims the ranking {', '.join(claimed)}; its scores give {derived}"
-
-
-def _read_claimed_score(claim: object) -> Fraction | None:
-    try:
-        return to_exact_fraction(claim) if isinstance(claim, Number) else None
-    except (TypeError, ValueError):
-        return None

@@ -120,7 +120,9 @@ def count_answers_in_results(
     holistic: dict[str, Floats] = {}
     for row, content in enumerate(contents):
         for one in content["judgments"]:
-            counted.setdefault(one["judge"], Counter())[_classify_judge_answer(one)] += 1
+            why = (one["why_not"] or "").removeprefix(f"{one['judge']}: ")
+            kind = "answered" if not why else "abstained" if Missing.from_text(why).kind == "abstained" else "failed"
+            counted.setdefault(one["judge"], Counter())[kind] += 1
         for review in (content["scorecard"] or {}).get("reviews") or ():
             if review["holistic"] and review["score"] is not None:
                 holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]
@@ -129,10 +131,3 @@ def count_answers_in_results(
         for judge, count in counted.items()
     }
     return heard, holistic
-
-
-def _classify_judge_answer(judgment: AuditData) -> str:
-    why = (judgment["why_not"] or "").removeprefix(f"{judgment['judge']}: ")
-    if not why:
-        return "answered"
-    return "abstained" if Missing.from_text(why).kind == "abstained" else "failed"
