@@ -74,8 +74,11 @@ def _match_unsafe_sentence(
     sentence: str, folded: str, triggers: Set[str], patterns: SafetyPatterns
 ) -> Iterator[tuple[str, int]]:
     """The rules that a sentence breaks, once each, with the place of the act."""
-    if not folded.isascii():
-        yield from _match_chinese_acts(folded, patterns)
+    context = patterns.context
+    if not folded.isascii() and context["zh_trigger"].search(folded) and not context["zh_excuse"].search(folded):
+        for act in patterns.chinese_acts.values():
+            if match := act.pattern.search(folded):
+                yield act.rule, match.start()
     even = _WHITE_SPACE.sub(" ", folded)
     broken: set[str] = set()
     for act in dict.fromkeys(act for word in sorted(triggers) for act in patterns.acts_by_trigger[word]):
@@ -83,14 +86,6 @@ def _match_unsafe_sentence(
         if place is not None:
             broken.add(act.rule)
             yield act.rule, _restore_place(folded, place)
-
-
-def _match_chinese_acts(sentence: str, patterns: SafetyPatterns) -> Iterator[tuple[str, int]]:
-    context = patterns.context
-    if context["zh_trigger"].search(sentence) and not context["zh_excuse"].search(sentence):
-        for act in patterns.chinese_acts.values():
-            if match := act.pattern.search(sentence):
-                yield act.rule, match.start()
 
 
 def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
@@ -101,7 +96,9 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
             continue
         if act.when and not _is_asked_or_given(act, head, tail, patterns.context):
             continue
-        if not _excuse_sentence(head, match[0], tail, patterns.context) and not _is_set_in_fiction(sentence, patterns):
+        # Set in something whose name is no real place: most often a game or a film.
+        in_fiction = any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
+        if not in_fiction and not _excuse_sentence(head, match[0], tail, patterns.context):
             return match.start()
     return None
 
@@ -128,11 +125,6 @@ def _excuse_sentence(head: str, act: str, tail: str, context: PatternTable) -> b
         return True
     condemned = context["refused"].search(tail) or context["condemned"].search(sentence)
     return bool(condemned) and not context["gives"].search(sentence)
-
-
-def _is_set_in_fiction(sentence: str, patterns: SafetyPatterns) -> bool:
-    """Whether the sentence is set in something whose name is no real place: most often a game or a film."""
-    return any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
 
 
 def _restore_place(folded: str, place: int) -> int:
