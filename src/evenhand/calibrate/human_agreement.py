@@ -1,6 +1,4 @@
-"""How far judges agree with people: α, κ and correlations with intervals, confusion tables, and the human-aligned
-badge.
-"""
+"""How far judges agree with people: α, κ and correlations with intervals, and the human-aligned badge."""
 
 from __future__ import annotations
 
@@ -289,12 +287,10 @@ def _human_pearson_from_sums(sums: Floats) -> Floats:
 def _divide_human_agreement_sums(over: Floats, under: Floats, size: Floats | float) -> Floats:
     """NaN where there is nothing to divide by."""
     there = under > _ROUNDING_SHARE * size
-    found: Floats = np.where(there, over / np.where(there, under, 1.0), np.nan)
-    return found
+    return np.where(there, over / np.where(there, under, 1.0), np.nan)
 
 
 def _rank_paired_answers(values: Floats) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    ranks: Floats = (ends - (counts - 1) / 2)[place]
-    return ranks
+    return (ends - (counts - 1) / 2)[place]

@@ -1,6 +1,4 @@
-"""What a comparison came to (verdict, rule, reasons, badges), the columns it is made from, and differences in
-words; no NumPy.
-"""
+"""What a comparison came to, the columns it is made from, and differences in words; no NumPy."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Does the ranking of variants survive other weights of criteria and layers, or the loss of a judge; and the
-answer as JSON.
-"""
+"""Does the ranking of variants survive other weights, or the loss of a judge; and the answer as JSON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One output's answers to its scorecard: steps, gates, grade, verdict and notes on claims. The engine knows steps,
-never methods.
-"""
+"""One output's answers to its scorecard. The engine knows steps, never methods."""
 
 from __future__ import annotations
 

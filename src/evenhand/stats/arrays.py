@@ -1,6 +1,4 @@
-"""Check the arguments of a statistic (numbers, counts, levels, clusters, generators), or refuse them with a
-reason.
-"""
+"""Check the arguments of a statistic (numbers, counts, levels, clusters), or refuse them with a reason."""
 
 from __future__ import annotations
 
@@ -156,8 +154,7 @@ def round_to_grid(values: Floats, scale: float) -> Floats:
     if scale == 0:
         return values
     quantum = math.ldexp(1.0, max(math.frexp(scale)[1] - _GRID_BITS, -1000))
-    rounded: Floats = np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
-    return rounded
+    return np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
 
 
 def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
@@ -180,12 +177,10 @@ def average_clusters(values: Floats, clusters: ClusterLabels | None) -> Floats:
     if clusters is None:
         return values
     unit = number_clusters(clusters, len(values), "clusters")
-    means: Floats = np.bincount(unit, weights=values) / np.bincount(unit)
-    return means
+    return np.bincount(unit, weights=values) / np.bincount(unit)
 
 
 def subtract_group_means(values: Floats, groups: UnitNumbers) -> Floats:
     """Return the values less the mean of their group."""
     means = np.bincount(groups, weights=values) / np.bincount(groups)
-    within: Floats = values - means[groups]
-    return within
+    return values - means[groups]

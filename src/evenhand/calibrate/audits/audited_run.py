@@ -1,6 +1,4 @@
-"""A run as an audit reads it: scores of each judge, scales, seats, and counts of answers, abstentions and
-failures.
-"""
+"""A run as an audit reads it: scores of each judge, scales, seats, and counts of answers."""
 
 from __future__ import annotations
 
@@ -89,19 +87,13 @@ class AuditedRun:
                 weights[given] += criterion["weight"]
         low = self.table.frame.scale[0] if self.table.frame.scale else 0.0
         share: Floats = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
-        on_scale: Floats = low + share * self.span
-        return on_scale
+        return low + share * self.span
 
     @property
     def group(self) -> Integers:
         """A number for each sample and repeat: what a judge saw together."""
         repeats = int(self.table.repeat.max(initial=0)) + 1
         return self.table.sample * repeats + self.table.repeat
-
-
-def count_audited_samples(clusters: Integers) -> int:
-    """How many independent samples these are."""
-    return len(np.unique(clusters))
 
 
 def count_complete_answers(table: RunTable) -> dict[str, JudgeAnswerCounts]:
