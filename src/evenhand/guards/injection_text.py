@@ -9,7 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from urllib.parse import unquote
@@ -27,6 +27,12 @@ class TextView:
     text: str
     find_trace: Callable[[], Trace]
     disguise: str = ""  # How the text was hidden, in a few words; empty where it was not.
+    spaced: str = field(init=False)  # With a space for all that is no letter or digit, and one more at each end.
+    known_words: frozenset[str] = field(init=False)  # The different words in Latin letters.
+
+    def __post_init__(self) -> None:
+        self.spaced = f" {self.text.encode('ascii', 'replace').translate(_TO_SPACES).decode('ascii')} "
+        self.known_words = frozenset(self.spaced.split())
 
     def locate(self, start: int, end: int) -> Place:
         """The place in the given text of a passage of this one."""
@@ -41,16 +47,6 @@ class TextView:
             return [starts[start] for start in inner_starts], [ends[end - 1] for end in inner_ends]
 
         return TextView(inner.text, join_traces, self.disguise)
-
-    @cached_property
-    def spaced(self) -> str:
-        """The text with a space for all that is no letter or digit, and one more at each end."""
-        return f" {self.text.encode('ascii', 'replace').translate(_TO_SPACES).decode('ascii')} "
-
-    @cached_property
-    def known_words(self) -> frozenset[str]:
-        """The different words in Latin letters."""
-        return frozenset(self.spaced.split())
 
     @cached_property
     def trace(self) -> Trace:

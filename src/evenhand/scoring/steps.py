@@ -53,7 +53,9 @@ def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> 
 def _describe_weighted_sum(moved: AppliedStep) -> str:
     (case,) = moved.facts
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    terms = " + ".join(f"{_describe_step_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
+    terms = " + ".join(
+        f"{_describe_step_value(c, case.values, weighted=False)} × {format_fraction(c.weight)}" for c in scored
+    )
     return f"weighted sum {format_fraction(moved.after, moved.decimals)}: {terms}"
 
 
@@ -68,27 +70,28 @@ def _describe_weighted_mean(moved: AppliedStep) -> str:
     case, onto = moved.facts
     what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    parts = ", ".join(_describe_weighted_value(onto, criterion, case.values) for criterion in scored)
+    parts = ", ".join(_describe_step_value(criterion, case.values, onto) for criterion in scored)
     return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"
 
 
-def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: CriterionValues) -> str:
-    """A criterion with its value, what that is on a common scale, and its weight."""
+def _describe_step_value(
+    criterion: Criterion, values: CriterionValues, onto: Scale | None = None, *, weighted: bool = True
+) -> str:
+    """A criterion with its value, as "accuracy 3" or "examples yes", an inner node with its children.
+
+    Then what the value is on a common scale, and its weight where it is `weighted`.
+    """
     value = values[criterion.id]
+    said = f"{criterion.id} {format_fraction(value)}"
+    if criterion.children:
+        children = (_describe_step_value(child, values, criterion.scale) for child in criterion.children)
+        said += f" [{', '.join(children)}]"
+    elif criterion.scale.yes_no:
+        said = f"{criterion.id} {'yes' if value else 'no'}"
     put = _rescale_criterion_value(onto, criterion, value)
     as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
-    weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
-    return f"{_describe_step_value(criterion, values)}{as_put}{weight}"
-
-
-def _describe_step_value(criterion: Criterion, values: CriterionValues) -> str:
-    """A criterion with its value, as "accuracy 3" or "examples yes"; an inner node with its children."""
-    value = values[criterion.id]
-    if not criterion.children:
-        said = ("yes" if value else "no") if criterion.scale.yes_no else format_fraction(value)
-        return f"{criterion.id} {said}"
-    children = ", ".join(_describe_weighted_value(criterion.scale, child, values) for child in criterion.children)
-    return f"{criterion.id} {format_fraction(value)} [{children}]"
+    weight = f" (weight {format_fraction(criterion.weight)})" if weighted and criterion.weight != 1 else ""
+    return f"{said}{as_put}{weight}"
 
 
 def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
