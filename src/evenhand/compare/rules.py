@@ -268,58 +268,37 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
 
 def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     """All of them; the first decides."""
-    objections = (
-        _object_to_low_layer(facts),
-        _object_to_lost_outputs(facts),
-        _object_to_judge_disagreement(facts),
-        _object_to_few_samples(facts),
-        object_to_missed_gate(facts.treatment, facts.other_gates),
-    )
-    return [one for one in objections if one]
-
-
-def _object_to_low_layer(facts: CompareFacts) -> ShippingObjection | None:
-    low = {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}
-    if not low:
-        return None
-    reasons = tuple(
-        f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
-        f"and {format_score(layer.gate)} is asked."
-        if layer.below
-        else describe_lower_layer(name, layer.difference)
-        for name, layer in low.items()
-    )
-    step = f"Bring {join_names(low)} up before shipping."
-    return ShippingObjection(what="a layer is low", reasons=reasons, next_step=step)
-
-
-def _object_to_lost_outputs(facts: CompareFacts) -> ShippingObjection | None:
-    if not facts.dropped:
-        return None
-    lost = format_plural(facts.dropped, "output")
-    return ShippingObjection(
-        what="the treatment lost outputs",
-        reasons=(f"{lost} of {facts.treatment} alone could not be scored, and left the comparison.",),
-        next_step=f"Get a score for every output of {facts.treatment}, then compare again.",
-    )
-
-
-def _object_to_judge_disagreement(facts: CompareFacts) -> ShippingObjection | None:
+    found = []
+    if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
+        reasons = tuple(
+            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
+            f"and {format_score(layer.gate)} is asked."
+            if layer.below
+            else describe_lower_layer(name, layer.difference)
+            for name, layer in low.items()
+        )
+        step = f"Bring {join_names(low)} up before shipping."
+        found.append(ShippingObjection(what="a layer is low", reasons=reasons, next_step=step))
+    if facts.dropped:
+        lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
+        reasons = (f"{lost} alone could not be scored, and left the comparison.",)
+        step = f"Get a score for every output of {facts.treatment}, then compare again."
+        found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
     apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_compared_judges_disagree(one)]
-    reasons = tuple(
-        f"The judges of {name} disagree: mean correlation {format_score(found.value)}, below {LEAST_JUDGE_AGREEMENT}."
-        for name, found in apart
-        if isinstance(found, Agreement)
-    )
-    step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
-    return ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step) if reasons else None
-
-
-def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection | None:
-    if facts.pairs >= facts.needed:
-        return None
-    step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
-    return ShippingObjection(what="the samples are few", reasons=(describe_needed_pairs(facts),), next_step=step)
+    if apart:
+        reasons = tuple(
+            f"The judges of {name} disagree: mean correlation {format_score(one.value)}, below {LEAST_JUDGE_AGREEMENT}."
+            for name, one in apart
+            if isinstance(one, Agreement)
+        )
+        step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
+        found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
+    if facts.pairs < facts.needed:
+        reasons = (describe_needed_pairs(facts),)
+        step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
+        found.append(ShippingObjection(what="the samples are few", reasons=reasons, next_step=step))
+    missed = object_to_missed_gate(facts.treatment, facts.other_gates)
+    return [*found, missed] if missed else found
 
 
 def describe_needed_pairs(facts: CompareFacts) -> str:

@@ -133,9 +133,15 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     own = [
         variant for variant, by in seen.makers.items() if kin is not None and identify_audited_judge_maker(by) == kin
     ]
-    why = _explain_unknown_self_preference(seen, kin, own)
     others = [one for one in seen.judges if one != judge and identify_audited_judge_maker(one) != kin]
-    if not why and not others:
+    why = ""
+    if kin is None:
+        why = "the judge is no model of a known maker"
+    elif len(seen.makers) < len(seen.table.variants):
+        why = "the run does not say which model made the outputs"
+    elif len(own) in (0, len(seen.table.variants)):
+        why = f"{'every' if own else 'no'} variant is by the judge's own maker"
+    elif not others:
         why = "no judge of another maker saw the same outputs"
     if why:
         advice = "Name the model of each variant, and ask a second maker's judge."
@@ -154,16 +160,6 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
     return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
-
-
-def _explain_unknown_self_preference(seen: AuditedRun, kin: str | None, own: Sequence[str]) -> str:
-    if kin is None:
-        return "the judge is no model of a known maker"
-    if len(seen.makers) < len(seen.table.variants):
-        return "the run does not say which model made the outputs"
-    if not own:
-        return "no variant is by the judge's own maker"
-    return "every variant is by the judge's own maker" if len(own) == len(seen.table.variants) else ""
 
 
 def identify_audited_judge_maker(name: str) -> str | None:
