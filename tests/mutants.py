@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "evenhand"
 FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything where nothing is named.
     "scoring/steps.py": (),
-    "scoring/engine.py": ("find_grade", "find_failed_gates", "decide_score_verdict"),
+    "scoring/engine.py": ("prepare_step_inputs", "_fold_child_scores", "finish_scorecard", "decide_score_verdict"),
     "scoring/scores.py": (
         "MOST_EQUIVALENTS_NAMED",
         "rank_scorecards",
@@ -20,11 +20,13 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "_measure_tie_break",
         "_name_rank_tie_breaks",
         "list_usable_tie_breaks",
+        "HISTORY_WINDOW",
+        "LEAST_HISTORY",
+        "Consistency",
+        "check_score_consistency",
     ),
     "scoring/panel.py": (
         "score_panel",
-        "_group_answers_by_scored_output",
-        "_score_output_reviews",
         "_score_review",
         "_join_reviewer_scores",
         "_find_panel_gate_scores",
@@ -32,10 +34,8 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "_average_criterion_scores",
         "_collect_criterion_scores",
         "_list_missing_criteria",
-        "_explain_missing_score",
     ),
     "scoring/pooling.py": (),
-    "scoring/consistency.py": (),
     "scoring/exact_column.py": (),
     "scoring/columns.py": (
         "run_column_steps",

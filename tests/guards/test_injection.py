@@ -173,7 +173,7 @@ def _is_met(group: dict[str, Any], text: str) -> bool:
     if "pattern" in group:
         return re.search(group["pattern"], text) is not None
     if "forms" in group:
-        return not set(" ".join(group["forms"].values()).split()).isdisjoint(view.words)
+        return not set(" ".join(group["forms"].values()).split()).isdisjoint(view.known_words)
     return any(restore_words(view))
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.injection_encodings import decode_hidden_text, reverse_text, rotate_letters
-from evenhand.guards.injection_text import normalise_guarded_text
+from evenhand.guards.injection_text import decode_hidden_text, normalise_guarded_text, reverse_text, rotate_letters
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_words_stand_between_spaces_in_their_places() -> None:
     view = normalise_guarded_text("Ignore, 请ignore_it!")
 
     assert view.spaced == " ignore   ignore it  "
-    assert view.words == ["ignore", "ignore", "it"]
+    assert view.known_words == {"ignore", "it"}
 
 
 @pytest.mark.parametrize(

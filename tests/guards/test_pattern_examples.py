@@ -9,10 +9,15 @@ from typing import Any
 import pytest
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import fill_in_guard_words, read_word_classes
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
-from evenhand.guards.safety import find_unsafe_passages, join_unsafe_asking_frames, load_safety_patterns
+from evenhand.guards.safety import (
+    ASKING_FRAMES,
+    fill_in_guard_words,
+    find_unsafe_passages,
+    load_safety_patterns,
+    read_word_classes,
+)
 
 Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 
@@ -23,7 +28,7 @@ def safety_entries() -> Iterator[Entry]:
     words = read_word_classes(data["words"])
     yield from word_entries(data["words"])
     for name, entry in data["asked"].items():
-        yield name, entry, re.compile(join_unsafe_asking_frames([fill_in_guard_words(entry["pattern"], words)])).search
+        yield name, entry, re.compile(ASKING_FRAMES % fill_in_guard_words(entry["pattern"], words)).search
     for name, entry in data["context"].items():
         yield name, entry, patterns.context[name].search
     for entries in data["acts"].values():

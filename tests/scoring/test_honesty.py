@@ -6,8 +6,7 @@ import pytest
 
 from evenhand import load_rubric
 from evenhand.files.methods import list_rubric_names
-from evenhand.scoring.consistency import PastScores, check_score_consistency
-from evenhand.scoring.scores import compute_fingerprint
+from evenhand.scoring.scores import PastScores, check_score_consistency, compute_fingerprint
 from tests.builders import COUNCIL, card, council, outputs, reviews
 
 

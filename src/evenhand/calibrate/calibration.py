@@ -1,6 +1,4 @@
-"""Judges calibrated against people: agreement, bias, confusion, the recommended panel, score maps, and all of it
-as JSON.
-"""
+"""Judges calibrated against people: agreement, bias, the recommended panel, score maps, and all of it as JSON."""
 
 from __future__ import annotations
 

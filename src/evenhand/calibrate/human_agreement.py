@@ -1,6 +1,4 @@
-"""How far judges agree with people: α, κ and correlations with intervals, confusion tables, and the human-aligned
-badge.
-"""
+"""How far judges agree with people: α, κ and correlations with intervals, and the human-aligned badge."""
 
 from __future__ import annotations
 
@@ -74,7 +72,20 @@ class ConfusionTable:
 def measure_human_agreements(labelled: LabelledOutputs) -> Iterator[HumanAgreement]:
     """Every judge on every question, the overall figure first where there are several questions."""
     for name, questions in group_label_questions(labelled):
-        yield from (_measure_human_agreement(labelled, who, name, questions) for who in labelled.answerers)
+        for who in labelled.answerers:
+            pairs = pair_judge_with_people_mean(labelled, who, questions)
+            kappa = None
+            if len(questions) == 1 and questions[0].whole:
+                kappa = measure_pair_kappa(pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels())
+            yield HumanAgreement(
+                who=who,
+                question=name,
+                alpha=measure_pair_alpha(pairs),
+                each=measure_pair_alpha(pair_judge_with_each_rater(labelled, who, questions)),
+                kappa=kappa,
+                pearson=measure_pair_pearson(pairs),
+                spearman=measure_pair_spearman(pairs),
+            )
 
 
 def measure_human_ceilings(labelled: LabelledOutputs) -> Iterator[HumanCeiling]:
@@ -86,7 +97,14 @@ def measure_human_ceilings(labelled: LabelledOutputs) -> Iterator[HumanCeiling]:
 def tabulate_judge_confusions(labelled: LabelledOutputs) -> Iterator[ConfusionTable]:
     """A table of levels for every judge and question."""
     for question in labelled.questions:
-        yield from (_tabulate_judge_confusion(labelled, who, question) for who in labelled.answerers)
+        levels, edges = _confusion_levels(question)
+        for who in labelled.answerers:
+            pairs = pair_judge_with_people_median(labelled, who, question)
+            rows, columns = (np.searchsorted(edges, values, side="right") for values in (pairs.x, pairs.y))
+            counts = np.zeros((len(levels), len(levels)), dtype=np.int64)
+            np.add.at(counts, (rows, columns), 1)
+            table = tuple(map(tuple, counts.tolist()))
+            yield ConfusionTable(who=who, question=question.id, levels=levels, counts=table)
 
 
 def group_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str, LabelQuestions]]:
@@ -94,33 +112,6 @@ def group_label_questions(labelled: LabelledOutputs) -> Iterator[tuple[str, Labe
     if len(labelled.overall) > 1:
         yield OVERALL_QUESTION, labelled.overall
     yield from ((one.id, (one,)) for one in labelled.questions)
-
-
-def _measure_human_agreement(
-    labelled: LabelledOutputs, who: str, name: str, questions: LabelQuestions
-) -> HumanAgreement:
-    pairs = pair_judge_with_people_mean(labelled, who, questions)
-    kappa = None
-    if len(questions) == 1 and questions[0].whole:
-        kappa = measure_pair_kappa(pair_judge_with_people_median(labelled, who, questions[0]).round_to_levels())
-    return HumanAgreement(
-        who=who,
-        question=name,
-        alpha=measure_pair_alpha(pairs),
-        each=measure_pair_alpha(pair_judge_with_each_rater(labelled, who, questions)),
-        kappa=kappa,
-        pearson=measure_pair_pearson(pairs),
-        spearman=measure_pair_spearman(pairs),
-    )
-
-
-def _tabulate_judge_confusion(labelled: LabelledOutputs, who: str, question: LabelQuestion) -> ConfusionTable:
-    pairs = pair_judge_with_people_median(labelled, who, question)
-    levels, edges = _confusion_levels(question)
-    rows, columns = (np.searchsorted(edges, values, side="right") for values in (pairs.x, pairs.y))
-    counts = np.zeros((len(levels), len(levels)), dtype=np.int64)
-    np.add.at(counts, (rows, columns), 1)
-    return ConfusionTable(who=who, question=question.id, levels=levels, counts=tuple(map(tuple, counts.tolist())))
 
 
 def _confusion_levels(question: LabelQuestion) -> tuple[tuple[str, ...], list[float]]:
@@ -154,10 +145,7 @@ class HumanAlignment:
 def align_run_with_labels(table: RunTable, labels: Sequence[Label]) -> HumanAlignment:
     """The badge "human-aligned" of a run; grey without labels."""
     if not labels:
-        advice = "Have people score some of the outputs."
-        return HumanAlignment(
-            colour="grey", alpha=None, low=None, high=None, n=0, samples=0, says="no labels", advice=advice
-        )
+        return _unknown_human_alignment(0, 0, "no labels", "some of the outputs")
     return align_labelled_outputs(collect_labelled_outputs(table, labels))
 
 
@@ -169,7 +157,8 @@ def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
     if found.samples < LEAST_JACKKNIFE_SAMPLES:
         more = "with an answer of the judges" if found.samples < labelled.samples else ""
         why = word_too_few(found.samples, "labelled sample", LEAST_JACKKNIFE_SAMPLES, more=more, to="to tell")
-        return _unknown_human_alignment(found.n, found.samples, why, LEAST_JACKKNIFE_SAMPLES - found.samples)
+        more = format_plural(LEAST_JACKKNIFE_SAMPLES - found.samples, "more sample")
+        return _unknown_human_alignment(found.n, found.samples, why, more)
     if found.value is None:
         return _unknown_human_alignment(found.n, found.samples, found.why)
     colour, interval = band(found.value), ""
@@ -188,9 +177,10 @@ def align_labelled_outputs(labelled: LabelledOutputs) -> HumanAlignment:
     )
 
 
-def _unknown_human_alignment(n: int, samples: int, why: str, more: int = 0) -> HumanAlignment:
-    which = format_plural(more, "more sample") if more else "more outputs, good ones and bad ones"
-    advice = f"Have people score {which}."
+def _unknown_human_alignment(
+    n: int, samples: int, why: str, wanted: str = "more outputs, good ones and bad ones"
+) -> HumanAlignment:
+    advice = f"Have people score {wanted}."
     return HumanAlignment(colour="grey", alpha=None, low=None, high=None, n=n, samples=samples, says=why, advice=advice)
 
 
@@ -297,12 +287,10 @@ def _human_pearson_from_sums(sums: Floats) -> Floats:
 def _divide_human_agreement_sums(over: Floats, under: Floats, size: Floats | float) -> Floats:
     """NaN where there is nothing to divide by."""
     there = under > _ROUNDING_SHARE * size
-    found: Floats = np.where(there, over / np.where(there, under, 1.0), np.nan)
-    return found
+    return np.where(there, over / np.where(there, under, 1.0), np.nan)
 
 
 def _rank_paired_answers(values: Floats) -> Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    ranks: Floats = (ends - (counts - 1) / 2)[place]
-    return ranks
+    return (ends - (counts - 1) / 2)[place]

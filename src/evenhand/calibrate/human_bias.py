@@ -1,6 +1,4 @@
-"""In which direction a judge errs against people: harsh or generous, by length, by position, towards its own
-model.
-"""
+"""In which direction a judge errs against people: in general, by length, by position, towards its own model."""
 
 from __future__ import annotations
 
@@ -118,8 +116,7 @@ def _contrast_errors_from_people(error: Floats, cluster: Integers, first: NDArra
     counts = [np.bincount(unit[kind], minlength=size) for kind in (first, ~first)]
     sums = [np.bincount(unit[kind], weights=error[kind], minlength=size) for kind in (first, ~first)]
     both = (counts[0] > 0) & (counts[1] > 0)
-    gap: Floats = sums[0][both] / counts[0][both] - sums[1][both] / counts[1][both]
-    return gap
+    return sums[0][both] / counts[0][both] - sums[1][both] / counts[1][both]
 
 
 def _estimate_mean_judge_error(

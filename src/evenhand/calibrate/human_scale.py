@@ -68,36 +68,31 @@ def fit_calibration_maps(labelled: LabelledOutputs, rng: np.random.Generator) ->
     """A map for every judge and question."""
     for question in labelled.questions:
         for who in labelled.answerers:
-            yield _fit_calibration_map(labelled, who, question, rng)
-
-
-def _fit_calibration_map(
-    labelled: LabelledOutputs, who: str, question: LabelQuestion, rng: np.random.Generator
-) -> CalibrationMap:
-    pairs = _order_human_label_pairs(pair_judge_with_people_mean(labelled, who, [question]), labelled)
-    _, unit = np.unique(pairs.cluster, return_inverse=True)
-    samples = int(unit.max()) + 1 if pairs.n else 0
-    kind: MapKind = "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear"
-    if samples < LEAST_MAP_SAMPLES:
-        why = word_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
-        return CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
-    mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
-    for held in split_samples_into_folds(np.unique(unit), rng):
-        rows = np.isin(unit, held)
-        x, y = np.array(fit_calibration_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
-        mapped[rows] = np.interp(pairs.x[rows], x, y)
-    before, after = (one - pairs.y for one in (pairs.x, mapped))
-    return CalibrationMap(
-        who=who,
-        question=question.id,
-        kind=kind,
-        knots=fit_calibration_knots(pairs.x, pairs.y, kind, question),
-        before=float(np.sqrt((before**2).mean())),
-        after=float(np.sqrt((after**2).mean())),
-        gain=mean_interval(before**2 - after**2, level=INTERVAL_LEVEL, clusters=unit.tolist()),
-        n=pairs.n,
-        samples=samples,
-    )
+            pairs = _order_human_label_pairs(pair_judge_with_people_mean(labelled, who, [question]), labelled)
+            _, unit = np.unique(pairs.cluster, return_inverse=True)
+            samples = int(unit.max()) + 1 if pairs.n else 0
+            kind: MapKind = "isotonic" if samples >= LEAST_ISOTONIC_SAMPLES else "linear"
+            if samples < LEAST_MAP_SAMPLES:
+                why = word_too_few(samples, "labelled sample", LEAST_MAP_SAMPLES)
+                yield CalibrationMap(who=who, question=question.id, kind=kind, n=pairs.n, samples=samples, why=why)
+                continue
+            mapped = np.empty_like(pairs.x)  # Each score through a map that was fitted without its sample.
+            for held in split_samples_into_folds(np.unique(unit), rng):
+                rows = np.isin(unit, held)
+                x, y = np.array(fit_calibration_knots(pairs.x[~rows], pairs.y[~rows], kind, question)).T
+                mapped[rows] = np.interp(pairs.x[rows], x, y)
+            before, after = (one - pairs.y for one in (pairs.x, mapped))
+            yield CalibrationMap(
+                who=who,
+                question=question.id,
+                kind=kind,
+                knots=fit_calibration_knots(pairs.x, pairs.y, kind, question),
+                before=float(np.sqrt((before**2).mean())),
+                after=float(np.sqrt((after**2).mean())),
+                gain=mean_interval(before**2 - after**2, level=INTERVAL_LEVEL, clusters=unit.tolist()),
+                n=pairs.n,
+                samples=samples,
+            )
 
 
 def _order_human_label_pairs(pairs: AnswerPairs, labelled: LabelledOutputs) -> AnswerPairs:

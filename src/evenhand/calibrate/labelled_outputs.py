@@ -77,7 +77,9 @@ def collect_labelled_outputs(table: RunTable, labels: Sequence[Label]) -> Labell
     named = {one.criterion for one in labels}
     questions = tuple(one for id, one in asked.items() if id in named)
     raters = tuple(sorted({one.rater for one in labels}))
-    judges = list_answering_judges(table)
+    answered = {judge for (judge, _), column in table.judgments.items() if np.isfinite(column).any()}
+    listed = [name for name in table.frame.judges if name in answered]
+    judges = (*listed, *sorted(answered.difference(listed)))  # In the order of the eval.
     people: dict[str, Floats] = {}
     row = {rater: place for place, rater in enumerate(raters)}
     for label, place in zip(labels, np.searchsorted(keys, at), strict=True):
@@ -118,15 +120,7 @@ def mean_over_raters(rows: Floats) -> Floats:
     """The mean of each column over those rows that have a number; NaN where none has."""
     there = np.isfinite(rows)
     counts = there.sum(axis=0)
-    means: Floats = np.where(counts > 0, np.where(there, rows, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
-    return means
-
-
-def list_answering_judges(table: RunTable) -> tuple[str, ...]:
-    """Those that answered anything, in the order of the eval."""
-    spoke = {judge for (judge, _), column in table.judgments.items() if np.isfinite(column).any()}
-    named = [name for name in table.frame.judges if name in spoke]
-    return (*named, *sorted(spoke.difference(named)))
+    return np.where(counts > 0, np.where(there, rows, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
 
 
 class OutputColumns:
@@ -148,8 +142,7 @@ class OutputColumns:
         place = self._place[there]
         counts = np.bincount(place, minlength=self._count)
         sums = np.bincount(place, weights=values[there], minlength=self._count)
-        means: Floats = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        return means
+        return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     def clusters(self) -> Integers:
         """The cluster of each output; an output that never came is one of its own sample's."""
@@ -184,7 +177,7 @@ class AnswerPairs:
 
 def pair_judge_with_people_mean(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside the mean of people."""
-    sides = (_judge_answers_beside_labels(labelled, who, questions), _mean_rater_answers(labelled, questions))
+    sides = ({one.id: labelled.answers[who, one.id] for one in questions}, _mean_rater_answers(labelled, questions))
     return _join_answer_pairs(labelled, questions, [sides])
 
 
@@ -195,32 +188,24 @@ def pair_judge_with_people_median(labelled: LabelledOutputs, who: str, question:
     there = np.isfinite(rows).any(axis=0)
     if there.any():
         middle[there] = np.nanmedian(rows[:, there], axis=0)
-    sides = (_judge_answers_beside_labels(labelled, who, [question]), {question.id: middle})
+    sides = ({question.id: labelled.answers[who, question.id]}, {question.id: middle})
     return _join_answer_pairs(labelled, [question], [sides])
 
 
 def pair_judge_with_each_rater(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswerPairs:
     """A judge beside every single person."""
-    said = _judge_answers_beside_labels(labelled, who, questions)
-    sides = [(said, _rater_answers(labelled, row, questions)) for row in range(len(labelled.raters))]
+    said = {one.id: labelled.answers[who, one.id] for one in questions}
+    sides = [(said, {one.id: labelled.people[one.id][row] for one in questions}) for row in range(len(labelled.raters))]
     return _join_answer_pairs(labelled, questions, sides)
 
 
 def pair_raters_with_each_other(labelled: LabelledOutputs, questions: LabelQuestions) -> AnswerPairs:
     """Every person beside the mean of the others: the most that a judge can be asked for."""
     sides = [
-        (_rater_answers(labelled, row, questions), _mean_rater_answers(labelled, questions, but=row))
+        ({one.id: labelled.people[one.id][row] for one in questions}, _mean_rater_answers(labelled, questions, but=row))
         for row in range(len(labelled.raters))
     ]
     return _join_answer_pairs(labelled, questions, sides)
-
-
-def _judge_answers_beside_labels(labelled: LabelledOutputs, who: str, questions: LabelQuestions) -> AnswersByQuestion:
-    return {one.id: labelled.answers[who, one.id] for one in questions}
-
-
-def _rater_answers(labelled: LabelledOutputs, row: int, questions: LabelQuestions) -> AnswersByQuestion:
-    return {one.id: labelled.people[one.id][row] for one in questions}
 
 
 def _mean_rater_answers(

@@ -1,6 +1,4 @@
-"""Labels that people gave, read from JSONL against the questions of a run; what cannot be right is refused with
-its line.
-"""
+"""Labels that people gave, read from JSONL against the questions of a run, or refused with their line."""
 
 from __future__ import annotations
 
@@ -92,38 +90,31 @@ class _LabelReader:
         """The label in a line, or an error with all that is wrong in it."""
         faults: list[Fault] = []
         fields = _decode_label_fields(line, faults)
-        sample = self._check_sample(_read_label_name(fields, "sample", faults), faults)
-        variant = self._check_variant(_read_label_name(fields, "variant", faults, needed=False), faults)
-        question = self._find_question(_read_label_name(fields, "criterion", faults), faults)
+        sample = _read_label_name(fields, "sample", faults)
+        if sample and sample not in self.samples:
+            at = bisect(self.ordered, sample)  # Of a hundred thousand ids, those that begin alike.
+            close = suggest_close_word_in_fault(sample, self.ordered[max(0, at - 100) : at + 100])
+            faults.append(Fault(f"the run has no sample {sample!r}", close or "evenhand report RUN --json lists them"))
+        variant = _read_label_name(fields, "variant", faults, needed=False)
+        if variant and variant not in self.variants:
+            known = suggest_known_word_in_fault(variant, self.variants)
+            faults.append(Fault(f"the run has no variant {variant!r}", known))
+        if not variant and len(self.variants) > 1:
+            faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
+        name = _read_label_name(fields, "criterion", faults)
+        if name in self.unclear:
+            faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
+        elif name and name not in self.questions:
+            known = suggest_known_word_in_fault(name, self.questions)
+            faults.append(Fault(f"the run has no criterion {name!r}", known))
+        question = self.questions.get(name)
         rater = _read_label_name(fields, "rater", faults)
         score = _read_label_score(fields, question, faults)
         if faults:
             raise InputError(*faults)
         assert question is not None and score is not None
+        variant = variant or self.variants[0]
         return Label(sample=sample, variant=variant, criterion=question.id, rater=rater, score=score)
-
-    def _check_sample(self, name: str, faults: list[Fault]) -> str:
-        if name and name not in self.samples:
-            at = bisect(self.ordered, name)  # Of a hundred thousand ids, those that begin alike.
-            close = suggest_close_word_in_fault(name, self.ordered[max(0, at - 100) : at + 100])
-            faults.append(Fault(f"the run has no sample {name!r}", close or "evenhand report RUN --json lists them"))
-        return name
-
-    def _check_variant(self, name: str, faults: list[Fault]) -> str:
-        if name and name not in self.variants:
-            faults.append(Fault(f"the run has no variant {name!r}", suggest_known_word_in_fault(name, self.variants)))
-        if not name and len(self.variants) > 1:
-            faults.append(Fault("which variant? the run has several", f"one of {', '.join(self.variants)}"))
-        return name or self.variants[0]
-
-    def _find_question(self, name: str, faults: list[Fault]) -> LabelQuestion | None:
-        if name in self.unclear:
-            faults.append(Fault(f"two rubrics of the run ask {name!r} on different scales", "give one another id"))
-        elif name and name not in self.questions:
-            faults.append(
-                Fault(f"the run has no criterion {name!r}", suggest_known_word_in_fault(name, self.questions))
-            )
-        return self.questions.get(name)
 
 
 def _decode_label_fields(line: str, faults: list[Fault]) -> Mapping[str, object]:

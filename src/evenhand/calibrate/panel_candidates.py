@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
@@ -62,22 +62,20 @@ class PanelCandidate:
 
 def list_panel_candidates(cells: LabelledCells) -> tuple[PanelCandidate, ...]:
     """All that are tried, the simplest first."""
-    return tuple(_generate_panel_candidates(len(cells.judges)))
-
-
-def _generate_panel_candidates(judges: int) -> Iterator[PanelCandidate]:
+    judges = len(cells.judges)
     everyone = tuple(range(judges))
-    count = 0
+    found, count = [], 0
     for size in range(1, judges):
         subsets = list(combinations(everyone, size))
         count += len(subsets)
         if count <= MOST_JUDGE_SUBSETS:
-            yield from (PanelCandidate(kind="alone" if size == 1 else "mean", members=one) for one in subsets)
-    yield PanelCandidate(kind="mean" if judges > 1 else "alone", members=everyone)
+            found += [PanelCandidate(kind="alone" if size == 1 else "mean", members=one) for one in subsets]
+    found.append(PanelCandidate(kind="mean" if judges > 1 else "alone", members=everyone))
     if judges > 2:
-        yield PanelCandidate(kind="median", members=everyone)
+        found.append(PanelCandidate(kind="median", members=everyone))
     if judges > 1:
-        yield from (PanelCandidate(kind="weights", members=everyone, shrink=shrink) for shrink in WEIGHT_SHRINKAGES)
+        found += [PanelCandidate(kind="weights", members=everyone, shrink=shrink) for shrink in WEIGHT_SHRINKAGES]
+    return tuple(found)
 
 
 LEAST_JUDGE_WEIGHT = 0.05  # A judge that counts for less is not worth asking.

@@ -176,9 +176,12 @@ class PanelSelection:
 
     def compare_candidates(self, units: Integers, rng: np.random.Generator) -> CandidateErrors:
         """The candidates on some samples; what is fitted is fitted on folds of these."""
-        losses = np.stack(
-            [self._candidate_losses(number, units, rng) for number in range(len(self.candidates))], axis=1
-        )
+        by_candidate = []
+        for number, one in enumerate(self.candidates):
+            known = self._unfitted_losses.get(number)
+            losses = self._sum_losses(self.predict_held_out(one, units, rng)) if known is None else known
+            by_candidate.append(losses[units])
+        losses = np.stack(by_candidate, axis=1)
         whole = self._sample_weights[units]
         total = whole.sum()
         best = int(losses.sum(axis=0).argmin())
@@ -222,11 +225,6 @@ class PanelSelection:
         cells = self.cells
         error = np.where(np.isfinite(said), said, cells.guess) - cells.people
         return sum_panel_errors_by_sample(cells.weight * error**2, cells.unit)
-
-    def _candidate_losses(self, number: int, units: Integers, rng: np.random.Generator) -> Floats:
-        if number in self._unfitted_losses:
-            return self._unfitted_losses[number][units]
-        return self._sum_losses(self.predict_held_out(self.candidates[number], units, rng))[units]
 
     def _simplicity(self, number: int, units: Integers) -> tuple[float, ...]:
         """Fewer judges before more, cheaper before dearer, then the simpler way of joining them."""

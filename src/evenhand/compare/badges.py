@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evenhand.compare.decision import Badge, BadgeColour, describe_difference, describe_treatments_p_value
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
-from evenhand.compare.objections import LEAST_JUDGE_AGREEMENT, do_compared_judges_disagree
+from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_compared_judges_disagree
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.ratings import AGREED, Agreement, band
 from evenhand.wording import format_percent_tenths, format_plural, format_score

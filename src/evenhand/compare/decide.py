@@ -1,26 +1,44 @@
-"""The decision between a control and its treatments: check, measure, rule, conclude."""
+"""The decision between a control and its treatments: check, measure, rule, conclude.
+
+The worst verdict is the headline, the best PROGRESS is named.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from evenhand.compare.badges import list_verdict_badges
 from evenhand.compare.decision import (
+    VERDICTS_WORST_FIRST,
     CompareDecision,
+    Comparison,
     ForcedComparison,
     GateState,
+    LayerVerdict,
     RowScores,
     VariantColumn,
-    check_layer_gates,
-    check_not_worse_margin,
     check_variant_columns,
+    describe_difference,
+    describe_missed_gates,
+    describe_treatment_difference_points,
+    describe_treatments_p_value,
+    describe_verdict_difference_chance,
+    object_to_missed_gate,
 )
-
-if TYPE_CHECKING:
-    from evenhand.stats.arrays import Undefined
-    from evenhand.stats.ratings import Agreement
-    from evenhand.stats.sequential import Looks
-
+from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
+from evenhand.compare.measure import (
+    DecisionSettings,
+    measure_compared_variant_agreement,
+    measure_layer_means,
+    measure_treatments,
+)
+from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
+from evenhand.stats.arrays import Undefined
+from evenhand.stats.means import mean_interval
+from evenhand.stats.ratings import Agreement
+from evenhand.stats.sequential import Looks
+from evenhand.wording import format_plural, format_score, join_names, round_for_json
 
 DEFAULT_LAYER_GATE = 3.5
 
@@ -50,18 +68,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
     each variant beside the layers: whoever misses one does not ship. A decision that was `forced` passes nothing.
     """
-    # Whoever shows a decision needs no NumPy.
-    from evenhand.compare.conclude import conclude_decision, conclude_solo_decision
-    from evenhand.compare.measure import (
-        DecisionSettings,
-        measure_compared_variant_agreement,
-        measure_layer_means,
-        measure_treatments,
-    )
-
-    layers = check_variant_columns(columns, control, clusters)
-    check_layer_gates(gates or {}, layers)
-    check_not_worse_margin(not_worse_by)
+    layers = check_variant_columns(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
@@ -78,5 +85,191 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         tell_looks=tell_looks,
         forced=forced,
     )
-    facts = measure_treatments(columns, clusters, setting)
-    return conclude_decision(facts, setting) if facts else conclude_solo_decision(columns[control], clusters, setting)
+    if len(columns) == 1:
+        return _conclude_solo_decision(columns[control], clusters, setting)
+    return _conclude_decision(measure_treatments(columns, clusters, setting), setting)
+
+
+def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings) -> CompareDecision:
+    """The decision over all treatments."""
+    rulings = [(one, rule_verdict(one)) for one in facts]
+    lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
+    best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
+    missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    # Every treatment is better, or surely not worse by more than was asked.
+    ships = all(
+        found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
+        for one, found in rulings
+    )
+    early, looked = _describe_verdict_looks(setting)
+    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    says = ". ".join((worst.says, *_name_best(facts, best), *early))
+    return CompareDecision(
+        verdict=worst.verdict,
+        exit_code=0 if ships and not (missed or setting.forced) else 1,
+        headline=f"{says}{mark}.",
+        sure=_describe_verdict_chance(lead, worst),
+        control=setting.control,
+        best=best.treatment if best else None,
+        gates=_list_compared_gate_states(setting),
+        comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
+        reasons=(*_list_verdict_reasons(lead, worst), *looked, *missed, *doubts),
+        next_step=advice or worst.next_step,
+    )
+
+
+def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:
+    return max(facts, key=lambda one: one.composite.estimate if one.composite else 0.0, default=None)
+
+
+def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tuple[str, ...]:
+    """The best of several is named, unless a gate alone held back a better one."""
+    free = (one for one in facts if rule_verdict(replace(one, other_gates=())).verdict == "PROGRESS")
+    if best is None or len(facts) == 1 or best is not _find_best_treatment(free):
+        return ()
+    return (
+        f"Best of {len(facts)} treatments: {best.treatment} ({describe_treatment_difference_points(best.composite)})",
+    )
+
+
+def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
+    if setting.looks is None or not setting.tell_looks:
+        return (), ()
+    *earlier, used = setting.looks.taken
+    after = f"after {used:,} of {setting.looks.planned:,} samples"
+    times = f"{len(earlier) + 1} times, last" if earlier else "once,"
+    looked = f"The run was looked at {times} {after}; intervals and p allow for that."
+    return ((f"Stopped {after}: settled",) if setting.stopped_early else ()), (looked,)
+
+
+def _word_forced_verdict(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
+    """What a forced decision says at the end of its headline, among its reasons and as the next step."""
+    if forced is None:
+        return "", (), ""
+    mark = f" (forced: {forced.why}; {forced.doubt})"
+    return mark, (f"It was forced although {forced.why}: {forced.doubt}.",), f"Ship nothing by this: {forced.fix}."
+
+
+def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[GateState, ...]]:
+    """All gates of every variant, those of the layers first."""
+    states = {}
+    for variant, means in setting.layer_means.items():
+        own = []
+        for layer, mean in means.items():
+            least = setting.layer_gates[layer]
+            passed = None if mean is None else mean >= least - GATE_TOLERANCE
+            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed))
+        states[variant] = (*own, *setting.other_gates.get(variant, ()))
+    return states
+
+
+LOWEST_COMPOSITE, HIGHEST_COMPOSITE = 1.0, 5.0  # The ends of the composite's scale: a mean is never off it.
+
+
+def _conclude_solo_decision(
+    column: VariantColumn, clusters: Sequence[int], setting: DecisionSettings
+) -> CompareDecision:
+    """SOLO: the state of the gates, and nothing to compare with."""
+    name, other = setting.control, setting.other_gates.get(setting.control, ())
+    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    scored = [(score, cluster) for score, cluster in zip(column.composite, clusters, strict=True) if score is not None]
+    gates, missed = _list_compared_gate_states(setting), object_to_missed_gate(name, other)
+    alone = (
+        f"{name} stands alone. {_describe_layer_gates(setting, gates[name]) if scored else 'Nothing could be scored'}"
+    )
+    second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
+    return CompareDecision(
+        verdict="SOLO",
+        exit_code=0 if scored and all(state.passed for state in gates[name]) and not setting.forced else 1,
+        headline=f"{missed.says if missed else alone}{mark}.",
+        sure=_describe_solo_mean(scored),
+        control=name,
+        best=None,
+        gates=gates,
+        comparisons=(),
+        reasons=(*(describe_missed_gates(name, other) if missed else ()), *doubts),
+        next_step=advice or (missed.next_step if missed else second),
+    )
+
+
+def _describe_solo_mean(scored: Sequence[tuple[float, int]]) -> str:
+    if len({cluster for _, cluster in scored}) < 2:
+        return "There is nothing to compare it with, and too few samples to say how sure its mean is."
+    mean = mean_interval([score for score, _ in scored], clusters=[cluster for _, cluster in scored])
+    low, high = max(LOWEST_COMPOSITE, mean.low), min(HIGHEST_COMPOSITE, mean.high)
+    return (
+        f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95 % interval "
+        f"{format_score(low)} to {format_score(high)}, from {format_plural(mean.n, 'sample')}."
+    )
+
+
+def _describe_layer_gates(setting: DecisionSettings, states: Sequence[GateState]) -> str:
+    means = setting.layer_means[setting.control]
+    failed = [
+        f"{state.gate} ({format_score(means[state.gate])}, {format_score(state.min)} asked)"
+        for state in states[: len(means)]  # Those of the layers come first.
+        if not state.passed
+    ]
+    if failed:
+        return f"Below the gate: {join_names(failed)}"
+    return f"All gates passed: {join_names(means)}" if means else "It has no gates"
+
+
+def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
+    mark, doubts, advice = _word_forced_verdict(setting.forced)
+    layer_verdicts = {}
+    for name in facts.layers:
+        alone = facts.facts_of_layer(name)
+        one = rule_verdict(alone)
+        reasons = (*_describe_measured_difference(alone), *one.why)
+        layer_verdicts[name] = LayerVerdict(
+            verdict=one.verdict, rule=one.rule, reasons=reasons, next_step=one.next_step
+        )
+    return Comparison(
+        treatment=facts.treatment,
+        control=facts.control,
+        verdict=found.verdict,
+        headline=f"{found.verdict}: {found.says}{mark}.",
+        sure=_describe_verdict_chance(facts, found),
+        rule=found.rule,
+        reasons=(*_list_verdict_reasons(facts, found), *doubts),
+        next_step=advice or found.next_step,
+        composite=facts.composite,
+        p=facts.p,
+        layers={name: layer.difference for name, layer in facts.layers.items()},
+        layer_verdicts=layer_verdicts,
+        criteria=facts.criteria,
+        spread=facts.spread,
+        not_worse=facts.not_worse if found.verdict in UNCLEAR_VERDICTS else None,
+        pairs=facts.pairs,
+        lost_by_treatment=facts.lost.lost_by_treatment,
+        lost_by_control=facts.lost.lost_by_control,
+        wins=facts.wins,
+        ties=facts.ties,
+        losses=facts.losses,
+        power=facts.power,
+        saturation=facts.saturation,
+        badges=list_verdict_badges(facts),
+    )
+
+
+def _describe_verdict_chance(facts: CompareFacts, found: VerdictRuling) -> str:
+    adjusted = describe_treatments_p_value(facts.p, facts.tests)
+    return found.sure or describe_verdict_difference_chance(facts.composite, "the two were equal", adjusted)
+
+
+def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[str, ...]:
+    counts = (
+        f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
+        f"equal in {facts.ties:,}, lower in {facts.losses:,}."
+    )
+    return (counts, *_describe_measured_difference(facts), *found.why)
+
+
+def _describe_measured_difference(facts: CompareFacts) -> tuple[str, ...]:
+    if facts.composite is None:
+        return ()
+    what = facts.what[0].upper() + facts.what[1:]
+    adjusted = describe_treatments_p_value(facts.p, facts.tests)
+    return (f"{what} difference {describe_difference(facts.composite)}{adjusted}.",)

@@ -1,6 +1,4 @@
-"""What a comparison came to (verdict, rule, reasons, badges), the columns it is made from, and differences in
-words; no NumPy.
-"""
+"""What a comparison came to, the columns it is made from, and differences in words; no NumPy."""
 
 from __future__ import annotations
 
@@ -117,6 +115,16 @@ class ForcedComparison:
     fix: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShippingObjection:
+    """One thing that speaks against shipping a treatment; the headline says `what`, or more where `says` does."""
+
+    what: str
+    reasons: tuple[str, ...]
+    next_step: str
+    says: str = ""
+
+
 RowScores = Sequence[float | None]
 
 
@@ -129,19 +137,31 @@ class VariantColumn:
     criteria: Mapping[str, RowScores] = field(default_factory=dict)  # Shown beside the layers; no rule looks at them.
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "composite", _check_compared_scores(self.composite, "composite"))
-        for kind, rows in (("layer", self.layers), ("criterion", self.criteria)):
-            field_name = "layers" if kind == "layer" else "criteria"
-            checked = {name: _check_compared_scores(row, f"{kind} {name!r}") for name, row in rows.items()}
-            object.__setattr__(self, field_name, checked)
-            for name, row in checked.items():
-                if len(row) != len(self.composite):
-                    what = f"{len(row)} rows of {kind} {name!r} for {len(self.composite)} of the composite"
-                    raise InputError(Fault(what, "one row per sample and repeat, None where there is no score"))
+        rows = {"composite": self.composite}
+        rows |= {f"layer {name!r}": row for name, row in self.layers.items()}
+        rows |= {f"criterion {name!r}": row for name, row in self.criteria.items()}
+        hint = "None where there is no score"
+        for what, row in rows.items():
+            try:
+                wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
+            except TypeError:
+                raise InputError(Fault(f"{what} holds something that is no number", hint)) from None
+            if wrong is not None:
+                raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", hint))
+            if len(row) != len(self.composite):
+                counts = f"{len(row)} rows of {what} for {len(self.composite)} of the composite"
+                raise InputError(Fault(counts, f"one row per sample and repeat, {hint}"))
+        object.__setattr__(self, "composite", tuple(self.composite))
+        object.__setattr__(self, "layers", {name: tuple(row) for name, row in self.layers.items()})
+        object.__setattr__(self, "criteria", {name: tuple(row) for name, row in self.criteria.items()})
 
 
 def check_variant_columns(
-    columns: Mapping[str, VariantColumn], control: str, clusters: Sequence[int]
+    columns: Mapping[str, VariantColumn],
+    control: str,
+    clusters: Sequence[int],
+    gates: Mapping[str, float],
+    not_worse_by: float | None,
 ) -> tuple[str, ...]:
     """The layers that every composite was computed from, or a refusal that says what differs."""
     if control not in columns:
@@ -158,32 +178,15 @@ def check_variant_columns(
     for name, layers in known.items():
         if layers != known[first]:
             raise InputError(_different_layers_fault(f"variant {name!r}", layers, f"variant {first!r}", known[first]))
-    return known.get(first, ())
-
-
-def check_layer_gates(gates: Mapping[str, float], layers: Sequence[str]) -> None:
-    """Refuse a gate on a layer that is not there, or one that no mean can be held against."""
+    common = known.get(first, ())
     for name, least in gates.items():
-        if name not in layers:
-            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_fault(name, layers)))
+        if name not in common:
+            raise InputError(Fault(f"gate on unknown layer {name!r}", suggest_known_word_in_fault(name, common)))
         if not isfinite(least):
             raise InputError(Fault(f"gate {name!r} must be a number, got {least}"))
-
-
-def check_not_worse_margin(by: float | None) -> None:
-    """Refuse a margin that nothing could be held against."""
-    if by is not None and not (isfinite(by) and by > 0):
-        raise InputError(Fault(f"not worse by {by} points", "a margin above 0, such as 0.2"))
-
-
-def _check_compared_scores(row: RowScores, what: str) -> tuple[float | None, ...]:
-    try:
-        wrong = next((place for place, one in enumerate(row) if one is not None and not isfinite(one)), None)
-    except TypeError:
-        raise InputError(Fault(f"{what} holds something that is no number", "None where there is no score")) from None
-    if wrong is not None:
-        raise InputError(Fault(f"{what}[{wrong}] is {row[wrong]}", "None where there is no score"))
-    return tuple(row)
+    if not_worse_by is not None and not (isfinite(not_worse_by) and not_worse_by > 0):
+        raise InputError(Fault(f"not worse by {not_worse_by} points", "a margin above 0, such as 0.2"))
+    return common
 
 
 def _find_compared_layers(name: str, column: VariantColumn) -> tuple[str, ...] | None:
@@ -207,6 +210,29 @@ def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: S
     first, second = (" + ".join(layers) or "no layers" for layers in (ours, theirs))
     what = f"{one} was scored from {first}, {other} from {second}"
     return Fault(what, "composites over different layers cannot be compared: configure the same layers for all")
+
+
+def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
+    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
+    missed = next((state.gate for state in gates if not state.passed), None)
+    if missed is None:
+        return None
+    return ShippingObjection(
+        what="a gate is missed",
+        says=f"{variant} misses its gate {missed}",
+        reasons=(),
+        next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
+    )
+
+
+def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
+    """Every gate beside the layers that is missed; one that is not known has not been reached."""
+    return [
+        f"{variant}: the gate {state.gate} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
+        f"at least {state.min:g} is asked for."
+        for state in gates
+        if not state.passed
+    ]
 
 
 def describe_treatment_difference_points(found: Difference | None) -> str:

@@ -41,16 +41,11 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
         return asdict(value)  # Its numbers are as they are told.
     if is_dataclass(value):
         return {
-            told: encode_decision_value(getattr(value, own), own)
-            for own, told in _decision_field_names(type(value)).items()
+            one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
+            for one in fields(value)
+            if one.metadata.get("json", one.name) is not None
         }
     return value
-
-
-def _decision_field_names(kind: Any) -> dict[str, str]:
-    """The name in JSON of every field that is told; at how many looks a difference may have stopped is not."""
-    names = {one.name: one.metadata.get("json", one.name) for one in fields(kind)}
-    return {own: told for own, told in names.items() if told is not None and own != "looks"}
 
 
 def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
@@ -66,7 +61,9 @@ def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
     if is_dataclass(kind):
         kinds = get_type_hints(kind, localns=_measured_decision_kinds())
         values = {
-            own: _read_decision_value(kinds[own], data[told], own) for own, told in _decision_field_names(kind).items()
+            one.name: _read_decision_value(kinds[one.name], data[one.metadata.get("json", one.name)], one.name)
+            for one in fields(kind)
+            if one.metadata.get("json", one.name) is not None
         }
         return cast("Callable[..., object]", kind)(**values)
     if get_origin(kind) is tuple:

@@ -18,7 +18,7 @@ from evenhand.stats.arrays import Undefined
 from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
 from evenhand.stats.multiple_tests import holm
-from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation, power_band, saturation
+from evenhand.stats.power import LEAST_NEEDED, Saturation, power_band, saturation
 from evenhand.stats.rates import Mcnemar, mcnemar_worse
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
@@ -50,14 +50,17 @@ class DecisionSettings:
 def measure_layer_means(
     column: VariantColumn, clusters: Sequence[int], layers: Sequence[str]
 ) -> dict[str, float | None]:
-    """Each layer's mean over the samples that have it."""
+    """Each layer's mean over the samples that have it; every sample counts once, however often it was repeated."""
     units = np.asarray(clusters)
-    return {
-        layer: _mean_over_compared_samples(_scores_as_array(column.layers[layer]), units)
-        if layer in column.layers
-        else None
-        for layer in layers
-    }
+    means: dict[str, float | None] = {}
+    for layer in layers:
+        values = np.array(column.layers.get(layer, ()), dtype=np.float64)
+        there = np.flatnonzero(~np.isnan(values))
+        means[layer] = None
+        if len(there):
+            _, unit = np.unique(units[there], return_inverse=True)
+            means[layer] = float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
+    return means
 
 
 def measure_compared_variant_agreement(
@@ -103,14 +106,14 @@ def _measure_treatment_facts(
     columns: Mapping[str, VariantColumn], treatment: str, units: NDArray[np.int64], setting: DecisionSettings
 ) -> CompareFacts:
     ours, theirs = columns[treatment], columns[setting.control]
-    own, other = _scores_as_array(ours.composite), _scores_as_array(theirs.composite)
+    own, other = np.array(ours.composite, np.float64), np.array(theirs.composite, np.float64)
     both = ~np.isnan(own) & ~np.isnan(other)
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
     # Per sample: repeats of one sample that fail together are one loss, not several.
     lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
-    differences = _pair_score_differences(own, other, units, both)
+    differences = _pair_score_differences(ours.composite, theirs.composite, units, both)
     composite = _test_treatment_against_control(differences, setting)
-    power = _estimate_treatment_power(composite, setting)
+    power = power_band(composite.sd, setting.smallest_effect) if composite else None
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -126,7 +129,7 @@ def _measure_treatment_facts(
         tests=1,
         layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
         power=power,
-        needed=_needed_treatment_pairs(power, setting),
+        needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
@@ -150,11 +153,9 @@ def _measure_layer_facts(
     for layer, gate in setting.layer_gates.items():
         differences = np.empty(0)
         if layer in ours.layers and layer in theirs.layers:
-            differences = _pair_score_differences(
-                _scores_as_array(ours.layers[layer]), _scores_as_array(theirs.layers[layer]), units, both
-            )
+            differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], units, both)
         difference = _test_treatment_against_control(differences, setting)
-        power = _estimate_treatment_power(difference, setting)
+        power = power_band(difference.sd, setting.smallest_effect) if difference else None
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
@@ -162,7 +163,7 @@ def _measure_layer_facts(
             control_mean=setting.layer_means[setting.control][layer],
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
-            needed=_needed_treatment_pairs(power, setting),
+            needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
             saturation=_measure_saturation(differences, setting),
         )
     return found
@@ -175,18 +176,10 @@ def _measure_criterion_differences(
     found = {}
     for name in ours.criteria:
         if name in theirs.criteria:
-            own, other = _scores_as_array(ours.criteria[name]), _scores_as_array(theirs.criteria[name])
-            both = ~np.isnan(own) & ~np.isnan(other)
+            own, other = ours.criteria[name], theirs.criteria[name]
+            both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
             found[name] = _test_treatment_against_control(_pair_score_differences(own, other, units, both), setting)
     return found
-
-
-def _estimate_treatment_power(found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
-    return power_band(found.sd, setting.smallest_effect) if found else None
-
-
-def _needed_treatment_pairs(power: PowerBand | None, setting: DecisionSettings) -> int:
-    return LEAST_NEEDED if power is None or setting.stopped_early else power.needed
 
 
 def _measure_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:
@@ -246,19 +239,8 @@ def adjust_lost_outputs_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcnemar
     return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
 
 
-def _pair_score_differences(own: Floats, other: Floats, units: NDArray[np.int64], both: NDArray[np.bool_]) -> Floats:
-    return unit_differences(own[both], other[both], units[both].tolist())
-
-
-def _mean_over_compared_samples(values: Floats, clusters: NDArray[np.int64]) -> float | None:
-    """Every sample counts once, however often it was repeated."""
-    there = ~np.isnan(values)
-    if not there.any():
-        return None
-    _, unit = np.unique(clusters[there], return_inverse=True)
-    return float((np.bincount(unit, weights=values[there]) / np.bincount(unit)).mean())
-
-
-def _scores_as_array(scores: RowScores) -> Floats:
-    """NaN for None, inside this module only: a column refuses NaN at birth."""
-    return np.array(scores, dtype=np.float64)
+def _pair_score_differences(
+    own: RowScores, other: RowScores, units: NDArray[np.int64], both: NDArray[np.bool_]
+) -> Floats:
+    own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
+    return unit_differences(own_paired, other_paired, units[both].tolist())

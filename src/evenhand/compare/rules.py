@@ -8,21 +8,20 @@ from math import isinf
 
 from evenhand.compare.decision import (
     CompareVerdict,
+    ShippingObjection,
     describe_difference,
     describe_treatment_difference_points,
     describe_verdict_difference_chance,
-)
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts
-from evenhand.compare.objections import (
-    describe_lower_layer,
-    describe_needed_pairs,
-    list_shipping_objections,
     object_to_missed_gate,
 )
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
+from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.ratings import Agreement
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
 
 FEWEST_PAIRS = 5
+LEAST_JUDGE_AGREEMENT = 0.4
 LOST_OUTPUTS_LEVEL = 0.01
 UNCLEAR_VERDICTS: tuple[CompareVerdict, ...] = ("NOISE", "UNDERPOWERED")  # Neither better nor worse.
 
@@ -262,3 +261,62 @@ def _rule_composite_higher(facts: CompareFacts) -> VerdictRuling:
         why=(why, *(reason for one in held for reason in one.reasons)),
         next_step=held[0].next_step,
     )
+
+
+# What speaks against shipping a treatment that scored higher: rule 7, most serious first.
+
+
+def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
+    """All of them; the first decides."""
+    found = []
+    if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
+        reasons = tuple(
+            f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
+            f"and {format_score(layer.gate)} is asked."
+            if layer.below
+            else describe_lower_layer(name, layer.difference)
+            for name, layer in low.items()
+        )
+        step = f"Bring {join_names(low)} up before shipping."
+        found.append(ShippingObjection(what="a layer is low", reasons=reasons, next_step=step))
+    if facts.dropped:
+        lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
+        reasons = (f"{lost} alone could not be scored, and left the comparison.",)
+        step = f"Get a score for every output of {facts.treatment}, then compare again."
+        found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
+    apart = [(name, one.pearson) for name, one in facts.agreed.items() if do_compared_judges_disagree(one)]
+    if apart:
+        reasons = tuple(
+            f"The judges of {name} disagree: mean correlation {format_score(one.value)}, below {LEAST_JUDGE_AGREEMENT}."
+            for name, one in apart
+            if isinstance(one, Agreement)
+        )
+        step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
+        found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
+    if facts.pairs < facts.needed:
+        reasons = (describe_needed_pairs(facts),)
+        step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
+        found.append(ShippingObjection(what="the samples are few", reasons=reasons, next_step=step))
+    missed = object_to_missed_gate(facts.treatment, facts.other_gates)
+    return [*found, missed] if missed else found
+
+
+def describe_needed_pairs(facts: CompareFacts) -> str:
+    """Why it takes so many samples."""
+    pairs = format_plural(facts.pairs, "pair")
+    if facts.power is None or facts.needed == LEAST_NEEDED:
+        return f"{pairs}, and the power band begins at {LEAST_NEEDED}."
+    return (
+        f"{pairs}; with differences this scattered (standard deviation {format_score(facts.power.sd)}) it takes "
+        f"{facts.needed:,} to see a difference of {facts.power.smallest_effect:g} points four times out of five."
+    )
+
+
+def describe_lower_layer(name: str, found: Difference | None) -> str:
+    """That a layer is lower, as a reason."""
+    return f"Layer {name} is significantly lower: {describe_difference(found)}."
+
+
+def do_compared_judges_disagree(agreed: JudgeAgreement) -> bool:
+    """Whether the judges of a variant contradict each other; judges without spread cannot."""
+    return isinstance(agreed.pearson, Agreement) and agreed.pearson.value < LEAST_JUDGE_AGREEMENT - 1e-9

@@ -10,12 +10,11 @@ from math import isnan
 from typing import Any
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, GateState, VariantColumn
-from evenhand.compare.objections import describe_missed_gates
+from evenhand.compare.decision import CompareDecision, GateState, RowScores, VariantColumn, describe_missed_gates
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import VariantTally
+from evenhand.runs.tally import ExactMean, VariantTally
 from evenhand.stats.sequential import Looks, looks_after
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
@@ -42,18 +41,23 @@ def decide_run(
         )
     }
     gates = {name: check_run_gates(tally, frame.gates, but=layers) for name, tally in tallies.items()}
+    columns, judges = {}, {}
+    rows = _find_rows_in_all_variants(tallies)
     try:
-        rows = _rows_in_all_variants(tallies)
+        for name, tally in tallies.items():
+            judges[name] = _select_compared_values(tally.judges, rows[name])
+            columns[name] = VariantColumn(
+                composite=_select_compared_values({"composite": tally.composite}, rows[name])["composite"],
+                layers=_select_compared_values(tally.layers, rows[name]),
+                criteria=_select_compared_values(tally.criteria, rows[name]),
+            )
         decision = decide_comparison(
-            {name: _compared_variant_column(tally, rows[name]) for name, tally in tallies.items()},
+            columns,
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
             gates={name: float(least) for name, least in frame.gates.items() if name in layers},
             other_gates=gates,
-            judges={
-                name: [_select_compared_values(mean.values, rows[name]) for mean in tally.judges.values()]
-                for name, tally in tallies.items()
-            },
+            judges={name: list(own.values()) for name, own in judges.items()},
             smallest_effect=float(frame.smallest_effect),
             seed=frame.seed,
             stopped_early=stopped_early,
@@ -62,11 +66,13 @@ def decide_run(
         )
     except InputError as error:
         decision = _leave_verdict_undecided(str(error), gates, frame.shippable_variants)
-    return (
-        decision
-        if any(tally.composite.n for tally in tallies.values())
-        else _explain_unscored_verdict(decision, tallies)
-    )
+    if any(tally.composite.n for tally in tallies.values()):
+        return decision
+    # Nothing has a score: what to do about that comes before anything else.
+    failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
+    why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
+    step = "Mend what failed (see the failures), then run it again."
+    return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
 def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
@@ -84,15 +90,7 @@ def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequenc
     )
 
 
-def _explain_unscored_verdict(decision: CompareDecision, tallies: Mapping[str, VariantTally]) -> CompareDecision:
-    """Nothing has a score: what to do about that comes before anything else."""
-    failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
-    why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
-    step = "Mend what failed (see the failures), then run it again."
-    return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
-
-
-def _rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
+def _find_rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
     """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
     first = next(iter(tallies.values())).places
     if all(tally.places == first for tally in tallies.values()):
@@ -101,17 +99,15 @@ def _rows_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequ
     return {name: [row for row, place in enumerate(tally.places) if place in shared] for name, tally in tallies.items()}
 
 
-def _compared_variant_column(tally: VariantTally, rows: Sequence[int]) -> VariantColumn:
-    return VariantColumn(
-        composite=_select_compared_values(tally.composite.values, rows),
-        layers={name: _select_compared_values(mean.values, rows) for name, mean in tally.layers.items()},
-        criteria={id: _select_compared_values(mean.values, rows) for id, mean in tally.criteria.items()},
-    )
-
-
-def _select_compared_values(values: Sequence[float], rows: Sequence[int]) -> tuple[float | None, ...]:
-    same: dict[float, float] = {}  # An array gives a new number each time it is asked; most of them are equal.
-    return tuple(None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows)
+def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int]) -> dict[str, RowScores]:
+    selected: dict[str, RowScores] = {}
+    for name, mean in means.items():
+        values = mean.values
+        same: dict[float, float] = {}  # An array gives a new number each time it is asked; most of them are equal.
+        selected[name] = tuple(
+            None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows
+        )
+    return selected
 
 
 PASS_RATE = "pass_rate"
@@ -123,25 +119,15 @@ def check_run_gates(
     """Each gate with what was reached, `but` for some. Every output must pass, unless a pass rate says otherwise."""
     asked = {name: least for name, least in gates.items() if name not in but}
     asked.setdefault(PASS_RATE, Fraction(1))
-    reached = {name: _gate_mean(tally, name) for name in asked}
-    return tuple(
-        GateState(
-            gate=name,
-            min=float(asked[name]),
-            mean=None if mean is None else float(mean),
-            passed=None if mean is None else mean >= asked[name],
-        )
-        for name, mean in reached.items()
-    )
-
-
-def _gate_mean(tally: VariantTally, name: str) -> Fraction | None:
-    if name in ("score", "composite"):
-        return (tally.score if name == "score" else tally.composite).exact
-    if name in tally.layers:
-        return tally.layers[name].exact
-    if name == PASS_RATE:  # An incomplete scorecard never passes, and an output that failed has none.
-        total = sum(tally.states.values())
-        return Fraction(tally.passed, total) if total else None
-    mean = tally.criteria.get(name)
-    return mean.exact if mean else None
+    measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
+    states = []
+    for name, least in asked.items():
+        if name == PASS_RATE and name not in tally.layers:
+            # An incomplete scorecard never passes, and an output that failed has none.
+            total = sum(tally.states.values())
+            mean = Fraction(tally.passed, total) if total else None
+        else:
+            mean = measured[name].exact if name in measured else None
+        passed = None if mean is None else mean >= least
+        states.append(GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed))
+    return tuple(states)

@@ -1,6 +1,4 @@
-"""Does the ranking of variants survive other weights of criteria and layers, or the loss of a judge; and the
-answer as JSON.
-"""
+"""Does the ranking of variants survive other weights, or the loss of a judge; and the answer as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from evenhand.compare.decision_json import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     Sensitivity,
-    WeightedPart,
     WeightRanking,
     describe_weight_sensitivity,
     describe_weighted_lead_noise,
@@ -99,7 +96,8 @@ def encode_weight_sensitivity(found: Sensitivity) -> Json:
 
 
 def _weight_sensitivity_ranking_json(one: WeightRanking) -> Json:
-    listed = _select_heaviest_parts(one)
+    heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
+    listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
     gap: Json | None = encode_decision_value(one.gap)
     flip: Json | None = None
     if one.flip is not None:
@@ -137,10 +135,3 @@ def _weight_sensitivity_ranking_json(one: WeightRanking) -> Json:
         "exact": one.linear,
         "note": one.note,
     }
-
-
-def _select_heaviest_parts(one: WeightRanking) -> list[WeightedPart]:
-    if len(one.parts) <= MOST_PARTS:
-        return list(one.parts)
-    heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
-    return [part for part in one.parts if part in heaviest]

@@ -1,6 +1,4 @@
-"""What was found about a ranking under other weights, and how it is told: headline, decisive criterion, next step;
-no NumPy.
-"""
+"""A ranking under other weights, and how it is told: headline, decisive criterion, next step; no NumPy."""
 
 from __future__ import annotations
 

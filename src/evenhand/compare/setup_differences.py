@@ -1,6 +1,4 @@
-"""What makes the scores of two runs incomparable, named part by part: judges, prompts, criteria, steps,
-assertions.
-"""
+"""What makes the scores of two runs incomparable: judges, prompts, criteria, steps, assertions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Other weights: drawn near the rubric's or anywhere, with means and wins under each, and the smallest change that
-flips the first two.
-"""
+"""Other weights: drawn near the rubric's or anywhere, means under each, and the smallest change that flips the lead."""
 
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ def variant_means_under_weights(weighed: WeightedScores, weights: Floats) -> Flo
     """The mean score of every variant under each weighting: weightings × variants."""
     if weighed.linear:
         every = weighed.shares
-        straight: Floats = weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
-        return straight
+        return weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
     shares = _compared_row_shares(weighed)
     columns = [_VariantScores(weighed, variant) for variant in range(len(weighed.variants))]
     means = np.empty((len(weights), len(columns)))
@@ -115,8 +112,7 @@ def order_signs_by_weights(means: Floats, span: float) -> Floats:
     """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
     pairs = list(combinations(range(means.shape[1]), 2))
     gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
-    ahead: Floats = np.where(np.abs(gaps) <= _LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
-    return ahead
+    return np.where(np.abs(gaps) <= _LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
 
 
 def share_first_places_by_weights(means: Floats, span: float) -> Floats:

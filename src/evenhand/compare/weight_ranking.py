@@ -143,5 +143,4 @@ def _mean_compared_reviews(reviews: Floats, table: RunTable) -> Floats | None:
     count = np.bincount(variant, minlength=len(table.variants))
     if not count.all():
         return None
-    means: Floats = np.bincount(variant, weights=scores, minlength=len(table.variants)) / count
-    return means
+    return np.bincount(variant, weights=scores, minlength=len(table.variants)) / count

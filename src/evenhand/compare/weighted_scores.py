@@ -1,6 +1,4 @@
-"""The criteria behind the scores of a run, or the layers behind its composites, as one array that weights
-multiply.
-"""
+"""The criteria behind scores, or the layers behind composites, as one array that weights multiply."""
 
 from __future__ import annotations
 
@@ -50,15 +48,13 @@ class WeightedScores:
     @property
     def scores(self) -> Floats:
         """The scores under the weights as they are: rows × variants."""
-        scores: Floats = np.minimum(self.values @ self.weights, self.ceiling) * self.factor + self.rest
-        return scores
+        return np.minimum(self.values @ self.weights, self.ceiling) * self.factor + self.rest
 
     @property
     def shares(self) -> Floats:
         """What each row counts in a mean: clusters count alike."""
         _, unit, size = np.unique(self.cluster, return_inverse=True, return_counts=True)
-        shares: Floats = 1 / (size[unit] * len(size))
-        return shares
+        return 1 / (size[unit] * len(size))
 
 
 def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:

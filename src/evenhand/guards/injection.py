@@ -11,20 +11,23 @@ from itertools import accumulate
 from typing import Any
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.injection_encodings import decode_hidden_text, reverse_text, rotate_letters
 from evenhand.guards.injection_scores import (
     SentenceScores,
     classify_word,
     load_injection_weights,
     load_signal_words,
+    split_sentences,
 )
 from evenhand.guards.injection_text import (
     Place,
     TextView,
+    decode_hidden_text,
     find_injection_signs,
     load_injection_words,
     normalise_guarded_text,
     restore_words,
+    reverse_text,
+    rotate_letters,
 )
 from evenhand.model.sample import GuardFinding
 
@@ -75,7 +78,7 @@ def _find_injection_passages(view: TextView) -> Iterator[tuple[str, Place]]:
     matched = list(find_pattern_matches(view, rules.patterns))
     if not matched and view.text.isascii() and view.known_words.isdisjoint(load_signal_words()):
         return
-    scores = SentenceScores(view)
+    scores = SentenceScores(view, split_sentences(view.text))
     matched = [(rule, place) for rule, place in matched if scores.score_passage(*place) + rules.evidence[rule] > 0]
     yield from matched
     ordered = sorted(place for _, place in matched)
@@ -147,29 +150,27 @@ PatternsByWord = Mapping[str, tuple[InjectionPattern, ...]]  # The patterns that
 
 def find_pattern_matches(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str, Place]]:
     """The rules whose patterns match, and where in the view; quoted examples of attacks are left out."""
-    for word, candidates, start in _find_starts(view, patterns):
-        for pattern in candidates:
-            place = pattern.match_at(view.text, start, start + len(word))
-            if place and not _is_quoted_example(view.text, place[0]):
-                yield pattern.rule, place
-
-
-def _find_starts(view: TextView, patterns: PatternsByWord) -> Iterator[tuple[str, tuple[InjectionPattern, ...], int]]:
-    """Where a word stands that a pattern can start with, and the patterns that can start there."""
     possible = {
         word: tuple(one for one in patterns[word] if not one.text_has or not one.text_has.isdisjoint(view.known_words))
         for word in view.known_words & patterns.keys()
     }
+    starts = []  # Words that a pattern can start with, and where they stand.
     at = 0  # The space before the next word, or one before that: what lies between was passed and starts no pattern.
-    for word in view.words:
+    for word in view.spaced.split():
         if possible.get(word):
             at = view.spaced.index(f" {word} ", at)
-            yield word, possible[word], at
+            starts.append((word, at))
         at += len(word) + 1
     if not view.text.isascii():
-        for sign in (word for word in patterns if not word.isascii()):
-            for at in find_injection_signs(sign, view.text):
-                yield sign, patterns[sign], at
+        possible |= {word: candidates for word, candidates in patterns.items() if not word.isascii()}
+        starts += [
+            (word, at) for word in patterns if not word.isascii() for at in find_injection_signs(word, view.text)
+        ]
+    for word, start in starts:
+        for pattern in possible[word]:
+            place = pattern.match_at(view.text, start, start + len(word))
+            if place and not _is_quoted_example(view.text, place[0]):
+                yield pattern.rule, place
 
 
 def _is_quoted_example(text: str, start: int) -> bool:

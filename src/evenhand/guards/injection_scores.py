@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from math import inf
+from operator import attrgetter
 
 from evenhand.files.methods import LIBRARY, load_library_data
 from evenhand.guards.injection_text import Place, TextView, find_injection_signs
@@ -20,55 +21,51 @@ WordClasses = Mapping[str, tuple[str, ...]]
 _WORTH_SCORING, _PAIR_WORTH_SCORING = -3.0, -2.2
 _SIGNAL = 0.9  # Nearly every sentence that scores enough has a word that alone scores this much.
 _MOST_WORDS = 80  # Of two sentences that are scored as one.
+_START = attrgetter("start")
 
 
+@dataclass(frozen=True, slots=True)
 class SentenceScores:
     """The scores of a view's sentences, each worked out once: above zero, a sentence speaks to a judge."""
 
-    def __init__(self, view: TextView) -> None:
-        self._view = view
-        self._sentences = split_sentences(view.text)
-        self._starts = [sentence.start for sentence in self._sentences]
-        self._scores: dict[tuple[int, bool], float] = {}
+    view: TextView
+    sentences: Sequence[InjectionSentence]
+    _scores: dict[tuple[int, bool], float] = field(default_factory=dict)
 
     def find_injected_sentences(self) -> Iterator[tuple[set[str], Place]]:
         """The sentences, alone or two in a row, that score enough: their words and their place."""
-        done = 0
-        for number, paired in self._list_worth_scoring():
-            first, last = self._sentences[number], self._sentences[number + paired]
-            if first.start >= done and self._score(number, paired) > 0:
-                done = last.end
-                passage = self._view.text[first.start : last.end]
-                start = last.end - len(passage.lstrip())
-                yield {*first.words, *last.words}, (start, first.start + len(passage.rstrip()))
-
-    def score_passage(self, start: int, end: int) -> float:
-        """The best score of a sentence, or of two in a row, that has a part of this passage."""
-        first = max(0, bisect_right(self._starts, start) - 1)
-        last = max(first + 1, bisect_left(self._starts, end))
-        tried = [(number, paired) for number in range(max(0, first - 1), last) for paired in (False, True)]
-        return max((self._score(*one) for one in tried if one[0] >= first or one[1]), default=-inf)
-
-    def _list_worth_scoring(self) -> Iterator[tuple[int, bool]]:
-        """The sentences, and pairs of them, that a first look at their words does not rule out."""
-        view, numbers = self._view, set(range(len(self._sentences)))
+        view, numbers = self.view, set(range(len(self.sentences)))
         if view.text.isascii():
             signals = view.known_words & load_signal_words()
             places = [at for word in signals for at in find_injection_signs(f" {word} ", view.spaced)]
-            numbers = {max(0, bisect_right(self._starts, at) - 1) for at in places}
+            numbers = {max(0, bisect_right(self.sentences, at, key=_START) - 1) for at in places}
         always = load_injection_weights()["always"]
+        # A first look at the words rules out most of them.
         sums = {
-            number: sum(map(_score_injection_word, set(self._sentences[number].words))) for number in sorted(numbers)
+            number: sum(map(_score_injection_word, set(self.sentences[number].words))) for number in sorted(numbers)
         }
+        done = 0
         for number, alone in sums.items():
-            if always + alone > _WORTH_SCORING:
-                yield number, False
-            if number + 1 in sums and always + alone + sums[number + 1] > _PAIR_WORTH_SCORING:
-                yield number, True
+            first = self.sentences[number]
+            both = always + alone + sums.get(number + 1, -inf)
+            for paired, worth in ((False, always + alone > _WORTH_SCORING), (True, both > _PAIR_WORTH_SCORING)):
+                if worth and first.start >= done and self._score(number, paired) > 0:
+                    last = self.sentences[number + paired]
+                    done = last.end
+                    passage = view.text[first.start : last.end]
+                    start = last.end - len(passage.lstrip())
+                    yield {*first.words, *last.words}, (start, first.start + len(passage.rstrip()))
+
+    def score_passage(self, start: int, end: int) -> float:
+        """The best score of a sentence, or of two in a row, that has a part of this passage."""
+        first = max(0, bisect_right(self.sentences, start, key=_START) - 1)
+        last = max(first + 1, bisect_left(self.sentences, end, key=_START))
+        tried = [(number, paired) for number in range(max(0, first - 1), last) for paired in (False, True)]
+        return max((self._score(*one) for one in tried if one[0] >= first or one[1]), default=-inf)
 
     def _score(self, number: int, paired: bool) -> float:
         if (number, paired) not in self._scores:
-            sentence = _join_short_injection_sentences(self._sentences, number) if paired else self._sentences[number]
+            sentence = _join_short_injection_sentences(self.sentences, number) if paired else self.sentences[number]
             self._scores[number, paired] = score_injection_sentence(sentence) if sentence else -inf
         return self._scores[number, paired]
 
@@ -113,7 +110,7 @@ def _score_injection_word(word: str) -> float:
     return weights.get(f"word {word}", 0.0) + sum(weights.get(name, 0.0) for name in classify_word(word))
 
 
-def _join_short_injection_sentences(sentences: list[InjectionSentence], number: int) -> InjectionSentence | None:
+def _join_short_injection_sentences(sentences: Sequence[InjectionSentence], number: int) -> InjectionSentence | None:
     """A sentence and the next as one, if there is a next and both are not too long."""
     if number + 1 >= len(sentences):
         return None
@@ -203,9 +200,17 @@ def classify_word(word: str) -> tuple[str, ...]:
         return lexicon.english[word]
     if word in _PUNCTUATION:
         return (_PUNCTUATION[word],)
-    if word[0].isdecimal():
-        return (_classify_injection_number(word),)
-    return ("top",) if word[-1] == "+" else lexicon.chinese.get(word, ())
+    if not word[0].isdecimal():
+        return ("top",) if word[-1] == "+" else lexicon.chinese.get(word, ())
+    given, *most = re.findall(r"\d+(?:\.\d+)?", word)  # What a number says as a mark.
+    if most:
+        share = float(given) / (float(most[0]) or 1)
+        return ("full mark" if share == 1 else "high mark" if _HIGH <= share < 1 else "fraction",)
+    if word[-1] == "%":
+        return ("full mark" if given == "100" else "number",)
+    if given in ("10", "100", "5", "20", "50"):
+        return ("ten",)
+    return ("high" if re.fullmatch(r"8[5-9]|9\d?|1\.0|30|40|58|60|150", given) else "number",)
 
 
 def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -216,19 +221,6 @@ def _classify_words(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield (*classify_word(word), *more)
         else:
             yield classify_word(word)
-
-
-def _classify_injection_number(word: str) -> str:
-    """What a number says as a mark."""
-    given, *most = re.findall(r"\d+(?:\.\d+)?", word)
-    if most:
-        share = float(given) / (float(most[0]) or 1)
-        return "full mark" if share == 1 else "high mark" if _HIGH <= share < 1 else "fraction"
-    if word[-1] == "%":
-        return "full mark" if given == "100" else "number"
-    if given in ("10", "100", "5", "20", "50"):
-        return "ten"
-    return "high" if re.fullmatch(r"8[5-9]|9\d?|1\.0|30|40|58|60|150", given) else "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +241,18 @@ def load_injection_lexicon() -> InjectionLexicon:
     chinese: dict[str, tuple[str, ...]] = {}
     phrases: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
     forms = [(name, group["words"]) for name, group in groups.items() if "words" in group]
-    forms += [
-        form for name, group in groups.items() for form in _inflect_verbs(name, group.get("verbs", ""), irregular)
-    ]
+    for name, verb in ((name, verb) for name, group in groups.items() for verb in group.get("verbs", "").split()):
+        stem = verb.removesuffix("e")
+        third = verb[:-1] + "ies" if verb.endswith(("fy", "ply", "py")) else verb + "s"
+        past = stem[:-1] + "ied" if verb.endswith(("fy", "ply")) else stem + "ed"
+        forms += [
+            (name, verb),
+            (f"{name}-s", f"{third} {verb}es" if verb.endswith(("s", "sh", "ch", "x")) else third),
+            (f"{name}-ing", stem + "ing"),
+            (f"{name}-ed", past),
+        ]
+        others = irregular.get(verb, "").split()
+        forms += [(f"{name}-ing" if form.endswith("ing") else f"{name}-ed", form) for form in others]
     for name, words in forms:
         for word in words.split():
             english[word] = tuple(dict.fromkeys((*english.get(word, ()), name)))
@@ -263,20 +264,6 @@ def load_injection_lexicon() -> InjectionLexicon:
             first, *rest = phrase.replace("'", " ").split()
             phrases[first] = (*phrases.get(first, ()), (tuple(rest), name))
     return InjectionLexicon(english, chinese, phrases)
-
-
-def _inflect_verbs(name: str, verbs: str, irregular: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The verbs of a class and their other forms, each under the class of that form."""
-    yield name, verbs
-    for verb in verbs.split():
-        stem = verb.removesuffix("e")
-        past = stem[:-1] + "ied" if verb.endswith(("fy", "ply")) else stem + "ed"
-        third = verb[:-1] + "ies" if verb.endswith(("fy", "ply", "py")) else verb + "s"
-        yield f"{name}-s", f"{third} {verb}es" if verb.endswith(("s", "sh", "ch", "x")) else third
-        yield f"{name}-ing", stem + "ing"
-        yield f"{name}-ed", past
-        for form in irregular.get(verb, "").split():
-            yield f"{name}-ing" if form.endswith("ing") else f"{name}-ed", form
 
 
 @cache

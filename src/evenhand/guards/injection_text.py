@@ -1,14 +1,18 @@
-"""Text as the injection guard reads it: look-alikes as the letters they imitate, split words whole, places kept."""
+"""Text as the injection guard reads it: look-alikes as the letters they imitate, split words whole, codes undone."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import codecs
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, pairwise
+from urllib.parse import unquote
 
 from evenhand.files.methods import load_library_data
 
@@ -23,6 +27,12 @@ class TextView:
     text: str
     find_trace: Callable[[], Trace]
     disguise: str = ""  # How the text was hidden, in a few words; empty where it was not.
+    spaced: str = field(init=False)  # With a space for all that is no letter or digit, and one more at each end.
+    known_words: frozenset[str] = field(init=False)  # The different words in Latin letters.
+
+    def __post_init__(self) -> None:
+        self.spaced = f" {self.text.encode('ascii', 'replace').translate(_TO_SPACES).decode('ascii')} "
+        self.known_words = frozenset(self.spaced.split())
 
     def locate(self, start: int, end: int) -> Place:
         """The place in the given text of a passage of this one."""
@@ -37,21 +47,6 @@ class TextView:
             return [starts[start] for start in inner_starts], [ends[end - 1] for end in inner_ends]
 
         return TextView(inner.text, join_traces, self.disguise)
-
-    @cached_property
-    def spaced(self) -> str:
-        """The text with a space for all that is no letter or digit, and one more at each end."""
-        return f" {self.text.encode('ascii', 'replace').translate(_TO_SPACES).decode('ascii')} "
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The words in Latin letters."""
-        return self.spaced.split()
-
-    @cached_property
-    def known_words(self) -> frozenset[str]:
-        """The different words."""
-        return frozenset(self.words)
 
     @cached_property
     def trace(self) -> Trace:
@@ -77,7 +72,7 @@ def restore_words(view: TextView) -> Iterator[TextView]:
         yield TextView(letters, lambda: view.trace, "in digits for letters")
     # Whether both halves of some word are there: cheaper than to look at all neighbours.
     has_halves = any(not signs.halves[first].isdisjoint(known) for first in signs.halves.keys() & known)
-    if has_halves and not signs.splittable.isdisjoint(map("".join, pairwise(view.words))):
+    if has_halves and not signs.splittable.isdisjoint(map("".join, pairwise(view.spaced.split()))):
         yield _rejoin_words(view)
     if not view.text.isascii() and _HAN_SPACED.search(view.text):
         yield _cut_gaps(view, [gap.span() for gap in _HAN_GAP.finditer(view.text)])
@@ -213,6 +208,100 @@ def _compile_words() -> re.Pattern[str]:
     return re.compile("|".join(sorted(load_injection_words().words, key=len, reverse=True)))
 
 
+# Text that was encoded so that a machine reads it and a person does not.
+
+_DEPTH = 2  # A code within a code is undone; deeper ones would let a short text make much work.
+_LEAST = 3  # Escapes: one or two are ordinary.
+_LONG = 20  # Characters without a space: shorter runs hide too little to say anything.
+_READABLE = 0.9  # Share of letters, digits, spaces and punctuation in what was decoded.
+
+
+def decode_hidden_text(text: str, depth: int = _DEPTH) -> Iterator[TextView]:
+    """What the encoded parts of the text say, each with its place; nothing for an ordinary text."""
+    views: list[TextView] = []
+    if _ESCAPE_MARKS.search(text):
+        views += _decode_escapes(text)
+    if max(map(len, text.split()), default=0) >= _LONG or _HEX_PAIRS.search(text):
+        views += _decode_runs(text)
+    for view in views:
+        yield view
+        if depth > 1:
+            yield from map(view.trace_through, decode_hidden_text(view.text, depth - 1))
+
+
+def rotate_letters(view: TextView) -> TextView:
+    """The view with every letter moved on by thirteen."""
+    return TextView(codecs.encode(view.text, "rot13"), lambda: view.trace, "in ROT13")
+
+
+def reverse_text(view: TextView) -> TextView:
+    """The view read from the end."""
+    return TextView(view.text[::-1], lambda: (view.trace[0][::-1], view.trace[1][::-1]), "written backwards")
+
+
+def _decode_escapes(text: str) -> Iterator[TextView]:
+    """The whole text with its character escapes undone, since letters and escapes may be mixed."""
+    escapes = [match.span() for match in _ESCAPES.finditer(text)]
+    if sum(end - start for start, end in escapes) < 3 * _LEAST:
+        return
+    undone = [_decode_escape(text[start:end]) for start, end in escapes]
+    edges = [0, *chain.from_iterable(escapes), len(text)]
+    kept = [text[start:end] for start, end in list(pairwise(edges))[::2]]
+    pieces = [piece for pair in zip(kept, [*undone, ""], strict=True) for piece in pair]
+    yield TextView("".join(pieces), lambda: _trace_pieces(edges, pieces), "in character codes")
+
+
+def _decode_escape(escape: str) -> str:
+    if escape[0] == "%":
+        return unquote(escape, errors="replace")
+    if escape[0] == "&":
+        return html.unescape(escape)
+    return "".join(chr(int(digits, 16)) for digits in re.findall(r"[0-9a-fA-F]+", re.sub(r"\\[uUxX]", " ", escape)))
+
+
+def _trace_pieces(edges: list[int], pieces: list[str]) -> Trace:
+    """The trace of pieces that are kept and replaced by turns."""
+    starts: list[int] = []
+    ends: list[int] = []
+    for number, ((start, end), piece) in enumerate(zip(pairwise([*edges, edges[-1]]), pieces, strict=True)):
+        replaced = number % 2
+        starts += [start] * len(piece) if replaced else range(start, end)
+        ends += [end] * len(piece) if replaced else range(start + 1, end + 1)
+    return starts, ends
+
+
+def _decode_runs(text: str) -> Iterator[TextView]:
+    """What each long run of code letters or code numbers says, where it says something readable."""
+    for match in _LONG_RUN.finditer(text):
+        yield from _view_decoded(_decode_base64(match[0]), match, "in base64")
+        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
+    for match in _HEX_PAIRS.finditer(text):
+        yield from _view_decoded(_decode_hexadecimal(match[0]), match, "in hexadecimal")
+
+
+def _view_decoded(decoded: str, match: re.Match[str], disguise: str) -> Iterator[TextView]:
+    size = len(decoded)
+    readable = sum(character.isalnum() or character in " \n\t.,:;!?'\"-/(){}<>[]|_" for character in decoded)
+    if decoded and readable >= _READABLE * size:
+        yield TextView(decoded, lambda: ([match.start()] * size, [match.end()] * size), disguise)
+
+
+def _decode_base64(run: str) -> str:
+    letters = re.sub(r"[\s=]", "", run).replace("-", "+").replace("_", "/")
+    letters = letters[: len(letters) - (len(letters) % 4 == 1)]
+    try:
+        return base64.b64decode(letters + "=" * (-len(letters) % 4)).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _decode_hexadecimal(run: str) -> str:
+    try:
+        return bytes.fromhex(re.sub(r"0[xX]|[^0-9a-fA-F]", "", run)).decode()
+    except ValueError:
+        return ""
+
+
 _SHORTEST_SIGN = 6  # Letters: shorter words stand in ordinary text when rotated or reversed.
 _FOLDED = _FoldedCharacters()
 _TO_SPACES = bytes(code if chr(code) in "abcdefghijklmnopqrstuvwxyz0123456789@$" else 32 for code in range(256))
@@ -225,3 +314,15 @@ _LETTERS_APART = re.compile(r"(?<![a-z0-9])[a-z0-9@$](?:[\s._*|/,+~-]{1,3}[a-z0-
 _WITH_DIGITS = re.compile(r"[a-z]+[013457@$][a-z0-9@$]*|[013457@$]+[a-z][a-z0-9@$]*")
 _HAN_GAP = re.compile(r"(?<=[\u4e00-\u9fff])[\s._*|/-]{1,2}(?=[\u4e00-\u9fff])")
 _HAN_SPACED = re.compile(r"(?:[\u4e00-\u9fff][\s._*|/-]{1,2}){4}")
+_ESCAPE_MARKS = re.compile(r"&#?\w|%[0-9a-fA-F]|\\[uxUX]")
+_ESCAPES = re.compile(
+    r"&#[xX]?[0-9a-fA-F]{2,7};?|&[a-zA-Z]{2,8};|(?:%[0-9a-fA-F]{2})+"
+    r"|(?:\\u[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,5}\}|\\x[0-9a-fA-F]{2})+"
+)
+_LONG_RUN = re.compile(
+    rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_LONG},}}(?:\r?\n[A-Za-z0-9+/_-]{{4,}}=*$)*={{0,2}}", re.M
+)
+# The code of a letter, a digit or a space starts with 2 to 7; to start with that class keeps the search quick.
+_HEX_PAIRS = re.compile(
+    r"[2-7](?<![0-9A-Za-wyz].)[0-9a-fA-F][\s,:]{1,2}(?:(?:0x)?[0-9a-fA-F]{2}[\s,:]{1,2}){6,}(?:0x)?[0-9a-fA-F]{2}"
+)

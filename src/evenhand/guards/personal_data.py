@@ -39,7 +39,7 @@ _NAME_KEYS = frozenset(
 
 def find_personal_data(text: str, patterns: PersonalPatterns | None = None) -> tuple[GuardFinding, ...]:
     """The personal data in a text, in order of start; the text of each finding is its mask."""
-    shown, places = fold_characters(text)
+    shown, places = (text, None) if text.isascii() else fold_characters(text)
     if not _POSSIBLE.search(shown):
         return ()
     patterns = patterns or load_personal_patterns()
@@ -93,7 +93,11 @@ def build_sample_mask(sample: Sample) -> TextMask:
 def build_text_mask(texts: Iterable[str]) -> TextMask:
     """A function that masks the personal data of these texts in another text, and whatever else reads like it."""
     values = {text[found.start : found.end]: found.text for text in texts for found in find_personal_data(text)}
-    parts = {part: masked for value, masked in values.items() for part in _cut_personal_values(value)}
+    parts: dict[str, str] = {}
+    for value, masked in values.items():  # A value, and what is left of it where a passage was cut inside it.
+        least = max(_SHORTEST_PART, len(value) * 2 // 3)
+        parts |= dict.fromkeys((value[:end] for end in range(least, len(value) + 1)), masked)
+        parts |= dict.fromkeys((value[start:] for start in range(1, len(value) - least + 1)), masked)
     longest_first = sorted(parts, key=len, reverse=True)
 
     def mask(text: str) -> str:
@@ -102,13 +106,6 @@ def build_text_mask(texts: Iterable[str]) -> TextMask:
         return mask_personal_data(text)  # A judge may have written it in another form, or have brought its own.
 
     return mask
-
-
-def _cut_personal_values(value: str) -> Iterator[str]:
-    """A value, and what is left of it where a passage was cut inside it."""
-    least = max(_SHORTEST_PART, len(value) * 2 // 3)
-    yield from (value[:end] for end in range(least, len(value) + 1))
-    yield from (value[start:] for start in range(1, len(value) - least + 1))
 
 
 def mask_data(data: object, mask: TextMask) -> object:
@@ -154,8 +151,6 @@ _FOLDED = re.compile("[" + "".join(character for character in _FOLDS if ord(char
 
 def fold_characters(text: str) -> tuple[str, list[int] | None]:
     """The text in plain characters, and the place of each in the text where that is not its own."""
-    if text.isascii():
-        return text, None
     folded = _FOLDED.sub(lambda found: _FOLDS[found[0]], text)
     if not _UNSEEN.search(folded):
         return folded, None
@@ -200,16 +195,16 @@ def _name_start(text: str, at: int, last: int) -> int:
     """Where the name before an @ begins, or the place of the @ where there is none."""
     start, least = at, max(last, at - _LONGEST_NAME - 1)
     wide = at > 0 and text[at - 1] >= _WIDE
-    while start > least and (text[start - 1] in _INSIDE_NAME or _is_name_letter(text[start - 1], wide=wide)):
+    while start > least:
+        letter = text[start - 1]
+        named = letter.isalnum() and (letter.isascii() or (letter >= _WIDE) == wide)
+        if letter not in _INSIDE_NAME and not named:
+            break
         start -= 1
     if at - start > _LONGEST_NAME:
         return at
     name = text[start:at].rpartition("..")[2].lstrip(_BEFORE_NAME)
     return at - len(name) if any(map(str.isalnum, name)) and name[-1] not in ".'" else at
-
-
-def _is_name_letter(character: str, *, wide: bool) -> bool:
-    return character.isalnum() and (character.isascii() or (character >= _WIDE) == wide)
 
 
 def _domain_end(text: str, start: int) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, read_word_classes
+from evenhand.guards.safety import PatternTable, read_word_classes
 
 Span = tuple[int, int]
 
@@ -72,35 +72,29 @@ def _match_cards_in_row(text: str, groups: list[Span], patterns: PersonalPattern
     is_table = sum(end - start for start, end in groups) > _MOST_CARD_DIGITS
     at = 0
     while at < len(groups):
-        counts = [1] if is_table else _card_group_counts(groups, at)
+        counts = [1]  # Groups that may be one card: the whole row, as many as are printed, or one alone.
+        if not is_table:
+            sizes = tuple(end - start for start, end in groups[at : at + 5])
+            printed = [count for count in (5, 4, 3) if count <= len(sizes) and sizes[:count] in _PRINTED_GROUPS]
+            counts = [*([len(groups)] if at == 0 else []), *printed, 1]
         taken = next((count for count in counts if _is_card(text, groups[at : at + count], patterns)), 0)
         if taken:
             yield groups[at][0], groups[at + taken - 1][1]
         at += taken or 1
 
 
-def _card_group_counts(groups: list[Span], at: int) -> list[int]:
-    """How many groups from here on may be one card: the whole row, as many as are printed, or one alone."""
-    sizes = tuple(end - start for start, end in groups[at : at + 5])
-    printed = [count for count in (5, 4, 3) if count <= len(sizes) and sizes[:count] in _PRINTED_GROUPS]
-    return [*([len(groups)] if at == 0 else []), *printed, 1]
-
-
 def _is_card(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
     digits = "".join(text[start:end] for start, end in groups)
     start, end = groups[0][0], groups[-1][1]
     issued = patterns.issuers.get(len(digits))
+    called_card = patterns.before["card"].search
     return (
         issued is not None
-        and (issued.match(digits) is not None or (digits[0] != "0" and _says_card(text, start, patterns)))
+        and bool(issued.match(digits) or (digits[0] != "0" and called_card(text, max(0, start - 40), start)))
         and _has_card_check_digit(digits)
         and _is_personal_number_alone(text, start, end)
         and not _counts_goods(text, start, patterns)
     )
-
-
-def _says_card(text: str, start: int, patterns: PersonalPatterns) -> bool:
-    return patterns.before["card"].search(text, max(0, start - 40), start) is not None
 
 
 def _has_card_check_digit(digits: str) -> bool:
@@ -122,19 +116,16 @@ def match_ibans(text: str, patterns: PersonalPatterns) -> Iterator[Span]:
         start = found.start() - 2
         length = patterns.iban_lengths.get(text[start : start + 2].upper())
         whole = _iban_form(length).match(text, start) if length and start >= last else None
-        if whole and _has_iban_check_digits(re.sub("[ -]", "", whole[0])):
-            yield whole.span()
-            last = whole.end()
+        if whole:
+            number = re.sub("[ -]", "", whole[0])
+            if int("".join(str(int(character, 36)) for character in number[4:] + number[:4])) % 97 == 1:
+                yield whole.span()
+                last = whole.end()
 
 
 @cache
 def _iban_form(length: int) -> re.Pattern[str]:
     return re.compile(rf"[A-Za-z0-9](?:[ -]{{0,3}}[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9_])")
-
-
-def _has_iban_check_digits(number: str) -> bool:
-    moved = number[4:] + number[:4]
-    return int("".join(str(int(character, 36)) for character in moved)) % 97 == 1
 
 
 # US social security numbers: their form without the ranges never issued, and any form only where words say so.
@@ -185,15 +176,9 @@ def match_phone_numbers(text: str, patterns: PersonalPatterns) -> Iterator[Span]
     for long in _LONG_PHONE.finditer(text):
         for row in _PHONE_ROW.finditer(text, *long.span()):
             if row.end() - row.start() >= _SHORTEST_PHONE:
-                start = _include_plus_and_bracket(text, row.start(), row.end())
+                start = row.start() - (text[row.start() - 1 : row.start()] == "+")
+                start -= text[start - 1 : start] == "(" and text.find(")", start, row.end()) > 0
                 yield from _match_phones_in_row(text, start, row.end(), patterns)
-
-
-def _include_plus_and_bracket(text: str, start: int, end: int) -> int:
-    """Where a row begins, with the + before its first digit and a bracket that it closes."""
-    if text[start - 1 : start] == "+":
-        start -= 1
-    return start - (text[start - 1 : start] == "(" and text.find(")", start, end) > 0)
 
 
 def _match_phones_in_row(text: str, start: int, end: int, patterns: PersonalPatterns) -> Iterator[Span]:

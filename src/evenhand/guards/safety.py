@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import Any
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_word_classes
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
@@ -35,7 +34,12 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
     """Every passage that asks for harm or explains how to do it, in order of its start."""
     patterns = patterns or load_safety_patterns()
     triggers = patterns.acts_by_trigger.keys()
-    folded = _fold_case(text)
+    # In small letters and with one kind of apostrophe, each character where it was.
+    folded = text.lower()
+    if len(folded) != len(text):
+        folded = "".join(letter.lower()[0] for letter in text)
+    if not folded.isascii():
+        folded = folded.translate(_APOSTROPHES)
     words = folded.translate(_PUNCTUATION)
     chinese = not folded.isascii() and _CHINESE.search(folded) is not None
     found: dict[tuple[str, int], GuardFinding] = {}  # By rule and act: windows that overlap may both hold the act.
@@ -47,14 +51,6 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
             if (rule, start + place) not in found:
                 found[rule, start + place] = _cut_unsafe_passage(rule, text, (start, end), start + place)
     return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
-
-
-def _fold_case(text: str) -> str:
-    """The text in small letters and with one kind of apostrophe, each character where it was."""
-    small = text.lower()
-    if len(small) != len(text):
-        small = "".join(letter.lower()[0] for letter in text)
-    return small if small.isascii() else small.translate(_APOSTROPHES)
 
 
 def _split_guarded_sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -78,8 +74,11 @@ def _match_unsafe_sentence(
     sentence: str, folded: str, triggers: Set[str], patterns: SafetyPatterns
 ) -> Iterator[tuple[str, int]]:
     """The rules that a sentence breaks, once each, with the place of the act."""
-    if not folded.isascii():
-        yield from _match_chinese_acts(folded, patterns)
+    context = patterns.context
+    if not folded.isascii() and context["zh_trigger"].search(folded) and not context["zh_excuse"].search(folded):
+        for act in patterns.chinese_acts.values():
+            if match := act.pattern.search(folded):
+                yield act.rule, match.start()
     even = _WHITE_SPACE.sub(" ", folded)
     broken: set[str] = set()
     for act in dict.fromkeys(act for word in sorted(triggers) for act in patterns.acts_by_trigger[word]):
@@ -87,14 +86,6 @@ def _match_unsafe_sentence(
         if place is not None:
             broken.add(act.rule)
             yield act.rule, _restore_place(folded, place)
-
-
-def _match_chinese_acts(sentence: str, patterns: SafetyPatterns) -> Iterator[tuple[str, int]]:
-    context = patterns.context
-    if context["zh_trigger"].search(sentence) and not context["zh_excuse"].search(sentence):
-        for act in patterns.chinese_acts.values():
-            if match := act.pattern.search(sentence):
-                yield act.rule, match.start()
 
 
 def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
@@ -105,7 +96,9 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
             continue
         if act.when and not _is_asked_or_given(act, head, tail, patterns.context):
             continue
-        if not _excuse_sentence(head, match[0], tail, patterns.context) and not _is_set_in_fiction(sentence, patterns):
+        # Set in something whose name is no real place: most often a game or a film.
+        in_fiction = any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
+        if not in_fiction and not _excuse_sentence(head, match[0], tail, patterns.context):
             return match.start()
     return None
 
@@ -134,11 +127,6 @@ def _excuse_sentence(head: str, act: str, tail: str, context: PatternTable) -> b
     return bool(condemned) and not context["gives"].search(sentence)
 
 
-def _is_set_in_fiction(sentence: str, patterns: SafetyPatterns) -> bool:
-    """Whether the sentence is set in something whose name is no real place: most often a game or a film."""
-    return any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
-
-
 def _restore_place(folded: str, place: int) -> int:
     """Where a place lies once white space is as wide again as it was."""
     for gap in _WHITE_SPACE.finditer(folded):
@@ -162,6 +150,7 @@ def _cut_unsafe_passage(rule: str, text: str, sentence: tuple[int, int], place: 
 
 # Harmful acts, and the words around an act that ask for it or excuse it: read from library/guards.
 
+ASKING_FRAMES = "\\b(?:%s) ?[\"']?$"  # Any of the frames, ending where the act begins.
 # In a Chinese sentence: between what asks and the act, and between the act and what explains it.
 _CHINESE_GAP = r"[^。！？\n]"
 
@@ -206,7 +195,7 @@ def load_safety_patterns() -> SafetyPatterns:
     """The patterns that ship, read once."""
     data = load_library_data("guards/safety.yaml")
     words = read_word_classes(data["words"])
-    asked = {"pattern": join_unsafe_asking_frames(entry["pattern"] for entry in data["asked"].values())}
+    asked = {"pattern": ASKING_FRAMES % "|".join(entry["pattern"] for entry in data["asked"].values())}
     context = PatternTable({**data["context"], "asked": asked}, words)
     return SafetyPatterns(
         acts={
@@ -224,18 +213,24 @@ def load_safety_patterns() -> SafetyPatterns:
     )
 
 
-def join_unsafe_asking_frames(frames: Iterable[str]) -> str:
-    """A pattern of any of the frames, ending where the act begins."""
-    return rf"\b(?:{'|'.join(frames)}) ?[\"']?$"
-
-
 def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, str]) -> HarmfulAct:
     """An act as its entry writes it down: by verbs and objects, verbs and things, things alone or a wording."""
     verbs, things = (fill_in_guard_words(entry.get(key, "").replace(", ", "|"), words) for key in ("verbs", "things"))
+    triggers = set(entry.get("triggers", "").split())
+    if not triggers and things:  # The first word of each thing, as one or as many.
+        firsts = {re.split("[ -]", thing)[0] for thing in things.split("|")}
+        triggers = {word + ending for word in firsts for ending in ("", "s", "es")}
+    elif not triggers:
+        # The longest word of each verb that is no everyday one, in the two forms of the verb.
+        everyday = frozenset(words["everyday"].split("|"))
+        for verb in verbs.split("|"):
+            parts = verb.split()
+            at = max(range(len(parts)), key=lambda place: 0 if parts[place] in everyday else len(parts[place]))
+            triggers |= {re.split("[ -]", form)[at] for form in (verb, _gerund(verb))}
     return HarmfulAct(
         rule=rule,
         find_wording=lambda: fill_in_guard_words(entry.get("wording") or _word_act(entry, verbs, things), words),
-        triggers=frozenset(entry.get("triggers", "").split()) or _derive_triggers(verbs, things, words),
+        triggers=frozenset(triggers),
         when=frozenset(entry["when"].split(", ")) if "when" in entry else frozenset(),
         after=fill_in_guard_words(entry.get("after", ""), words),
     )
@@ -281,15 +276,34 @@ def _gerund(verb: str) -> str:
     return f"{first}ing{blank}{rest}"
 
 
-def _derive_triggers(verbs: str, things: str, words: Mapping[str, str]) -> Set[str]:
-    """The first word of each thing, as one or as many; without things, the most telling word of each verb."""
-    if things:
-        firsts = {re.split("[ -]", thing)[0] for thing in things.split("|")}
-        return frozenset(word + ending for word in firsts for ending in ("", "s", "es"))
-    everyday = frozenset(words["everyday"].split("|"))
-    telling: set[str] = set()  # The longest word of a verb that is no everyday one, in the two forms of the verb.
-    for verb in verbs.split("|"):
-        parts = verb.split()
-        at = max(range(len(parts)), key=lambda place: 0 if parts[place] in everyday else len(parts[place]))
-        telling |= {re.split("[ -]", form)[at] for form in (verb, _gerund(verb))}
-    return telling
+# Patterns as data: read from library/guards when a guard first needs them, compiled one by one.
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """Patterns by name. Each is compiled at its first lookup: all of them at once would take most of a second."""
+
+    entries: Mapping[str, Mapping[str, Any]]
+    words: Mapping[str, str]  # What {name} stands for in the patterns.
+    _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(fill_in_guard_words(self.entries[name]["pattern"], self.words))
+        return self._compiled[name]
+
+
+def read_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
+    """Named words as patterns; a class may name those above it."""
+    words: dict[str, str] = {}
+    for name, entry in entries.items():
+        listed = entry["list"].replace(", ", "|") if "list" in entry else entry["pattern"]
+        words[name] = fill_in_guard_words(listed, words)
+    return words
+
+
+def fill_in_guard_words(pattern: str, words: Mapping[str, str]) -> str:
+    """A pattern on one line, with each {name} replaced by the words of that name."""
+    return _NAME.sub(lambda found: words[found[1]], pattern.replace("\n", ""))

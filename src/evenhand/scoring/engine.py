@@ -1,6 +1,4 @@
-"""One output's answers to its scorecard: steps, gates, grade, verdict and notes on claims. The engine knows steps,
-never methods.
-"""
+"""One output's answers to its scorecard. The engine knows steps, never methods."""
 
 from __future__ import annotations
 
@@ -8,12 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from evenhand.model.method import Grade, Method
+from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import NOT_ASKED, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
 from evenhand.model.steps import Cap, Ceiling, LayerMean, Shortfall, Step
-from evenhand.scoring.steps import StepInputs, apply_step, find_shortfall_criteria, fold_criterion_scores
+from evenhand.scoring.steps import (
+    STEP_FUNCTIONS,
+    CriterionValues,
+    StepInputs,
+    find_shortfall_criteria,
+    sum_weighted_values,
+)
 from evenhand.wording import format_fraction
 
 
@@ -31,14 +35,35 @@ def score_answers(rubric: Rubric, answers: Answers) -> Scorecard:
 
 def prepare_step_inputs(rubric: Rubric, answers: Answers) -> tuple[StepInputs, tuple[MissingCriterion, ...]]:
     """The case the steps look at, and what keeps it from having a score."""
-    values, missing = fold_criterion_scores(rubric, answers.scores)
-    if isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
+    values: CriterionValues = {}
+    missing = []
+    for id in rubric.leaves:
+        score = answers.scores.get(id)
+        if isinstance(score, Scored):
+            values[id] = score.value
+        else:
+            missing.append(MissingCriterion(id, score or NOT_ASKED))
+    for criterion in rubric.criteria:
+        if criterion.children:
+            _fold_child_scores(criterion, values)
+    if missing and isinstance(rubric.method.steps[0], LayerMean) and answers.scores:
         # A layer nobody configured is absent; one that was configured and failed is missing.
-        present = list_scorecard_layers(rubric, answers.scores)
-        configured = {leaf.id for layer in rubric.criteria if layer.id in present for leaf in layer.leaves()}
+        layers = [[leaf.id for leaf in layer.leaves()] for layer in rubric.criteria]
+        configured = {id for ids in layers if not answers.scores.keys().isdisjoint(ids) for id in ids}
         missing = [entry for entry in missing if entry.criterion in configured]
     missing += [MissingCriterion(id, why) for id, why in answers.unanswered.items()]
     return StepInputs(rubric, values, answers), tuple(missing)
+
+
+def _fold_child_scores(criterion: Criterion, values: CriterionValues) -> None:
+    for child in criterion.children:
+        if child.children:
+            _fold_child_scores(child, values)
+    if all(child.id in values for child in criterion.children):
+        shares = [(child.weight, child.scale.share(values[child.id])) for child in criterion.children]
+        total = sum((weight for weight, _ in shares), Fraction(0))
+        scale = criterion.scale
+        values[criterion.id] = scale.min + (scale.max - scale.min) * sum_weighted_values(shares) / total
 
 
 def find_unanswered_gates(steps: Sequence[Step], case: StepInputs) -> tuple[MissingCriterion, ...]:
@@ -54,10 +79,11 @@ def run_score_steps(steps: Sequence[Step], case: StepInputs, before: Fraction | 
     """The steps that moved the number, in order."""
     trail = []
     for step in steps:
-        moved = apply_step(step, before, case)
-        if moved:
-            trail.append(moved)
-            before = moved.after
+        run, tell = STEP_FUNCTIONS[type(step)]
+        after, facts = run(step, before, case)
+        if after is not before and after != before:
+            trail.append(AppliedStep(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals))
+            before = after
     return tuple(trail)
 
 
@@ -67,23 +93,34 @@ def apply_holistic_score(case: StepInputs, holistic: Scored) -> tuple[AppliedSte
     return (AppliedStep("holistic", None, holistic.value, _describe_holistic_score, (), decimals),)
 
 
+def _describe_holistic_score(moved: AppliedStep) -> str:
+    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
+
+
 def finish_scorecard(
     case: StepInputs, missing: tuple[MissingCriterion, ...], trail: tuple[AppliedStep, ...]
 ) -> Scorecard:
     """Run the steps that come once, then decide."""
-    rubric, answers = case.rubric, case.answers
+    rubric, method, answers = case.rubric, case.rubric.method, case.answers
     value = trail[-1].after if trail else None
     if value is not None:
-        trail += run_score_steps(rubric.method.after_panel, case, value)
+        trail += run_score_steps(method.after_panel, case, value)
         value = trail[-1].after
-    failed = find_failed_gates(rubric, case.values)
-    grade = find_grade(rubric.method, value) if value is not None else None
-    shortfalls = [step for step in rubric.method.steps if isinstance(step, Shortfall)]
+    # Gates that are known to have failed: what nobody answered is not known.
+    below = (gate.criterion for gate in rubric.all_gates() if case.values.get(gate.criterion, gate.min) < gate.min)
+    failed = tuple(dict.fromkeys(below))
+    grade = next((grade for grade in method.grades if value is not None and value >= grade.from_), None)
+    shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
     short = [criterion.id for step in shortfalls for criterion in find_shortfall_criteria(step, case)]
+    notes = list(answers.notes)
+    if isinstance(method.steps[0], LayerMean) and value is not None:
+        notes.append(f"computed from {', '.join(layer.id for layer in rubric.criteria if layer.id in case.values)}")
+    if answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
+        notes.append(f"unsafe ({answers.unsafe}): {method.name} has no cap for it")
     card = Scorecard(
         id=answers.id,
         exact=value,
-        decimals=rubric.method.scale.decimals,
+        decimals=method.scale.decimals,
         grade=grade.grade if grade else None,
         label=grade.label if grade else None,
         verdict=decide_score_verdict(rubric, value, failed),
@@ -96,10 +133,10 @@ def finish_scorecard(
         author=answers.author,
         steps=trail,
         criteria=answers.scores,
-        notes=tuple(_note_scorecard_steps(case, value)),
+        notes=tuple(notes),
     )
     if answers.claims:
-        claimed = note_wrong_claimed_scores(card, answers.claims, rubric.method.scale.max)
+        claimed = note_wrong_claimed_scores(card, answers.claims, method.scale.max)
         return replace(card, notes=(*card.notes, *claimed))
     return card
 
@@ -120,31 +157,6 @@ def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
     return replace(card, verdict="fail", gates_failed=layers, notes=(*card.notes, note))
 
 
-def _note_scorecard_steps(case: StepInputs, value: Fraction | None) -> Iterator[str]:
-    method = case.rubric.method
-    yield from case.answers.notes
-    if isinstance(method.steps[0], LayerMean) and value is not None:
-        present = [criterion.id for criterion in case.rubric.criteria if criterion.id in case.values]
-        yield f"computed from {', '.join(present)}"
-    if case.answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
-        yield f"unsafe ({case.answers.unsafe}): {method.name} has no cap for it"
-
-
-def _describe_holistic_score(moved: AppliedStep) -> str:
-    return f"holistic score {format_fraction(moved.after, moved.decimals)}: the rubric could not be read"
-
-
-def find_grade(method: Method, value: Fraction) -> Grade | None:
-    """The best grade whose least score is reached."""
-    return next((grade for grade in method.grades if value >= grade.from_), None)
-
-
-def find_failed_gates(rubric: Rubric, values: Mapping[str, Fraction]) -> tuple[str, ...]:
-    """The criteria of the gates that are known to have failed; what nobody answered is not known."""
-    failed = (gate.criterion for gate in rubric.all_gates() if values.get(gate.criterion, gate.min) < gate.min)
-    return tuple(dict.fromkeys(failed))
-
-
 def decide_score_verdict(rubric: Rubric, value: Fraction | None, failed: tuple[str, ...]) -> Verdict | None:
     """A failed gate fails whatever the score; a missing score is incomplete; then the thresholds speak."""
     if failed:
@@ -163,7 +175,10 @@ def note_wrong_claimed_scores(card: Scorecard, claims: Mapping[str, object], top
     """A note for each claimed score, band or pass that differs from what was computed."""
     if "overall" in claims and card.steps:
         ours = card.steps[0].after
-        said = _read_claimed_score(claims["overall"])
+        try:
+            said = to_exact_fraction(claims["overall"]) if isinstance(claims["overall"], Number) else None
+        except (TypeError, ValueError):
+            said = None
         # 0.05 points; on 0–100 ten times that, on 0–1 a tenth.
         tolerance = Fraction(5, 1000) if top <= 1 else Fraction(1, 2) if top >= 100 else Fraction(5, 100)
         if said is None:
@@ -188,10 +203,3 @@ def note_ranking_against_scores(judge: str, claimed: Sequence[str], ours: Sequen
         return None
     derived = ", ".join(sorted(claimed, key=lambda id: ranks[id]))
     return f"{judge} claims the ranking {', '.join(claimed)}; its scores give {derived}"
-
-
-def _read_claimed_score(claim: object) -> Fraction | None:
-    try:
-        return to_exact_fraction(claim) if isinstance(claim, Number) else None
-    except (TypeError, ValueError):
-        return None

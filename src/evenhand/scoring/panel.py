@@ -21,7 +21,6 @@ from evenhand.model.scorecard import (
     Scorecard,
     Scores,
 )
-from evenhand.model.steps import Panel
 from evenhand.scoring.engine import (
     apply_holistic_score,
     fail_scorecard_without_layers,
@@ -33,7 +32,7 @@ from evenhand.scoring.engine import (
     run_score_steps,
 )
 from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_reviewer_scores
-from evenhand.scoring.steps import StepInputs, fold_criterion_scores
+from evenhand.scoring.steps import StepInputs
 from evenhand.wording import format_fraction
 
 NO_POOLED_SCORES = PooledScores({}, {}, ())
@@ -46,8 +45,16 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
     `outputs` come first and get one in any case: where nobody speaks of an output, that is said, not passed over.
     """
     panel = rubric.method.panel
-    seen = _group_answers_by_scored_output(reviews, outputs)
-    reviewed = {id: _score_output_reviews(rubric, panel, reviews, answers) for id, answers in seen.items()}
+    # Who said what of each output; under NO_JUDGE what is known of it before anybody speaks.
+    seen: dict[str, dict[str, Answers]] = {answers.id: {NO_JUDGE: answers} for answers in outputs}
+    for review in reviews:
+        for answers in review.outputs:
+            seen.setdefault(answers.id, {})[review.judge] = answers
+    reviewed = {}
+    for id, given in seen.items():
+        author = next((answers.author for answers in given.values() if answers.author), None)
+        eligible = [review for review in reviews if panel.self_votes or review.judge != author]
+        reviewed[id] = tuple(_score_review(rubric, review, given.get(review.judge)) for review in eligible)
     pool: dict[str, dict[str, Fraction]] = {review.judge: {} for review in reviews}
     for id, entries in reviewed.items():
         for entry in entries:
@@ -58,26 +65,6 @@ def score_panel(rubric: Rubric, reviews: Sequence[Review], outputs: Sequence[Ans
     return tuple(
         _join_reviewer_scores(rubric, seen[id], reviewed[id], said.get(id, NO_POOLED_SCORES), weights) for id in seen
     )
-
-
-def _group_answers_by_scored_output(
-    reviews: Sequence[Review], outputs: Sequence[Answers]
-) -> dict[str, dict[str, Answers]]:
-    """Who said what of each output; under NOBODY what is known of it before anybody speaks."""
-    seen: dict[str, dict[str, Answers]] = {answers.id: {NO_JUDGE: answers} for answers in outputs}
-    for review in reviews:
-        for answers in review.outputs:
-            seen.setdefault(answers.id, {})[review.judge] = answers
-    return seen
-
-
-def _score_output_reviews(
-    rubric: Rubric, panel: Panel, reviews: Sequence[Review], answers: Mapping[str, Answers]
-) -> tuple[ReviewerScore, ...]:
-    """What each eligible reviewer says about one output."""
-    author = next((given.author for given in answers.values() if given.author), None)
-    eligible = [review for review in reviews if panel.self_votes or review.judge != author]
-    return tuple(_score_review(rubric, review, answers.get(review.judge)) for review in eligible)
 
 
 def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> ReviewerScore:
@@ -143,7 +130,7 @@ def _find_panel_gate_scores(rubric: Rubric, reviewed: Sequence[ReviewerScore]) -
     """For gates: the criterion scores that more than half of those who answered reach; half is not enough."""
     given: dict[str, list[Fraction]] = {}
     for entry in reviewed:
-        for id, value in fold_criterion_scores(rubric, entry.criteria)[0].items():
+        for id, value in prepare_step_inputs(rubric, Answers(id="", scores=entry.criteria))[0].values.items():
             given.setdefault(id, []).append(value)
     return {id: sorted(values)[(len(values) - 1) // 2] for id, values in given.items()}
 
@@ -190,15 +177,15 @@ def _list_missing_criteria(rubric: Rubric, reviewed: Sequence[ReviewerScore]) ->
     failed: dict[str, str] = {}
     for id in rubric.leaves:
         unscored = [entry for entry in gone if not isinstance(entry.criteria.get(id), Scored)]
-        if unscored:
-            failed[id] = "; ".join(f"{entry.judge}: {_explain_missing_score(entry, id)}" for entry in unscored)
+        reasons = []
+        for entry in unscored:
+            score = entry.criteria.get(id)
+            why = NOT_ASKED.text if entry.criteria else entry.why_not
+            reasons.append(f"{entry.judge}: {score.text if isinstance(score, Missing) else why}")
+        if reasons:
+            failed[id] = "; ".join(reasons)
     failed = failed or dict.fromkeys(rubric.leaves, "the panel gave no score")
     return tuple(MissingCriterion(id, Missing("failed", why)) for id, why in failed.items())
-
-
-def _explain_missing_score(entry: ReviewerScore, id: str) -> str:
-    score = entry.criteria.get(id)
-    return score.text if isinstance(score, Missing) else NOT_ASKED.text if entry.criteria else entry.why_not
 
 
 def _note_panel_scoring(

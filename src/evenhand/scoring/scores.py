@@ -1,4 +1,4 @@
-"""Scores of several outputs or reviews: their scorecards, ranking, tie-breaks and fingerprint."""
+"""Scores of several outputs or reviews: their scorecards, ranking, tie-breaks, fingerprint, and history."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from evenhand.model.method import TieBreak
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
+from evenhand.model.steps import LayerMean
 from evenhand.scoring.engine import list_scorecard_layers, note_ranking_against_scores, score_answers
 from evenhand.scoring.panel import score_panel
+from evenhand.scoring.pooling import approximate_root, exact_mean_score, exact_score_variance
+from evenhand.wording import format_fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +33,18 @@ NO_JUDGING_SETUP = JudgingSetup()
 
 
 def score_outputs_by_rubric(
-    rubric: Rubric, outputs: Sequence[Answers], asked: JudgingSetup = NO_JUDGING_SETUP
+    rubric: Rubric,
+    outputs: Sequence[Answers],
+    asked: JudgingSetup = NO_JUDGING_SETUP,
+    reviews: Sequence[Review] | None = None,
 ) -> Scores:
-    """Score each output from its own answers."""
-    return _assemble_scores(rubric, [score_answers(rubric, answers) for answers in outputs], asked)
-
-
-def score_reviews(
-    rubric: Rubric, reviews: Sequence[Review], asked: JudgingSetup = NO_JUDGING_SETUP, outputs: Sequence[Answers] = ()
-) -> Scores:
-    """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
-    scores = _assemble_scores(rubric, score_panel(rubric, reviews, outputs), asked)
-    return replace(scores, notes=(*scores.notes, *_note_rankings_against_scores(rubric, reviews)))
-
-
-def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingSetup) -> Scores:
-    sets = {list_scorecard_layers(rubric, card.criteria) for card in cards}
+    """Score each output from its own answers, or from what several reviewers say."""
+    if reviews is None:
+        cards: Sequence[Scorecard] = [score_answers(rubric, answers) for answers in outputs]
+    else:
+        cards = score_panel(rubric, reviews, outputs)
+    layered = isinstance(rubric.method.steps[0], LayerMean)
+    sets = {list_scorecard_layers(rubric, card.criteria) for card in cards} if layered else set()
     layers = sorted(" + ".join(sorted(names)) for names in sets if names)
     notes: tuple[str, ...] = ()
     ranking = None
@@ -62,8 +61,15 @@ def _assemble_scores(rubric: Rubric, cards: Sequence[Scorecard], asked: JudgingS
         ),
         scorecards=tuple(cards),
         ranking=ranking,
-        notes=notes,
+        notes=(*notes, *_note_rankings_against_scores(rubric, reviews)) if reviews else notes,
     )
+
+
+def score_reviews(
+    rubric: Rubric, reviews: Sequence[Review], asked: JudgingSetup = NO_JUDGING_SETUP, outputs: Sequence[Answers] = ()
+) -> Scores:
+    """Score each output from what several reviewers say; `outputs` get a scorecard even where nobody does."""
+    return score_outputs_by_rubric(rubric, outputs, asked, reviews)
 
 
 _FINGERPRINT_CACHE: IdentityCache[str] = IdentityCache()
@@ -196,3 +202,67 @@ def to_fingerprint_data(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [to_fingerprint_data(entry) for entry in value]
     return value
+
+
+# Historical consistency: which criteria stray from what the same subject used to score. It never moves a score.
+
+HISTORY_WINDOW = 10
+LEAST_HISTORY = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastScores:
+    """One earlier evaluation of the same subject."""
+
+    fingerprint: str
+    scores: Mapping[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StrayedCriterion:
+    """A criterion more than two standard deviations from its mean."""
+
+    criterion: str
+    score: Fraction
+    mean: Fraction
+    sd: Fraction
+    n: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.criterion} {format_fraction(self.score)} is more than 2 standard deviations from its mean "
+            f"{format_fraction(self.mean, 2)} (sd {format_fraction(self.sd, 2)}, last {self.n})"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """What history says of one evaluation."""
+
+    n: int
+    strayed: tuple[StrayedCriterion, ...] = ()
+
+    def __str__(self) -> str:
+        if self.n == 0:
+            return "no history yet"
+        if self.n < LEAST_HISTORY:
+            return "one earlier evaluation: too few to flag"
+        return "; ".join(map(str, self.strayed)) or f"consistent with the last {self.n}"
+
+
+def check_score_consistency(
+    fingerprint: str, scores: Mapping[str, Fraction], earlier: Sequence[PastScores]
+) -> Consistency:
+    """Compare with the last ten earlier evaluations, oldest first, that have the same fingerprint."""
+    past = [one for one in earlier if one.fingerprint == fingerprint][-HISTORY_WINDOW:]
+    strayed = []
+    for id, score in scores.items():
+        own = [one.scores[id] for one in past if id in one.scores]
+        if len(own) < LEAST_HISTORY:
+            continue
+        middle, spread = exact_mean_score(own), exact_score_variance(own)
+        # Squared, so that no root is taken: |score − mean| > 2·sd.
+        if (score - middle) ** 2 > 4 * spread:
+            sd = approximate_root(spread)
+            strayed.append(StrayedCriterion(criterion=id, score=score, mean=middle, sd=sd, n=len(own)))
+    return Consistency(n=len(past), strayed=tuple(strayed))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
 
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
@@ -25,7 +24,12 @@ def scores_to_json(scores: Scores) -> ScoresJson:
         "ranking": None
         if scores.ranking is None
         else [
-            {"rank": p.rank, "id": p.id, "score": _score_to_float(p.score), "tie_broken_by": p.tie_broken_by}
+            {
+                "rank": p.rank,
+                "id": p.id,
+                "score": None if p.score is None else float(p.score),
+                "tie_broken_by": p.tie_broken_by,
+            }
             for p in scores.ranking
         ],
         "panel": _panel_scores_to_json(scores),
@@ -38,7 +42,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
     """One scorecard as plain data."""
     return {
         "id": card.id,
-        "score": _score_to_float(card.score),
+        "score": None if card.score is None else float(card.score),
         "grade": card.grade,
         "label": card.label,
         "verdict": card.verdict,
@@ -46,8 +50,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
-        "steps": [_applied_step_to_json(moved) for moved in card.steps],
-        "criteria": _criterion_scores_to_json(rubric, card.criteria),
+        **_scored_steps_to_json(rubric, card.steps, card.criteria),
         "reviews": None
         if card.reviews is None
         else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
@@ -55,23 +58,17 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
     }  # fmt: skip
 
 
-def _score_to_float(score: Decimal | float | None) -> float | None:
-    return None if score is None else float(score)
-
-
-def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:
-    # The one step whose point is what lies beyond the shown decimals.
-    before_decimals = None if moved.step == "round" else moved.decimals
-    return {
-        "step": moved.step,
-        "before": None if moved.before is None else number_for_json(moved.before, before_decimals),
-        "after": number_for_json(moved.after, moved.decimals),
-        "why": moved.why,
-    }
-
-
-def _criterion_scores_to_json(rubric: Rubric, scores: Mapping[str, CriterionScore]) -> ScoresJson:
-    """Each criterion as it was answered; null where it was not."""
+def _scored_steps_to_json(
+    rubric: Rubric, trail: Sequence[AppliedStep], scores: Mapping[str, CriterionScore]
+) -> ScoresJson:
+    """Each step that moved the number, and each criterion as it was answered; null where it was not."""
+    steps = []
+    for moved in trail:
+        # Rounding is the one step whose point is what lies beyond the shown decimals.
+        decimals = None if moved.step == "round" else moved.decimals
+        before = None if moved.before is None else number_for_json(moved.before, decimals)
+        after = number_for_json(moved.after, moved.decimals)
+        steps.append({"step": moved.step, "before": before, "after": after, "why": moved.why})
     criteria: ScoresJson = {}
     for id, leaf in rubric.leaves.items():
         score = scores.get(id)
@@ -82,7 +79,7 @@ def _criterion_scores_to_json(rubric: Rubric, scores: Mapping[str, CriterionScor
         else:
             number = int(score.value) if score.value.denominator == 1 else float(score.value)
             criteria[id] = number if score.band is None else {"band": score.band, "score": number}
-    return criteria
+    return {"steps": steps, "criteria": criteria}
 
 
 def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:
@@ -92,8 +89,7 @@ def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJ
         "score": None if entry.exact is None else number_for_json(entry.exact, decimals),
         "holistic": entry.holistic,
         "why_not": entry.why_not or None,
-        "steps": [_applied_step_to_json(moved) for moved in entry.steps],
-        "criteria": _criterion_scores_to_json(rubric, entry.criteria),
+        **_scored_steps_to_json(rubric, entry.steps, entry.criteria),
     }
 
 

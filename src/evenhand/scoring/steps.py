@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -10,8 +10,8 @@ from typing import Any
 
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import NOT_ASKED, CriterionScore, Scale, Scored
-from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion
+from evenhand.model.scale import Scale
+from evenhand.model.scorecard import Answers, AppliedStep
 from evenhand.model.steps import (
     Add,
     Cap,
@@ -42,15 +42,6 @@ class StepInputs:
     answers: Answers
 
 
-def apply_step(step: Step, before: Fraction | None, case: StepInputs) -> AppliedStep | None:
-    """The step's effect on the number; None where it had none."""
-    run, tell = STEP_FUNCTIONS[type(step)]
-    after, facts = run(step, before, case)
-    if after is before or after == before:
-        return None
-    return AppliedStep(step.kind(), before, after, tell, facts, case.rubric.method.scale.decimals)
-
-
 # Steps that combine criterion scores into the first number.
 
 
@@ -62,8 +53,10 @@ def _apply_weighted_sum(_step: WeightedSum, _before: None, case: StepInputs) -> 
 def _describe_weighted_sum(moved: AppliedStep) -> str:
     (case,) = moved.facts
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    terms = " + ".join(f"{_describe_step_value(c, case.values)} × {format_fraction(c.weight)}" for c in scored)
-    return f"weighted sum {_word_step_score(moved, moved.after)}: {terms}"
+    terms = " + ".join(
+        f"{_describe_step_value(c, case.values, weighted=False)} × {format_fraction(c.weight)}" for c in scored
+    )
+    return f"weighted sum {format_fraction(moved.after, moved.decimals)}: {terms}"
 
 
 def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
@@ -77,27 +70,28 @@ def _describe_weighted_mean(moved: AppliedStep) -> str:
     case, onto = moved.facts
     what = "mean of layers" if moved.step == LayerMean.kind() else "weighted mean"
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    parts = ", ".join(_describe_weighted_value(onto, criterion, case.values) for criterion in scored)
-    return f"{what} {_word_step_score(moved, moved.after)}: {parts}"
+    parts = ", ".join(_describe_step_value(criterion, case.values, onto) for criterion in scored)
+    return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"
 
 
-def _describe_weighted_value(onto: Scale | None, criterion: Criterion, values: CriterionValues) -> str:
-    """A criterion with its value, what that is on a common scale, and its weight."""
+def _describe_step_value(
+    criterion: Criterion, values: CriterionValues, onto: Scale | None = None, *, weighted: bool = True
+) -> str:
+    """A criterion with its value, as "accuracy 3" or "examples yes", an inner node with its children.
+
+    Then what the value is on a common scale, and its weight where it is `weighted`.
+    """
     value = values[criterion.id]
+    said = f"{criterion.id} {format_fraction(value)}"
+    if criterion.children:
+        children = (_describe_step_value(child, values, criterion.scale) for child in criterion.children)
+        said += f" [{', '.join(children)}]"
+    elif criterion.scale.yes_no:
+        said = f"{criterion.id} {'yes' if value else 'no'}"
     put = _rescale_criterion_value(onto, criterion, value)
     as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
-    weight = "" if criterion.weight == 1 else f" (weight {format_fraction(criterion.weight)})"
-    return f"{_describe_step_value(criterion, values)}{as_put}{weight}"
-
-
-def _describe_step_value(criterion: Criterion, values: CriterionValues) -> str:
-    """A criterion with its value, as "accuracy 3" or "examples yes"; an inner node with its children."""
-    value = values[criterion.id]
-    if not criterion.children:
-        said = ("yes" if value else "no") if criterion.scale.yes_no else format_fraction(value)
-        return f"{criterion.id} {said}"
-    children = ", ".join(_describe_weighted_value(criterion.scale, child, values) for child in criterion.children)
-    return f"{criterion.id} {format_fraction(value)} [{children}]"
+    weight = f" (weight {format_fraction(criterion.weight)})" if weighted and criterion.weight != 1 else ""
+    return f"{said}{as_put}{weight}"
 
 
 def _apply_points_share(_step: PointsShare, _before: None, case: StepInputs) -> StepResult:
@@ -267,32 +261,3 @@ STEP_FUNCTIONS: dict[type[Step], tuple[Callable[..., StepResult], Callable[[Appl
     Clamp: (_apply_clamp, _describe_clamp),
     Round: (_apply_round, _describe_round),
 }
-
-
-def fold_criterion_scores(
-    rubric: Rubric, scores: Mapping[str, CriterionScore]
-) -> tuple[CriterionValues, list[MissingCriterion]]:
-    """The value of every criterion that has one, and the leaves that nobody answered."""
-    values: CriterionValues = {}
-    missing = []
-    for id in rubric.leaves:
-        score = scores.get(id)
-        if isinstance(score, Scored):
-            values[id] = score.value
-        else:
-            missing.append(MissingCriterion(id, score or NOT_ASKED))
-    for criterion in rubric.criteria:
-        if criterion.children:
-            _fold_child_scores(criterion, values)
-    return values, missing
-
-
-def _fold_child_scores(criterion: Criterion, values: CriterionValues) -> None:
-    for child in criterion.children:
-        if child.children:
-            _fold_child_scores(child, values)
-    if all(child.id in values for child in criterion.children):
-        shares = [(child.weight, child.scale.share(values[child.id])) for child in criterion.children]
-        total = sum((weight for weight, _ in shares), Fraction(0))
-        scale = criterion.scale
-        values[criterion.id] = scale.min + (scale.max - scale.min) * sum_weighted_values(shares) / total

@@ -47,7 +47,11 @@ def krippendorff(
     """Krippendorff's α for any number of raters, None where one said nothing; with `rng` also its interval."""
     require_choice(metric, get_args(Metric), "metric")
     resampling = Resampling(rng=rng, level=level, resamples=resamples)
-    table, method = _check_metric(raters, metric), f"Krippendorff's α, {metric}"
+    table, method = tabulate_labels(raters), f"Krippendorff's α, {metric}"
+    if metric != "nominal" and any(isinstance(label, str) for row in raters for label in row):
+        raise InputError(Fault("ratings in words have no distance", "metric='nominal', or numbers in their place"))
+    if metric == "ratio" and (table < 0).any():
+        raise InputError(Fault("a rating below 0 has no ratio to others", "metric='interval'"))
     several = table[:, (~np.isnan(table)).sum(axis=0) > 1]
     n = several.shape[1]
     if not n:
@@ -120,15 +124,6 @@ def fleiss_kappa(
     return measure_agreement(
         _prepare_fleiss(units), tallies, resampling, method=method, raters=len(table), skipped=silent
     )
-
-
-def _check_metric(raters: RatingLabels, metric: Metric) -> Floats:
-    table = tabulate_labels(raters)
-    if metric != "nominal" and any(isinstance(label, str) for row in raters for label in row):
-        raise InputError(Fault("ratings in words have no distance", "metric='nominal', or numbers in their place"))
-    if metric == "ratio" and (table < 0).any():
-        raise InputError(Fault("a rating below 0 has no ratio to others", "metric='interval'"))
-    return table
 
 
 def _explain_undefined_alpha(table: Floats) -> str:

@@ -1,6 +1,4 @@
-"""Check the arguments of a statistic (numbers, counts, levels, clusters, generators), or refuse them with a
-reason.
-"""
+"""Check the arguments of a statistic (numbers, counts, levels, clusters), or refuse them with a reason."""
 
 from __future__ import annotations
 
@@ -53,8 +51,12 @@ def convert_to_floats(values: object, what: str) -> Floats:
     """Return one row of floats, NaN for None. NumPy alone would convert text, dates and complex numbers too."""
     try:
         given = np.asarray(values)
+        numeric = given.dtype.kind in "biuf"
+        if given.dtype == object:
+            odd = (isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
+            numeric = not any(odd)
         with np.errstate(over="ignore"):
-            array = given.astype(np.float64) if _is_numeric_array(given) else None
+            array = given.astype(np.float64) if numeric else None
     except (TypeError, ValueError, OverflowError):
         array = None
     if array is None:
@@ -62,12 +64,6 @@ def convert_to_floats(values: object, what: str) -> Floats:
     if array.ndim != 1:
         raise InputError(Fault(f"{what} must be one row of numbers, got {array.ndim} dimensions"))
     return array
-
-
-def _is_numeric_array(given: NDArray[Any]) -> bool:
-    if given.dtype != object:
-        return given.dtype.kind in "biuf"
-    return not any(isinstance(one, str | bytes | np.generic) and not isinstance(one, Real) for one in given.flat)
 
 
 def require_sequence(values: object, what: str, hint: str = "give a list") -> Sequence[Any]:
@@ -158,8 +154,7 @@ def round_to_grid(values: Floats, scale: float) -> Floats:
     if scale == 0:
         return values
     quantum = math.ldexp(1.0, max(math.frexp(scale)[1] - _GRID_BITS, -1000))
-    rounded: Floats = np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
-    return rounded
+    return np.rint(values / quantum) * quantum + 0.0  # + 0.0 turns −0 into 0.
 
 
 def number_clusters(labels: ClusterLabels, rows: int, what: str) -> UnitNumbers:
@@ -182,12 +177,10 @@ def average_clusters(values: Floats, clusters: ClusterLabels | None) -> Floats:
     if clusters is None:
         return values
     unit = number_clusters(clusters, len(values), "clusters")
-    means: Floats = np.bincount(unit, weights=values) / np.bincount(unit)
-    return means
+    return np.bincount(unit, weights=values) / np.bincount(unit)
 
 
 def subtract_group_means(values: Floats, groups: UnitNumbers) -> Floats:
     """Return the values less the mean of their group."""
     means = np.bincount(groups, weights=values) / np.bincount(groups)
-    within: Floats = values - means[groups]
-    return within
+    return values - means[groups]

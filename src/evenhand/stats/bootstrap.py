@@ -136,9 +136,8 @@ def _locate_bca_ends(values: Floats, estimate: float, acceleration: float, n: in
     normal = NormalDist()
     bias = normal.inv_cdf(min(max(share, 1 / len(values)), 1 - 1 / len(values)))
     reach = math.sqrt(n / (n - 1)) * student_quantile(alpha / 2, n - 1)
-    return [normal.cdf(_accelerate(bias + side * reach, acceleration) + bias) for side in (-1, 1)]
-
-
-def _accelerate(z: float, acceleration: float) -> float:
-    straight = 1 - acceleration * z
-    return z / straight if straight > 0 else math.copysign(math.inf, z)
+    levels = []
+    for z in (bias - reach, bias + reach):
+        straight = 1 - acceleration * z
+        levels.append(normal.cdf((z / straight if straight > 0 else math.copysign(math.inf, z)) + bias))
+    return levels

@@ -158,13 +158,16 @@ def _measure_spearman(x: Floats, y: Floats) -> _Measured:
     """A unit's influence on ρ is its own, as on Pearson's, and the one through the ranks of all others."""
     n = len(x)
     codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    ranks = [_rank_codes(code) for code in codes]
+    times = [np.bincount(code) for code in codes]
+    # From 1, equal ones sharing the middle.
+    ranks = [(np.cumsum(often) - (often - 1) / 2)[code] for often, code in zip(times, codes, strict=True)]
     value, influences = _measure_pearson(ranks[0], ranks[1])
     first, second = (standardize(rank) for rank in ranks)
     pulls = (second - value * first, first - value * second)
     for code, rank, pull in zip(codes, ranks, pulls, strict=True):
         spread = math.sqrt(math.fsum((rank - (n + 1) / 2) ** 2))
-        through = _sum_rank_pulls_above(code, pull) * n / spread
+        sums = np.bincount(code, weights=pull)  # For each unit the pulls of all above it, and half of those beside it.
+        through = (sums[::-1].cumsum()[::-1] - sums / 2)[code] * n / spread
         influences = influences + through - through.mean()
     return value, influences
 
@@ -179,20 +182,6 @@ def _measure_kendall(x: Floats, y: Floats) -> _Measured:
     value = score / size
     ties = (untied[0] - one) / one + (untied[1] - other) / other
     return value, 2 * (scores - score) / size - value * ties
-
-
-def _rank_codes(codes: _Codes) -> Floats:
-    """Return ranks from 1, equal ones sharing the middle."""
-    times = np.bincount(codes)
-    ranks: Floats = (np.cumsum(times) - (times - 1) / 2)[codes]
-    return ranks
-
-
-def _sum_rank_pulls_above(codes: _Codes, pulls: Floats) -> Floats:
-    """Return for each unit the pulls of all above it, and half of those beside it."""
-    sums = np.bincount(codes, weights=pulls)
-    above: Floats = (sums[::-1].cumsum()[::-1] - sums / 2)[codes]
-    return above
 
 
 def _count_concordance(first: _Codes, second: _Codes) -> Floats:

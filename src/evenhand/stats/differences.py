@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -52,7 +52,8 @@ class Difference:
     sd: float
     method: str
     n: int
-    looks: int = 0  # At how many looks it may have been stopped, where p and interval allow for that.
+    # At how many looks it may have been stopped, where p and interval allow for that; not part of its JSON.
+    looks: int = field(default=0, metadata={"json": None})
 
     def __post_init__(self) -> None:
         if not (self.low <= self.estimate <= self.high and 0 <= self.p <= 1 and self.sd >= 0 and self.n >= 2):

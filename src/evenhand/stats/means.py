@@ -102,7 +102,9 @@ def powered_mean(
         what = f"all {n} labels are {y[0]:g}: they do not tell how far labels spread"
         raise InputError(Fault(what, "label more samples"))
     alone = mean_interval(y, level=level)
-    useless = _explain_undefined_regression(x, y, rows)
+    useless = "every sample has one" if len(x) == rows else ""  # Why the judge's scores have nothing to add.
+    if not useless and np.ptp(x) <= max(1e-12 * np.abs(x).max(), 1e-150 * np.ptp(y)):  # Beyond, λ would be no number.
+        useless = "the judge scored all labelled samples the same"
     if useless:
         estimate, low, high, tuning, method = alone.estimate, alone.low, alone.high, 0.0, f"labels only: {useless}"
     else:
@@ -141,14 +143,6 @@ def _cluster_means_for_regression(scores: Floats, labels: Floats, clusters: Clus
     total = np.bincount(unit, weights=np.where(known, labels, 0.0))
     means = np.where(labelled > 0, total / np.maximum(labelled, 1), np.nan)
     return np.bincount(unit, weights=scores) / times, means
-
-
-def _explain_undefined_regression(x: Floats, y: Floats, rows: int) -> str:
-    """Say why the judge's scores have nothing to add, or return "" where they have."""
-    if len(x) == rows:
-        return "every sample has one"
-    same = np.ptp(x) <= max(1e-12 * np.abs(x).max(), 1e-150 * np.ptp(y))  # Beyond, λ would be no number.
-    return "the judge scored all labelled samples the same" if same else ""
 
 
 def _regression_mean_and_error(scores: Floats, x: Floats, y: Floats) -> tuple[float, float, float]:

@@ -62,7 +62,10 @@ def hotelling_of(differences: Mapping[str, Numbers]) -> Hotelling | Undefined:
     n, k = table.shape
     means = np.array([math.fsum(column) / n for column in table.T])
     deviations = table - means
-    why = _explain_zero_variance(layers, table) or _explain_collinear_covariance(layers, deviations)
+    constant = np.ptp(table, axis=0) <= _CONSTANT * np.abs(table).max(axis=0)
+    names = " and in ".join(name for name, at in zip(layers, constant, strict=True) if at)
+    why = f"all differences are equal in {names}: test the other layers" if names else ""
+    why = why or _explain_collinear_covariance(layers, deviations)
     if why:
         return Undefined(why=why, method=_HOTELLING, n=n)
     spread = np.sqrt((deviations**2).sum(axis=0) / (n - 1))
@@ -93,12 +96,6 @@ def _tabulate_hotelling_samples(differences: Mapping[str, Numbers]) -> tuple[lis
         raise InputError(Fault(what, "score more samples, or test fewer layers"))
     scales = np.array([find_scale(column) for column in columns])
     return layers, scales, table[np.lexsort(table.T)] / scales
-
-
-def _explain_zero_variance(layers: Sequence[str], table: Floats) -> str:
-    constant = np.ptp(table, axis=0) <= _CONSTANT * np.abs(table).max(axis=0)
-    names = [name for name, at in zip(layers, constant, strict=True) if at]
-    return f"all differences are equal in {' and in '.join(names)}: test the other layers" if names else ""
 
 
 def _explain_collinear_covariance(layers: Sequence[str], deviations: Floats) -> str:

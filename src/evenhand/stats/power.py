@@ -12,7 +12,6 @@ import numpy as np
 from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import (
     LARGEST_NUMBER,
-    Floats,
     Numbers,
     compute_alpha,
     require_finite,
@@ -159,12 +158,16 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
     """Half-widths over distinct samples in a random order that the generator fixes, whatever order they come in."""
     order = require_generator(rng).permutation(np.sort(require_finite(differences, "differences")))
     sizes = [max(2, math.ceil(tenths * len(order) / 10)) for tenths in range(1, 11)]
-    curve = tuple(_measure_half_width(order[:size], rng, level) for size in sizes)
+    parts = [difference_of(order[:size], rng=rng, level=level) for size in sizes]
+    curve = tuple(SaturationPoint(n=one.n, estimate=one.estimate, half_width=(one.high - one.low) / 2) for one in parts)
     last = curve[-4:]
-    changed, moved = (
-        _largest_interval_change([point.half_width for point in last]),
-        _mean_shift_in_half_widths(last[0], last[-1]),
-    )
+    changed = moved = None  # The largest change of the width, and the shift of the estimate in half-widths.
+    widths = [point.half_width for point in last]
+    if not math.isinf(widths[0]):
+        changed = max(abs(1 - after / before) if before else float(after > 0) for before, after in pairwise(widths))
+    if not math.isinf(widths[-1]):
+        step = abs(last[-1].estimate - last[0].estimate)
+        moved = step / widths[-1] if widths[-1] else 0.0 if step == 0 else math.inf
     saturated = changed is not None and changed < _MOST_CHANGED and moved is not None and moved < _MOST_MOVED
     return Saturation(
         saturated=saturated,
@@ -182,21 +185,3 @@ def _check_sd(sd: float) -> float:
     if given < 0:
         raise InputError(Fault(f"a standard deviation cannot be {given}", "0 or more"))
     return given
-
-
-def _measure_half_width(differences: Floats, rng: np.random.Generator, level: float) -> SaturationPoint:
-    found = difference_of(differences, rng=rng, level=level)
-    return SaturationPoint(n=found.n, estimate=found.estimate, half_width=(found.high - found.low) / 2)
-
-
-def _largest_interval_change(widths: list[float]) -> float | None:
-    if math.isinf(widths[0]):
-        return None
-    return max(abs(1 - after / before) if before else float(after > 0) for before, after in pairwise(widths))
-
-
-def _mean_shift_in_half_widths(before: SaturationPoint, after: SaturationPoint) -> float | None:
-    if math.isinf(after.half_width):
-        return None
-    step = abs(after.estimate - before.estimate)
-    return step / after.half_width if after.half_width else 0.0 if step == 0 else math.inf

@@ -178,14 +178,11 @@ def _score_interval_upper_end(won: float, lost: float, z2n: float) -> float:
     """
     low, high = won - lost, 1.0
     while low < (middle := (low + high) / 2) < high:
-        rejected = (won - lost - middle) ** 2 > z2n * _binomial_lead_variance(won, lost, middle)
+        # The variance of one comparison, under the likeliest shares that differ by this lead.
+        linear = (2 - won + lost) * middle - won - lost
+        root = math.sqrt(max(0.0, linear**2 + 8 * lost * middle * (1 - middle)))
+        likeliest = max(0.0, -middle, (root - linear) / 4)
+        variance = max(0.0, 2 * likeliest + middle * (1 - middle))
+        rejected = (won - lost - middle) ** 2 > z2n * variance
         low, high = (low, middle) if rejected else (middle, high)
     return high
-
-
-def _binomial_lead_variance(won: float, lost: float, lead: float) -> float:
-    """Return the variance of one comparison, under the likeliest shares that differ by `lead`."""
-    linear = (2 - won + lost) * lead - won - lost
-    root = math.sqrt(max(0.0, linear**2 + 8 * lost * lead * (1 - lead)))
-    likeliest = max(0.0, -lead, (root - linear) / 4)
-    return max(0.0, 2 * likeliest + lead * (1 - lead))

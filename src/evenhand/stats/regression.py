@@ -144,11 +144,11 @@ def length_bias(
 
     Without `groups` hard prompts, which get long answers and low scores, look like an effect of length.
     """
-    alpha, (y, x) = compute_alpha(level), _check_lengths(scores, lengths)
+    y, x = _check_lengths(scores, lengths)
     design = _design_comparison(len(y), groups, clusters)
     _check_spread(y, x, design)
     y, x = design.center(y), design.center(x)
-    found = coefficients([*design.intercept, x], y, design.units, alpha, design.absorbed)
+    found = coefficients([*design.intercept, x], y, design.units, compute_alpha(level), design.absorbed)
     if found is None:
         raise InputError(Fault("one sample alone differs in length", "score outputs of more different lengths"))
     slope = found[-1].times(100)

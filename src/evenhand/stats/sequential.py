@@ -146,9 +146,9 @@ def _sequential_level_at_look(taken: tuple[int, ...], planned: int, alpha: float
     share = taken[-1] / planned
     before = taken[-2] / planned if len(taken) > 1 else 0.0
     if before:
-        mass = _sequential_level_at_look(taken[:-1], planned, alpha)[1] @ _normal_transition_probabilities(
-            before, share
-        )
+        # The chance to get from each cell at one share of the samples to each cell at the next.
+        reach = (_GRID[None, :] * math.sqrt(share) - _GRID[:, None] * math.sqrt(before)) / math.sqrt(share - before)
+        mass = _sequential_level_at_look(taken[:-1], planned, alpha)[1] @ _spread_normal(reach)
     else:
         mass = np.tile(_spread_normal(_GRID), (len(alphas), 1))
     due = alphas * (share**_SPENDING_POWER - before**_SPENDING_POWER)
@@ -157,12 +157,6 @@ def _sequential_level_at_look(taken: tuple[int, ...], planned: int, alpha: float
     exact = [math.erfc(bound / math.sqrt(2)) for bound in bounds] if before else due
     levels: Floats = np.maximum.accumulate(np.round(exact, 9))
     return levels, mass
-
-
-def _normal_transition_probabilities(before: float, now: float) -> Floats:
-    """Return the chance to get from each cell at one share of the samples to each cell at the next."""
-    reach = (_GRID[None, :] * math.sqrt(now) - _GRID[:, None] * math.sqrt(before)) / math.sqrt(now - before)
-    return _spread_normal(reach)
 
 
 def _spread_normal(reach: Floats) -> Floats:

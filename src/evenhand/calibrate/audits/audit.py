@@ -1,6 +1,4 @@
-"""Are the judges of a run fit to decide: every finding that needs no labels, worst first, with a headline and as
-JSON.
-"""
+"""Are the judges of a run fit to decide: every finding that needs no labels, worst first, and as JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_samples
+from evenhand.calibrate.audits.audited_run import AuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_COLOURS,
     AUDIT_LEVEL,
@@ -253,7 +251,7 @@ def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
         f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
         f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
     )
-    samples = count_audited_samples(seen.table.cluster)
+    samples = len(np.unique(seen.table.cluster))
     found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
     advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")

@@ -1,6 +1,4 @@
-"""A run as an audit reads it: scores of each judge, scales, seats, and counts of answers, abstentions and
-failures.
-"""
+"""A run as an audit reads it: scores of each judge, scales, seats, and counts of answers."""
 
 from __future__ import annotations
 
@@ -89,19 +87,13 @@ class AuditedRun:
                 weights[given] += criterion["weight"]
         low = self.table.frame.scale[0] if self.table.frame.scale else 0.0
         share: Floats = np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
-        on_scale: Floats = low + share * self.span
-        return on_scale
+        return low + share * self.span
 
     @property
     def group(self) -> Integers:
         """A number for each sample and repeat: what a judge saw together."""
         repeats = int(self.table.repeat.max(initial=0)) + 1
         return self.table.sample * repeats + self.table.repeat
-
-
-def count_audited_samples(clusters: Integers) -> int:
-    """How many independent samples these are."""
-    return len(np.unique(clusters))
 
 
 def count_complete_answers(table: RunTable) -> dict[str, JudgeAnswerCounts]:
@@ -120,7 +112,9 @@ def count_answers_in_results(
     holistic: dict[str, Floats] = {}
     for row, content in enumerate(contents):
         for one in content["judgments"]:
-            counted.setdefault(one["judge"], Counter())[_classify_judge_answer(one)] += 1
+            why = (one["why_not"] or "").removeprefix(f"{one['judge']}: ")
+            kind = "answered" if not why else "abstained" if Missing.from_text(why).kind == "abstained" else "failed"
+            counted.setdefault(one["judge"], Counter())[kind] += 1
         for review in (content["scorecard"] or {}).get("reviews") or ():
             if review["holistic"] and review["score"] is not None:
                 holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]
@@ -129,10 +123,3 @@ def count_answers_in_results(
         for judge, count in counted.items()
     }
     return heard, holistic
-
-
-def _classify_judge_answer(judgment: AuditData) -> str:
-    why = (judgment["why_not"] or "").removeprefix(f"{judgment['judge']}: ")
-    if not why:
-        return "answered"
-    return "abstained" if Missing.from_text(why).kind == "abstained" else "failed"

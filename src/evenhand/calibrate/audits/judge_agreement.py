@@ -1,6 +1,4 @@
-"""How far the judges agree among themselves: α and correlations, over all, per judge, within variants, per
-criterion.
-"""
+"""How far the judges agree among themselves: over all, per judge, within variants, per criterion."""
 
 from __future__ import annotations
 
@@ -115,8 +113,7 @@ def _measure_mean_correlation(
 def _judge_alpha_from_sums(parts: Floats) -> Floats:
     within, ratings, squares, sums = (parts[..., place] for place in range(4))
     between = (2 * ratings * squares - 2 * sums**2) / (ratings * (ratings - 1))
-    found: Floats = 1 - within / ratings / np.where(between > 1e-12, between, np.nan)
-    return found
+    return 1 - within / ratings / np.where(between > 1e-12, between, np.nan)
 
 
 def _audited_mean_pearson(parts: Floats) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedRun, count_audited_samples
+from evenhand.calibrate.audits.audited_run import AuditedRun
 from evenhand.calibrate.audits.findings import (
     PANEL_SUBJECT,
     AuditColour,
@@ -111,7 +111,9 @@ def _find_length_bias(seen: AuditedRun, judge: str, level: float) -> AuditFindin
             "length", judge, f"not known: {error}.", advice="Score more outputs, of different length."
         )
     found = IntervalEstimate(value=bias.slope, low=bias.low, high=bias.high, level=level, method=bias.method, n=bias.n)
-    typical = 2 * audited_score_spread(lengths, group if within else None) / 100
+    # Twice the standard deviation around the mean of each group, or of all: how far outputs of one sample lie apart.
+    left = lengths - (_audited_group_means(lengths, group) if within else lengths.mean())
+    typical = 2 * float(np.sqrt(np.mean(left**2))) / 100
     says = (
         f"100 characters more are worth {format_signed(found.value, 3)} points "
         f"{describe_audit_estimate_bounds(found, 3)}; a typical difference of "
@@ -131,9 +133,15 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     own = [
         variant for variant, by in seen.makers.items() if kin is not None and identify_audited_judge_maker(by) == kin
     ]
-    why = _explain_unknown_self_preference(seen, kin, own)
     others = [one for one in seen.judges if one != judge and identify_audited_judge_maker(one) != kin]
-    if not why and not others:
+    why = ""
+    if kin is None:
+        why = "the judge is no model of a known maker"
+    elif len(seen.makers) < len(seen.table.variants):
+        why = "the run does not say which model made the outputs"
+    elif len(own) in (0, len(seen.table.variants)):
+        why = f"{'every' if own else 'no'} variant is by the judge's own maker"
+    elif not others:
         why = "no judge of another maker saw the same outputs"
     if why:
         advice = "Name the model of each variant, and ask a second maker's judge."
@@ -152,16 +160,6 @@ def _find_self_preference(seen: AuditedRun, judge: str) -> AuditFinding:
     says = f"gives {', '.join(own)}, of its own maker, {points} more than other judges do."
     advice = "Let a judge of another maker decide about these variants."
     return _bias_finding(name, judge, found, seen.smallest_effect, says, advice, unit="points beyond the other judges")
-
-
-def _explain_unknown_self_preference(seen: AuditedRun, kin: str | None, own: Sequence[str]) -> str:
-    if kin is None:
-        return "the judge is no model of a known maker"
-    if len(seen.makers) < len(seen.table.variants):
-        return "the run does not say which model made the outputs"
-    if not own:
-        return "no variant is by the judge's own maker"
-    return "every variant is by the judge's own maker" if len(own) == len(seen.table.variants) else ""
 
 
 def identify_audited_judge_maker(name: str) -> str | None:
@@ -193,7 +191,7 @@ def _find_judge_harshness(seen: AuditedRun, judge: str) -> AuditFinding:
     ours, theirs = seen.scores(judge), _mean_judge_scores(seen, [one for one in seen.judges if one != judge])
     both = ~np.isnan(ours) & ~np.isnan(theirs)
     clusters = seen.table.cluster[both]
-    if count_audited_samples(clusters) < 2:
+    if len(np.unique(clusters)) < 2:
         return unknown_finding(
             "harshness", judge, "not known: no two samples were judged by others too.", advice=f"{MORE_SAMPLES_ADVICE}."
         )
@@ -295,12 +293,6 @@ def remove_variant_means(column: Floats, variants: Integers) -> Floats:
     return apart
 
 
-def audited_score_spread(column: Floats, groups: Integers | None) -> float:
-    """The standard deviation around the mean of each group, or of all: how far outputs of one sample lie apart."""
-    left = column - (_audited_group_means(column, groups) if groups is not None else column.mean())
-    return float(np.sqrt(np.mean(left**2)))
-
-
 def _center_audited_scores(column: Floats, groups: Integers) -> Floats:
     left = column - _audited_group_means(column, groups)
     return np.where(np.abs(left) <= _ROUNDING_TOLERANCE * max(1.0, float(np.abs(column).max(initial=0.0))), 0.0, left)
@@ -308,5 +300,4 @@ def _center_audited_scores(column: Floats, groups: Integers) -> Floats:
 
 def _audited_group_means(column: Floats, places: Integers) -> Floats:
     _, unit, count = np.unique(places, return_inverse=True, return_counts=True)
-    means: Floats = (np.bincount(unit, weights=column) / count)[unit]
-    return means
+    return (np.bincount(unit, weights=column) / count)[unit]
