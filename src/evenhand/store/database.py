@@ -23,12 +23,13 @@ STORE_FOLDER = ".evenhand"
 STORE_FILE = "store.sqlite"
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
 _SQLITE_PRAGMAS = (
-    "synchronous=NORMAL",
-    "foreign_keys=ON",
-    "secure_delete=ON",
-    "cache_size=-2000",
-    "wal_autocheckpoint=4000",
-)
+    "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000",
+)  # fmt: skip
+# For transactions that write: they see what others have written when it is their turn.
+WRITE_OPTIONS: dict[str, dict[str, Any]] = {
+    "sqlite": {"writes": True},
+    "postgresql": {"isolation_level": "READ COMMITTED"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +81,6 @@ def create_store_engine(place: StoreLocation) -> Engine:
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
 
 
-def engine_for_writing(engine: Engine) -> Engine:
-    """The same engine, for transactions that write, and see what others have written when it is their turn."""
-    if engine.dialect.name == "sqlite":
-        return engine.execution_options(writes=True)
-    return engine.execution_options(isolation_level="READ COMMITTED")
-
-
 def _parse_store_url(text: str) -> URL:
     """The address of a SQLite file or of a PostgreSQL database."""
     scheme = text.partition("://")[0]
@@ -132,7 +126,7 @@ def prepare_store_tables(engine: Engine, place: StoreLocation, *, create: bool, 
     with engine.connect() as connection:
         if _read_schema_version(connection, place) == SCHEMA_VERSION:
             return
-    with engine_for_writing(engine).begin() as connection:
+    with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
         version = _read_schema_version(connection, place)  # Another process may have been faster.

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, delete, insert, select
+from sqlalchemy import Connection, Engine, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.process_locks import is_run_row_held, run_last_written
-from evenhand.store.queries import fetch_first_row, find_baseline_row, find_run_row, stream_rows
+from evenhand.store.queries import fetch_first_row, find_run_row, stream_rows
 from evenhand.store.rows import fit_store_rows, upsert_rows
 from evenhand.store.tables import BASELINES, LABELS, METADATA, RUNS
 
@@ -35,25 +35,6 @@ def set_baseline_row(connection: Connection, name: str, wanted: str, now: dateti
     before = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == name))
     upsert_rows(connection, BASELINES, [{"name": name, "run": run["id"], "at": now.isoformat(timespec="milliseconds")}])
     return None if before is None else str(before["run"])
-
-
-def remove_baseline_row(connection: Connection, name: str, where: str) -> str:
-    """Take a name away, and say which run had it; the run stays."""
-    row = find_baseline_row(connection, name, where)
-    connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
-    return str(row["run"])
-
-
-def baseline_names_of_run(connection: Connection, run: str) -> list[str]:
-    """The names that a run is pinned under."""
-    query = select(BASELINES.c.name).where(BASELINES.c.run == run).order_by(BASELINES.c.name)
-    return list(connection.execute(query).scalars())
-
-
-def select_labels(run: str) -> Select[Any]:
-    """What people said of a run's outputs, by sample, variant, criterion and rater."""
-    key = (LABELS.c.sample, LABELS.c.variant, LABELS.c.criterion, LABELS.c.rater)
-    return select(LABELS).where(LABELS.c.run == run).order_by(*key)
 
 
 def replace_label_rows(connection: Connection, run: str, labels: Iterable[Mapping[str, object]], where: str) -> None:
@@ -82,8 +63,9 @@ def delete_run_row(
     connection: Connection, run: Mapping[str, Any], now: datetime, where: str, *, pinned: bool = False
 ) -> None:
     """Remove a run; all that belongs to it goes with it, the names it is pinned under only where `pinned` says so."""
-    names = [] if pinned else baseline_names_of_run(connection, run["id"])
-    if names:
+    query = select(BASELINES.c.name).where(BASELINES.c.run == run["id"]).order_by(BASELINES.c.name)
+    names = connection.execute(query).scalars().all()
+    if names and not pinned:
         hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
         raise StoreError(Fault(f"run {run['id']} is the baseline {' and '.join(names)}", hint, where=where))
     if is_run_row_held(connection, run, now):

@@ -41,9 +41,8 @@ from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.process_locks import process_holder_name
-from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 from evenhand.workflows.judge import price_requested_replies
 from evenhand.workflows.report import load_stored_head
 
@@ -148,7 +147,7 @@ async def _execute_stored_run(
         if not goes_on:
             store.begin_run(row)
         store.hold_run(row["id"], process_holder_name())
-        with closing(StoreWriter(store)) as writer:
+        with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             fresh = bool(json.loads(row["setup"]).get("fresh"))
             turns = RunBudgetQueue()
