@@ -13,8 +13,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TextIO
 
 from evenhand.cli.output import escape_to_terminal_line
-from evenhand.models.middleware import CallNext, ChainedModel
-from evenhand.models.requests import Model, Reply, Request
+from evenhand.models.requests import CallNext, ChainedModel, Model, Reply, Request
 
 if TYPE_CHECKING:
     from evenhand.contest.play import ContestProgress

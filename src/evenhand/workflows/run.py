@@ -24,9 +24,8 @@ from evenhand.evals.eval_file import load_eval
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.models.budget import Budget, Spending
+from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
-from evenhand.models.prices import Prices
 from evenhand.runs.execute import (
     RunProgress,
     StopOnceDecided,

@@ -92,13 +92,13 @@ class _MakerOpener:
         if isinstance(variant, CommandVariant):
             return CommandOutputs(variant, self.environ, slots)
         if isinstance(variant, FunctionVariant):
-            secrets = Secrets(self.environ.get(variable, "") for variable in KEY_VARIABLES)
+            secrets = Secrets([self.environ.get(variable, "") for variable in KEY_VARIABLES])
             return FunctionOutputs(variant, secrets, slots)
         return self._open_endpoint(variant, slots)
 
     def _open_endpoint(self, variant: EndpointVariant, slots: OutputSlots) -> OutputMaker:
         from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
-        from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
+        from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 
         http = HttpClient(LARGEST_ENDPOINT_ANSWER)
         self.stack.push_async_callback(http.close)
