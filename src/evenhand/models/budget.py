@@ -1,6 +1,4 @@
-"""What models cost and what may be spent: prices from a dated file, exact sums, unknown prices kept unknown, and a stop
-before the budget breaks.
-"""
+"""What models cost and what may be spent: prices from a dated file, exact sums, and a stop before a budget breaks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""All access to models: one session, one budget, one record, a model for every name, and a probe of what a model
-can do.
-"""
+"""All access to models: one session, one budget, one record, a model for every name, and what a model can do."""
 
 from __future__ import annotations
 
@@ -236,7 +234,10 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
         reply = await opened.ask(_PROBE_REQUEST)
     except EvenhandError as error:
         return ModelProbe(name=name, reachable=False, why=str(error))
-    fits = _fits_probe_schema(reply.text)
+    try:
+        fits = json.loads(reply.text) in ({"answer": "yes"}, {"answer": "no"})
+    except (ValueError, RecursionError):
+        fits = False
     return ModelProbe(
         name=name,
         reachable=True,
@@ -248,10 +249,3 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
         seconds=reply.seconds,
         price=connections.price(name),
     )
-
-
-def _fits_probe_schema(text: str) -> bool:
-    try:
-        return json.loads(text) in ({"answer": "yes"}, {"answer": "no"})
-    except (ValueError, RecursionError):
-        return False

@@ -1,6 +1,4 @@
-"""Names of models: which model is meant, where it answers, which API key may go there, and how keys are kept out
-of every text.
-"""
+"""Names of models: which one is meant, where it answers, which API key may go there, and keys kept out of texts."""
 
 from __future__ import annotations
 

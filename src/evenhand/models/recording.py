@@ -102,18 +102,14 @@ class ReplyRecord:
             entry = read_provider_object(json.loads(line))
             key, model = read_json_string(entry["key"]), read_json_string(entry["model"])
             reply = reply_from_json(entry["reply"])
-        except json.JSONDecodeError:
-            if line.startswith(_BEGINNING[: len(line)]):
+        except (ValueError, KeyError, RecursionError, InputError) as problem:
+            if isinstance(problem, json.JSONDecodeError) and line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
-            raise self._wrong(number) from None
-        except (ValueError, KeyError, RecursionError, InputError):
-            raise self._wrong(number) from None
+            hint = "is this a file that --record wrote?"
+            what, where = "this line is not a recorded reply", f"{self.path}:{number}"
+            raise JudgeError(Fault(what, hint, where=where)) from None
         self._models.setdefault(model, reply.model)
         self._replies.setdefault(key, reply)
-
-    def _wrong(self, number: int) -> JudgeError:
-        hint = "is this a file that --record wrote?"
-        return JudgeError(Fault("this line is not a recorded reply", hint, where=f"{self.path}:{number}"))
 
 
 class ReplayModel:

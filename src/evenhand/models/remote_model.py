@@ -203,19 +203,18 @@ class RemoteModel:
         if problem.kind == "denied":
             key = f"the key in {variable} is not accepted" if self._address.key else f"a key is asked for: {variable}"
             raise RefusedError(f"{name}: {key} ({problem.why})", always=True)
-        if problem.kind == "missing":
-            raise RefusedError(f"{name}: {await self._missing()} ({problem.why})", always=True)
-        raise RefusedError(f"{name}: {problem.why}", always=problem.always)
-
-    async def _missing(self) -> str:
+        if problem.kind != "missing":
+            raise RefusedError(f"{name}: {problem.why}", always=problem.always)
         offered, model = await self.offers(), self._address.model
         if not offered:
-            return f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
-        if model in offered:
-            return "the server lists the model, but does not answer for it"
-        hint = suggest_known_word_in_fault(model, offered)
-        others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
-        return f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
+            what = f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
+        elif model in offered:
+            what = "the server lists the model, but does not answer for it"
+        else:
+            hint = suggest_known_word_in_fault(model, offered)
+            others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
+            what = f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
+        raise RefusedError(f"{name}: {what} ({problem.why})", always=True)
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:

@@ -166,6 +166,23 @@ def _read_schema_version(connection: Connection, place: StoreLocation) -> str | 
     return version
 
 
+def vacuum_store(engine: Engine, file: Path | None) -> int | None:
+    """Give back the room of what was removed, and say how many bytes a file has become smaller."""
+    if file is None:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql(f"VACUUM {', '.join(METADATA.tables)}")
+        return None
+    parts = (file, file.with_name(file.name + "-wal"))
+    before = sum(part.stat().st_size for part in parts if part.exists())
+    raw = engine.raw_connection()  # SQLite compacts outside of transactions only.
+    try:
+        raw.cursor().execute("VACUUM")
+        raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        raw.close()
+    return before - sum(part.stat().st_size for part in parts if part.exists())
+
+
 # By SQLite's own name for it, and by a part of what PostgreSQL or the system says; the first that fits counts.
 _KNOWN_DATABASE_FAILURES = (
     (("READONLY", "PERM", "read-only", "permission denied"), "cannot be written", "write access is needed"),

@@ -1,6 +1,4 @@
-"""Queries of the tables, in an order that is the same in every database: runs, results, calls, cached replies,
-finished keys.
-"""
+"""Queries of the tables, in an order that is the same in every database."""
 
 from __future__ import annotations
 
@@ -93,9 +91,14 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     wanted, id = storable_text(wanted), kind.table.c.id
     query = select(kind.table).where(id >= wanted, id < wanted + "\U0010ffff").order_by(id).limit(6)
     found = connection.execute(query).mappings().all()
-    if wanted and found and (len(found) == 1 or found[0]["id"] == wanted):
-        return dict(found[0])
-    raise StoreError(_row_not_found_fault(connection, kind, wanted, [row["id"] for row in found], where))
+    if wanted and found:
+        if len(found) == 1 or found[0]["id"] == wanted:
+            return dict(found[0])
+        several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
+        raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
+    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
+    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
 
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
@@ -106,18 +109,6 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
         what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
         raise StoreError(Fault(what, suggest_close_word_in_fault(name or "", names) or kind.hint, where=where))
     return row
-
-
-def _row_not_found_fault(
-    connection: Connection, kind: StoredKind, wanted: str, found: Sequence[str], where: str
-) -> Fault:
-    if wanted and found:
-        several = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        return Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where)
-    id = kind.table.c.id
-    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
-    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
-    return Fault(f"no {kind.word} {wanted!r}", hint, where=where)
 
 
 def find_baseline_row(connection: Connection, name: str, where: str) -> Row:

@@ -1,6 +1,4 @@
-"""Rows of the store: checked, made fit for any database, and written over those with the same key, by one thread for
-many tasks.
-"""
+"""Rows of the store: checked, made fit for any database, and written by one thread for many tasks."""
 
 from __future__ import annotations
 

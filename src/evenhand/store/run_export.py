@@ -1,6 +1,4 @@
-"""A run as one file that another store imports unchanged: lines of JSON, compressed, counted, sealed by a
-checksum.
-"""
+"""A run as one file that another store imports unchanged: lines of JSON, compressed and sealed by a checksum."""
 
 from __future__ import annotations
 
@@ -17,25 +15,17 @@ from sqlalchemy import Connection, Select, Table, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
-from evenhand.store.queries import (
-    CALLS_OF_RUN,
-    LABELS_OF_RUN,
-    MADE_IN_RUN,
-    RESULTS_OF_RUN,
-    SAMPLES_OF_RUN,
-    fetch_first_row,
-    stream_rows,
-)
+from evenhand.store import queries
 from evenhand.store.rows import Row, fit_store_rows, to_stored_json
 from evenhand.store.tables import CALLS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 EXPORT_FORMAT = 2  # The first knew no labels; a run without labels is still written so, for whoever reads no other.
 _EXPORT_QUERIES: dict[Table, Select[Any]] = {
-    SAMPLES: SAMPLES_OF_RUN,
-    RESULTS: RESULTS_OF_RUN,
-    CALLS: CALLS_OF_RUN,
-    MADE: MADE_IN_RUN,
-    LABELS: LABELS_OF_RUN,
+    SAMPLES: queries.SAMPLES_OF_RUN,
+    RESULTS: queries.RESULTS_OF_RUN,
+    CALLS: queries.CALLS_OF_RUN,
+    MADE: queries.MADE_IN_RUN,
+    LABELS: queries.LABELS_OF_RUN,
 }
 _EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: tuple(_EXPORT_QUERIES)}
 _IMPORT_BATCH = 500
@@ -68,7 +58,7 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
         raise _import_error(f"has a run with the id {run['id']!r}")
-    here = fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
+    here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
         _insert_imported_rows(connection, RUNS, [run])
     for table, count in counts.items():
@@ -95,7 +85,7 @@ def _unsealed_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
     yield _export_line({"evenhand": "run", "format": format, "counts": counts})
     yield _export_line({"runs": {name: value for name, value in run.items() if name != "holder"}})
     for table, query in _EXPORT_QUERIES.items():
-        for row in stream_rows(connection, query, run["id"]):
+        for row in queries.stream_rows(connection, query, run["id"]):
             del row["run"]
             yield _export_line({table.name: row})
 
@@ -114,16 +104,14 @@ class _ImportedLines:
 
     def read_entry(self, kind: str) -> Row:
         """The next line, which must hold one entry of a kind."""
-        line = self._next_line()
-        value = _parse_export_json(line)
-        self._seal.update(line)
+        value = self.read_sealed_line()
         entry = value.get(kind)
         if len(value) != 1 or not isinstance(entry, dict):
             raise _import_error(f"has no {kind!r} where they should be")
         return entry
 
-    def read_header_line(self) -> Row:
-        """The line that says what the file is."""
+    def read_sealed_line(self) -> Row:
+        """The next line, taken into the checksum."""
         line = self._next_line()
         self._seal.update(line)
         return _parse_export_json(line)
@@ -152,7 +140,7 @@ class _ImportedLines:
 
 
 def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
-    head = lines.read_header_line()
+    head = lines.read_sealed_line()
     if head.get("evenhand") != "run":
         raise _import_error("is not a run that Evenhand exported")
     format = head.get("format")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from sqlalchemy import Connection, Engine, Select, bindparam, delete, func, inse
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.store import queries
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -22,24 +24,10 @@ from evenhand.store.database import (
     create_store_engine,
     locate_store,
     prepare_store_tables,
+    vacuum_store,
 )
-from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row
-from evenhand.store.queries import (
-    CALL_FACTS_OF_RUN,
-    CALLS_OF_RUN,
-    LABELS_OF_RUN,
-    MADE_IN_RUN,
-    RESULTS_OF_RUN,
-    RUN_KIND,
-    SAMPLES_OF_RUN,
-    STREAMED,
-    FinishedRowKeys,
-    ReplyRowLookup,
-    find_baseline_row,
-    find_cached_calls,
-    find_made_outputs,
-    find_run_row,
-)
+from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row, run_last_written
+from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -49,16 +37,8 @@ from evenhand.store.rows import (
     storable_text,
     upsert_rows,
 )
-from evenhand.store.run_attachments import (
-    CollectedRuns,
-    delete_abandoned_run_rows,
-    delete_run_row,
-    replace_label_rows,
-    set_baseline_row,
-    vacuum_store,
-)
 from evenhand.store.run_export import export_run_lines, insert_run_rows, write_exported_rows
-from evenhand.store.tables import BASELINES, CALLS, COLUMNS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, COLUMNS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 _DROP_REPLY = (
     update(CALLS)
@@ -67,7 +47,16 @@ _DROP_REPLY = (
 )
 
 
+_BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedRuns:
+    """What was removed: ids of runs, and bytes given back, which only a file can tell."""
+
+    runs: tuple[str, ...]
+    freed: int | None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -129,8 +118,8 @@ class Store(AbstractContextManager["Store"]):
             yield connection
 
     def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
-        bound = {"of_run": run}
-        with self._connect() as connection, connection.execute(query, bound, execution_options=STREAMED) as found:
+        bound, options = {"of_run": run}, queries.STREAMED
+        with self._connect() as connection, connection.execute(query, bound, execution_options=options) as found:
             yield from map(dict, found.mappings())
 
     def begin_run(self, run: Mapping[str, object]) -> None:
@@ -186,19 +175,19 @@ class Store(AbstractContextManager["Store"]):
     def find_run(self, id: str) -> Row:
         """The run of an id, of the beginning of one, of "latest", of "latest:NAME" or of "baseline:NAME"."""
         with self._connect() as connection:
-            return find_run_row(connection, id, self.shown)
+            return queries.find_run_row(connection, id, self.shown)
 
     # Rows of a run, each kind in an order that is the same in every database.
-    samples = partialmethod(_stream_rows, SAMPLES_OF_RUN)
-    results = partialmethod(_stream_rows, RESULTS_OF_RUN)
-    calls = partialmethod(_stream_rows, CALLS_OF_RUN)
-    call_facts = partialmethod(_stream_rows, CALL_FACTS_OF_RUN)  # Calls without their replies, to be counted.
-    list_outputs = partialmethod(_stream_rows, MADE_IN_RUN)  # Of live variants, made or taken over.
-    labels = partialmethod(_stream_rows, LABELS_OF_RUN)  # What people said of outputs; variant "" is every variant.
+    samples = partialmethod(_stream_rows, queries.SAMPLES_OF_RUN)
+    results = partialmethod(_stream_rows, queries.RESULTS_OF_RUN)
+    calls = partialmethod(_stream_rows, queries.CALLS_OF_RUN)
+    call_facts = partialmethod(_stream_rows, queries.CALL_FACTS_OF_RUN)  # Calls without their replies, to be counted.
+    list_outputs = partialmethod(_stream_rows, queries.MADE_IN_RUN)  # Of live variants, made or taken over.
+    labels = partialmethod(_stream_rows, queries.LABELS_OF_RUN)  # What people said; the variant "" is every one.
 
     def calls_by_key(self, run: str, keys: Sequence[str]) -> dict[str, Row]:
         """Some calls of a run."""
-        query = CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
+        query = queries.CALLS_OF_RUN.where(CALLS.c.key.in_(keys))
         return {row["key"]: row for row in self._stream_rows(query, run)}
 
     def sample_ids(self, run: str, positions: Collection[int]) -> dict[int, str]:
@@ -228,17 +217,25 @@ class Store(AbstractContextManager["Store"]):
                 row = self._lookup.select_newest_row(keys[0], run)
             return {} if row is None else {keys[0]: row}
         with self._connect() as connection:
-            return find_cached_calls(connection, keys, run)
+            return queries.find_cached_calls(connection, keys, run)
 
     def find_outputs(self, keys: Sequence[str], runs: Sequence[str]) -> dict[str, Row]:
         """The newest output that a live variant made in one of some runs, by key."""
         with self._connect() as connection:
-            return find_made_outputs(connection, keys, runs)
+            return queries.find_made_outputs(connection, keys, runs)
 
     def replace_labels(self, run: str, labels: Iterable[Mapping[str, object]]) -> None:
         """Keep labels (sample, variant, criterion, rater, exact score, at) of a run in place of all those before."""
         with self._connect(writes=True) as connection:
-            replace_label_rows(connection, run, labels, self.shown)
+            rows = fit_store_rows(LABELS, [{**one, "run": run} for one in labels])
+            connection.execute(delete(LABELS).where(LABELS.c.run == run))
+            try:
+                if rows:
+                    connection.execute(insert(LABELS), rows)
+            except IntegrityError:
+                what = "labels do not fit: one is there twice or lacks a field, or the run is gone"
+                hint = "one score for each sample, variant, criterion and rater"
+                raise StoreError(Fault(what, hint, where=self.shown)) from None
 
     def load_columns(self, run: str) -> bytes | None:
         """What `save_columns` kept of a run; None where there is nothing, or the run was taken up since."""
@@ -260,17 +257,31 @@ class Store(AbstractContextManager["Store"]):
     def find_baseline(self, name: str) -> Row:
         """The baseline of a name, as name, run and when it was set."""
         with self._connect() as connection:
-            return find_baseline_row(connection, name, self.shown)
+            return queries.find_baseline_row(connection, name, self.shown)
 
     def set_baseline(self, name: str, run: str, *, now: datetime | None = None) -> str | None:
         """Give a finished run a name, and say which run had it before."""
+        if not _BASELINE_NAME.fullmatch(name):
+            hint = "letters, digits and . _ / - as in main or release/2"
+            raise StoreError(Fault(f"a baseline cannot be called {name!r}", hint, where=self.shown))
+        at = now or self._clock()
         with self._connect(writes=True) as connection:
-            return set_baseline_row(connection, name, run, now or self._clock(), self.shown)
+            row = queries.find_run_row(connection, run, self.shown)
+            state = row["state"]
+            if state != "finished":
+                state = "killed" if state == "running" and not is_run_row_held(connection, row, at) else state
+                mend = "wait for its end" if state == "running" else "evenhand run EVAL --resume finishes it"
+                what, hint = f"run {row['id']} is {state}, not finished", f"a baseline is a finished run: {mend}"
+                raise StoreError(Fault(what, hint, where=self.shown))
+            before = connection.execute(select(BASELINES.c.run).where(BASELINES.c.name == name)).scalar()
+            new = {"name": name, "run": row["id"], "at": at.isoformat(timespec="milliseconds")}
+            upsert_rows(connection, BASELINES, [new])
+            return None if before is None else str(before)
 
     def remove_baseline(self, name: str) -> str:
         """Take a name away and say which run had it; the run stays."""
         with self._connect(writes=True) as connection:
-            row = find_baseline_row(connection, name, self.shown)
+            row = queries.find_baseline_row(connection, name, self.shown)
             connection.execute(delete(BASELINES).where(BASELINES.c.name == name))
             return str(row["run"])
 
@@ -280,7 +291,7 @@ class Store(AbstractContextManager["Store"]):
 
     def _export_lines(self, run: str) -> Iterator[bytes]:
         with self._connect() as connection:
-            yield from export_run_lines(connection, find_run_row(connection, run, self.shown))
+            yield from export_run_lines(connection, queries.find_run_row(connection, run, self.shown))
 
     def import_run(self, stream: BinaryIO) -> str:
         """Take in an exported run unchanged, and say its id; refused if it is cut off, changed, or here already."""
@@ -290,12 +301,31 @@ class Store(AbstractContextManager["Store"]):
     def delete_run(self, run: str, *, pinned: bool = False, now: datetime | None = None) -> None:
         """Remove a run with all that belongs to it; a baseline only if told so, and none that a process works on."""
         with self._connect(writes=True) as connection:
-            row = find_run_row(connection, run, self.shown)
-            delete_run_row(connection, row, now or self._clock(), self.shown, pinned=pinned)
+            row = queries.find_run_row(connection, run, self.shown)
+            query = select(BASELINES.c.name).where(BASELINES.c.run == row["id"]).order_by(BASELINES.c.name)
+            names = connection.execute(query).scalars().all()
+            if names and not pinned:
+                hint = f"evenhand baseline remove {names[0]} first, or delete it with --baseline"
+                raise StoreError(
+                    Fault(f"run {row['id']} is the baseline {' and '.join(names)}", hint, where=self.shown)
+                )
+            if is_run_row_held(connection, row, now or self._clock()):
+                hint = f"stop it first ({row['holder']})"
+                raise StoreError(Fault(f"a process is at work on run {row['id']}", hint, where=self.shown))
+            connection.execute(delete(RUNS).where(RUNS.c.id == row["id"]))
 
     def collect_garbage(self, keep: timedelta = timedelta(days=30), *, now: datetime | None = None) -> CollectedRuns:
         """Remove runs that were never finished and have not moved for as long as `keep`, and give back their room."""
+        at = now or self._clock()
+        pinned = select(BASELINES.c.run)  # A finished run may have been taken up again, and be a baseline all the same.
+        unfinished = select(RUNS).where(RUNS.c.state != "finished", RUNS.c.id.not_in(pinned)).order_by(RUNS.c.id)
         with self._connect(writes=True) as connection:
-            runs = delete_abandoned_run_rows(connection, keep, now or self._clock())
+            old = [
+                run["id"]
+                for run in list(queries.stream_rows(connection, unfinished))
+                if not is_run_row_held(connection, run, at) and at - run_last_written(connection, run) > keep
+            ]
+            for id in old:
+                connection.execute(delete(RUNS).where(RUNS.c.id == id))
         with self._place.wrap_errors():
-            return CollectedRuns(runs=runs, freed=vacuum_store(self._engine, self._place.file))
+            return CollectedRuns(runs=tuple(old), freed=vacuum_store(self._engine, self._place.file))
