@@ -91,8 +91,7 @@ class Prices:
             if known.endswith("*"):
                 fits = name.startswith(known[:-1])
             else:
-                is_dated = _DATED.fullmatch(name, len(known)) is not None
-                fits = name.startswith(known) and (len(name) == len(known) or is_dated)
+                fits = name.startswith(known) and (len(name) == len(known) or bool(_DATED.fullmatch(name, len(known))))
             if fits and (longest is None or len(known) > len(longest)):
                 longest = known
         return None if longest is None else self.models[longest]
@@ -221,8 +220,10 @@ class BudgetLedger:
                 tally.learnt += 1
                 tally.expected += claim.expected
             cost = tally.price.cost(usage) if tally.price else None
-            tally.unpriced += cost is None
-            tally.cost += cost or 0
+            if cost is None:
+                tally.unpriced += 1
+            else:
+                tally.cost += cost
         finally:
             if claim is not None:  # Give back what was set aside.
                 self._claimed_tokens -= claim.tokens

@@ -47,7 +47,16 @@ class GgufModel:
     """A model in a file. It is loaded once; a JudgeError says at once where it never could be."""
 
     def __init__(self, name: str, path: Path) -> None:
-        _refuse_unusable_gguf(name, path)
+        try:
+            with path.open("rb") as file:
+                beginning = file.read(len(MAGIC))
+        except OSError as problem:
+            why = (problem.strerror or str(problem)).lower()
+            raise JudgeError(Fault(f"the file cannot be read: {why}", where=name)) from None
+        if beginning != MAGIC:
+            raise JudgeError(Fault("this is not a GGUF file", "one begins with the letters GGUF", where=name))
+        if importlib.util.find_spec(RUNTIME) is None:
+            raise JudgeError(Fault("needs the extra local: pip install 'evenhand[local]'", where="gguf"))
         self.name = name
         self._path = path
         self._turn = asyncio.Lock()
@@ -141,19 +150,6 @@ _ALWAYS: dict[str, object] = {
     "return_progress": True,
     "chat_template_kwargs": {"enable_thinking": False},
 }
-
-
-def _refuse_unusable_gguf(name: str, path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(len(MAGIC))
-    except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise JudgeError(Fault(f"the file cannot be read: {why}", where=name)) from None
-    if beginning != MAGIC:
-        raise JudgeError(Fault("this is not a GGUF file", "one begins with the letters GGUF", where=name))
-    if importlib.util.find_spec(RUNTIME) is None:
-        raise JudgeError(Fault("needs the extra local: pip install 'evenhand[local]'", where="gguf"))
 
 
 def load_gguf_runtime(name: str, path: Path) -> Any:

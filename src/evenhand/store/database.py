@@ -54,7 +54,15 @@ def locate_store(given: str | Path | None, environ: Mapping[str, str]) -> StoreL
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
     if isinstance(given, str) and "://" in given:
-        url = _parse_store_url(given)
+        scheme = given.partition("://")[0]
+        try:
+            url = make_url(given)
+        except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
+            hint = "as in postgresql://user:password@host:5432/database"
+            raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
+        if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
+            hint = "a store is a folder or postgresql://user:password@host:5432/database"
+            raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
         if url.drivername != "sqlite":
             shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
@@ -79,20 +87,6 @@ def create_store_engine(place: StoreLocation) -> Engine:
     except ImportError:
         hint = "pip install 'evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
-
-
-def _parse_store_url(text: str) -> URL:
-    """The address of a SQLite file or of a PostgreSQL database."""
-    scheme = text.partition("://")[0]
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
-        hint = "as in postgresql://user:password@host:5432/database"
-        raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
-    if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
-        hint = "a store is a folder or postgresql://user:password@host:5432/database"
-        raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
-    return url
 
 
 def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> None:

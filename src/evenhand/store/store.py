@@ -27,7 +27,7 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.process_locks import hold_stored_row, is_run_row_held, release_stored_row, run_last_written
-from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup
+from evenhand.store.queries import RUN_KIND, FinishedRowKeys, ReplyRowLookup, ResultPlace
 from evenhand.store.rows import (
     ALLOWED_VALUES,
     Row,
@@ -45,8 +45,6 @@ _DROP_REPLY = (
     .where(CALLS.c.run == bindparam("of_run"), CALLS.c.key == bindparam("of_key"))
     .values(reply=bindparam("new"), kept=bindparam("new_kept"))
 )
-
-
 _BASELINE_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z._/-]{0,79}")
 read_store_clock = partial(datetime.now, UTC)  # What a store goes by unless it is given another clock.
 
@@ -199,16 +197,18 @@ class Store(AbstractContextManager["Store"]):
 
     def finished_keys(
         self, run: str, *, states: Collection[str] = ALLOWED_VALUES["results"]["state"]
-    ) -> FinishedRowKeys:
+    ) -> Mapping[ResultPlace, str]:
         """The keys of the results that are there, by position, variant and repeat."""
         of_run = RESULTS.c.run == run
         unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
         with self._connect() as connection:
             variants = connection.execute(select(RESULTS.c.variant).where(of_run).distinct()).scalars().all()
             most = connection.execute(select(func.max(RESULTS.c.repeat)).where(of_run)).scalar()
+            if most is None:
+                return {}
             query = select(*unit, RESULTS.c.key).where(of_run, RESULTS.c.state.in_(states)).order_by(*unit)
             with connection.execute(query, execution_options={"yield_per": 1000}) as rows:
-                return FinishedRowKeys(rows, sorted(variants), (most or 0) + 1)
+                return FinishedRowKeys(rows, sorted(variants), most + 1)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The newest reply as it came, by the key of its call; of all runs or of one."""

@@ -161,7 +161,8 @@ async def _execute_stored_run(
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
-                await drop_unneeded_replies(worker)
+                if eval.keep != "raw":
+                    await drop_unneeded_replies(worker)
     why, needs_budget = _explain_unfinished_run(course, samples, memory)
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
