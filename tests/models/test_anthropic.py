@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.models.anthropic_format import FORMATS, build_request_body, build_request_headers, parse_reply_body
+from evenhand.models.anthropic_format import FORMATS, HEADERS, KEY_HEADER, build_request_body, parse_reply_body
 from evenhand.models.requests import Message, ModelSettings, Reply, Request, TokenUsage
 from evenhand.models.server_answers import AcceptedParameters
 from tests.models.server import DEMANDING, SCHEMA, question
@@ -143,9 +143,9 @@ def test_another_shape_is_no_reply(data: object) -> None:
 
 def test_a_key_goes_into_its_header() -> None:
     """With the version, which is always needed."""
-    assert build_request_headers("k")["x-api-key"] == "k"
-    assert build_request_headers(None)["anthropic-version"] == "2023-06-01"
-    assert "x-api-key" not in build_request_headers(None)
+    assert KEY_HEADER == ("x-api-key", "{}")
+    assert HEADERS["anthropic-version"] == "2023-06-01"
+    assert "x-api-key" not in HEADERS
 
 
 JSON = st.recursive(

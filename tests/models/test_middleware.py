@@ -10,8 +10,16 @@ from evenhand.judging.open_judge import ask_judge_probe_question, resolve_judge_
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
-from evenhand.models.middleware import CallNext, ChainedModel, Middleware
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage
+from evenhand.models.requests import (
+    EMBEDDED,
+    CallNext,
+    ChainedModel,
+    Middleware,
+    Reply,
+    Request,
+    TokenUsage,
+    read_model_version,
+)
 from tests.models.server import question
 
 
@@ -49,7 +57,12 @@ def test_the_model_behind_stays_visible_through_every_link() -> None:
 
     model = ChainedModel(ChainedModel(behind, [marking("a")]), [marking("b")])
 
-    assert (model.name, model.version, model.origin, model.source) == ("scholar", "v2", "http://here", "abc")
+    assert (model.name, read_model_version(model), model.origin, model.source) == (
+        "scholar",
+        "v2",
+        "http://here",
+        "abc",
+    )
     assert model.model is behind
 
 
@@ -119,7 +132,7 @@ def test_the_embedded_judge_is_probed_without_a_question() -> None:
             found = await ask_judge_probe_question(connections, EMBEDDED)
 
             assert (found.reachable, found.structured, found.logprobs) == (True, True, False)
-            assert found.model == resolve_judge_by_name(connections, EMBEDDED).version
+            assert found.model == read_model_version(resolve_judge_by_name(connections, EMBEDDED))
             assert connections.spent.requests == 0
 
     asyncio.run(run())

@@ -14,8 +14,8 @@ from evenhand.runs import tally as _tally
 from evenhand.runs.results import compose_result_score
 from evenhand.runs.summary import summarise_results
 from evenhand.runs.tally import ExactMean
+from evenhand.store.rows import StoreWriter
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 from evenhand.workflows.run import RunOptions, RunResult, run
 
 SAMPLES = 12

@@ -87,11 +87,11 @@ def test_a_limit_of_the_system_is_told_and_every_confirmed_row_is_there(tmp_path
 import asyncio, resource, signal, sys
 from evenhand.errors import StoreError
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
+from evenhand.store.rows import StoreWriter
 from tests.store.rows import call_row, run_row
 
 async def write():
-    writer = StoreWriter(store)
+    writer = StoreWriter(store.write_rows)
     try:
         for n in range(10_000):
             rows = [call_row(position, reply='"' + "x" * 4000 + '"') for position in range(20 * n, 20 * n + 20)]

@@ -12,8 +12,8 @@ from sqlalchemy import Engine, insert, inspect
 
 from evenhand.errors import StoreError
 from evenhand.store.database import (
+    WRITE_OPTIONS,
     create_store_engine,
-    engine_for_writing,
     locate_store,
     prepare_store_tables,
     run_migrations,
@@ -108,7 +108,7 @@ def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_
     """A server has no file to keep a dump of: its first tables are made by the first migration and filled."""
     tmp_path.joinpath("store").mkdir()
     engine = create_store_engine(locate_store(database, {}))
-    with engine_for_writing(engine).begin() as connection:
+    with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0001")
         connection.execute(insert(RUNS), [run_row(state="finished")])
         connection.execute(insert(RESULTS), [result_row(0), result_row(1)])
@@ -130,7 +130,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
     """What is kept beside runs stays, and contests can be begun."""
     tmp_path.joinpath("store").mkdir()
     engine = create_store_engine(locate_store(database, {}))
-    with engine_for_writing(engine).begin() as connection:
+    with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0002")
         connection.execute(insert(RUNS), [run_row(state="finished")])
         connection.execute(insert(RESULTS), [result_row(0)])
@@ -165,7 +165,7 @@ def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: P
     tmp_path.joinpath("store").mkdir()
     engine = create_store_engine(place)
     if by_migrations:
-        with engine_for_writing(engine).begin() as connection:
+        with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
             run_migrations(connection)
     prepare_store_tables(engine, place, create=True)
 

@@ -8,9 +8,8 @@ from typing import TypeVar
 import pytest
 
 from evenhand.errors import StoreError
-from evenhand.store.rows import RowBatch
+from evenhand.store.rows import RowBatch, StoreWriter
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 from tests.store.rows import RUN, call_row, key, result_row, run_row, sample_row
 
 T = TypeVar("T")
@@ -54,7 +53,7 @@ def test_a_row_is_there_when_its_put_is_over(store: Watched) -> None:
     """Whoever has awaited it may be killed at once."""
 
     async def put() -> object:
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         await writer.put("calls", call_row(0))
         found = store.find_cached_replies([key("call", 0)])
         writer.close()
@@ -67,7 +66,7 @@ def test_what_arrives_together_is_committed_together(store: Watched) -> None:
     """A thousand rows in a handful of transactions, and each kind in its table."""
 
     async def put() -> None:
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         rows = [("samples", sample_row(n)) for n in range(250)] + [("results", result_row(n)) for n in range(250)]
         await asyncio.gather(*(writer.put(kind, row) for kind, row in rows))
         await asyncio.gather(*(writer.put("calls", call_row(n)) for n in range(500)))
@@ -84,7 +83,7 @@ def test_closing_writes_what_is_left(store: Watched) -> None:
 
     async def put() -> list[bool]:
         store.may_write.clear()
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         futures = [writer.put("calls", call_row(n)) for n in range(50)]
         threading.Timer(0.05, store.may_write.set).start()
         writer.close()
@@ -100,7 +99,7 @@ def test_a_row_whose_task_was_cancelled_is_written_all_the_same(store: Watched) 
 
     async def put() -> None:
         store.may_write.clear()
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         cancelled, other = writer.put("calls", call_row(0)), writer.put("calls", call_row(1))
         cancelled.cancel()
         store.may_write.set()
@@ -119,7 +118,7 @@ def test_after_one_failure_nothing_more_is_written(store: Watched, bad: tuple[st
     """A run without a store would spend money on what nobody can read again."""
 
     async def put() -> list[BaseException | None]:
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         await writer.put("calls", call_row(0))
         first = (await asyncio.gather(writer.put(*bad), return_exceptions=True))[0]
         later = (await asyncio.gather(writer.put("calls", call_row(2)), return_exceptions=True))[0]
@@ -140,7 +139,7 @@ def test_what_waits_behind_a_failure_fails_too(store: Watched) -> None:
     async def put() -> list[object]:
         store.may_write.clear()
         store.failure = OSError("torn")
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         futures = [writer.put("calls", call_row(n)) for n in range(3)]
         store.may_write.set()
         told = await asyncio.gather(*futures, return_exceptions=True)
@@ -155,7 +154,7 @@ def test_a_closed_writer_takes_nothing(store: Watched) -> None:
     """A row put in too late would never be written."""
 
     async def put() -> None:
-        writer = StoreWriter(store)
+        writer = StoreWriter(store.write_rows)
         writer.close()
         writer.put("calls", call_row(0))
 

@@ -3,13 +3,13 @@
 import asyncio
 import sys
 
+from evenhand.store.rows import StoreWriter
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 from tests.store.rows import call_row, result_row, run_row
 
 
 async def _write(store: Store, run: str, rows: int) -> None:
-    writer = StoreWriter(store)
+    writer = StoreWriter(store.write_rows)
     for position in range(rows):
         await writer.put("calls", call_row(position, run=run))
         await writer.put("results", result_row(position, run=run))

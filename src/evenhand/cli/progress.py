@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from evenhand.models.middleware import CallNext, ChainedModel
-from evenhand.models.requests import Model, Reply, Request
+from evenhand.models.requests import CallNext, ChainedModel, Model, Reply, Request
 
 if TYPE_CHECKING:
     from evenhand.contest.play import ContestProgress

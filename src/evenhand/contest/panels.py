@@ -31,8 +31,7 @@ from evenhand.judging.results import JudgeCall
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, await_judges_in_order, make_judge_prompt_setup
 from evenhand.model.sample import Sample
 from evenhand.model.scorecard import Judgment
-from evenhand.models.middleware import CallNext, ChainedModel, Middleware
-from evenhand.models.requests import Model, Reply, Request
+from evenhand.models.requests import CallNext, ChainedModel, Middleware, Model, Reply, Request
 
 PanelQuestion = AskGate | AskIndividual | AskHorizontal
 

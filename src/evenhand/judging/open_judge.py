@@ -8,8 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from evenhand.models.connections import Connections, ModelProbe, probe_model
-from evenhand.models.middleware import ChainedModel
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage
+from evenhand.models.requests import EMBEDDED, ChainedModel, Reply, Request, TokenUsage, read_model_version
 
 if TYPE_CHECKING:
     from evenhand.judging.embedded.replies import EmbeddedReplier
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 def resolve_judge_by_name(connections: Connections, name: str) -> ChainedModel:
     """The judge of that name, the same object each time; a JudgeError where it cannot be asked."""
-    return connections.open_local(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
+    return connections.open(name, EmbeddedModel) if name == EMBEDDED else connections.open(name)
 
 
 async def ask_judge_probe_question(connections: Connections, name: str) -> ModelProbe:
@@ -27,7 +26,7 @@ async def ask_judge_probe_question(connections: Connections, name: str) -> Model
     return ModelProbe(
         name=name,
         reachable=True,
-        model=resolve_judge_by_name(connections, name).version,
+        model=read_model_version(resolve_judge_by_name(connections, name)),
         structured=True,
         logprobs=False,
         price=connections.price(name),

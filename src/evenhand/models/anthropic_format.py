@@ -17,8 +17,9 @@ from evenhand.models.server_answers import (
 PATH = "/messages"
 FORMATS = ("output_config", "tool")  # Newer models know the first only, older ones the second only.
 TOOL = "answer"
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "anthropic-version": "2023-06-01"}
+KEY_HEADER = ("x-api-key", "{}")
 
-_VERSION = "2023-06-01"
 _MOST_KEPT = 4  # The server refuses more marks than this.
 _STOPS: dict[object, StopReason] = {
     "end_turn": "end",
@@ -51,9 +52,10 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
         body["system"] = system
     if request.settings.temperature is not None and accepted.temperature:
         body["temperature"] = request.settings.temperature
-    if request.schema is not None and accepted.format == "output_config":
+    format = accepted.formats[0] if accepted.formats else ""
+    if request.schema is not None and format == "output_config":
         body["output_config"] = {"format": {"type": "json_schema", "schema": _drop_schema_bounds(request.schema)}}
-    elif request.schema is not None and accepted.format == "tool":
+    elif request.schema is not None and format == "tool":
         body["tools"] = [{"name": TOOL, "description": "Give the answer.", "input_schema": request.schema}]
         body["tool_choice"] = {"type": "tool", "name": TOOL}
     return body
@@ -79,12 +81,6 @@ def parse_reply_body(
     )
 
 
-def build_request_headers(key: str | None) -> dict[str, str]:
-    """The headers of a request."""
-    plain = {"Content-Type": "application/json", "Accept": "application/json", "anthropic-version": _VERSION}
-    return {**plain, "x-api-key": key} if key else plain
-
-
 def _build_content_block(message: Message, kept: list[Message]) -> dict[str, object]:
     block: dict[str, object] = {"type": "text", "text": message.text}
     if any(message is other for other in kept):
@@ -94,38 +90,30 @@ def _build_content_block(message: Message, kept: list[Message]) -> dict[str, obj
 
 def _drop_schema_bounds(schema: Mapping[str, object], *, names: bool = False) -> dict[str, object]:
     """The schema without bounds; under `properties` the keys are names, whatever they look like."""
-    return {
-        key: _drop_value_bounds(key, value, names=names)
-        for key, value in schema.items()
-        if names or key not in _BOUNDS
-    }  # fmt: skip
-
-
-def _drop_value_bounds(key: str, value: object, *, names: bool) -> object:
-    if isinstance(value, dict):
-        return _drop_schema_bounds(value, names=not names and key in ("properties", "$defs", "definitions"))
-    if isinstance(value, (list, tuple)) and key not in ("enum", "required", "examples"):
-        return [_drop_schema_bounds(entry) if isinstance(entry, dict) else entry for entry in value]
-    return value
+    less: dict[str, object] = {}
+    for key, value in schema.items():
+        if not names and key in _BOUNDS:
+            continue
+        less[key] = value
+        if isinstance(value, dict):
+            less[key] = _drop_schema_bounds(value, names=not names and key in ("properties", "$defs", "definitions"))
+        elif isinstance(value, (list, tuple)) and key not in ("enum", "required", "examples"):
+            less[key] = [_drop_schema_bounds(entry) if isinstance(entry, dict) else entry for entry in value]
+    return less
 
 
 def _join_content_text(content: list[object]) -> str:
-    for block in map(read_provider_object, content):
+    blocks = [read_provider_object(block) for block in content]
+    for block in blocks:
         if block.get("type") == "tool_use" and block.get("name") == TOOL:
             return read_provider_text(json.dumps(block.get("input"), ensure_ascii=False))
-    return "".join(
-        read_provider_text(block.get("text"))
-        for block in map(read_provider_object, content)
-        if block.get("type") == "text"
-    )
+    return "".join(read_provider_text(block.get("text")) for block in blocks if block.get("type") == "text")
 
 
 def _parse_anthropic_usage(usage: Mapping[str, object]) -> TokenUsage:
     plain = read_token_count(usage.get("input_tokens"))
-    read, written = (
-        read_token_count(usage.get("cache_read_input_tokens")),
-        read_token_count(usage.get("cache_creation_input_tokens")),
-    )
+    read = read_token_count(usage.get("cache_read_input_tokens"))
+    written = read_token_count(usage.get("cache_creation_input_tokens"))
     return TokenUsage(
         input=None if plain is None else plain + (read or 0) + (written or 0),
         output=read_token_count(usage.get("output_tokens")),

@@ -1,18 +1,129 @@
-"""What was spent on models and what may be: exact sums, unknown prices kept unknown, and a stop before the budget
-breaks.
-"""
+"""What models cost and what may be spent: prices from a dated file, exact sums, and a stop before a budget breaks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from decimal import Decimal
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
 
-from evenhand.errors import BudgetError, JudgeError
-from evenhand.models.prices import Price, Prices
-from evenhand.models.requests import Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.errors import BudgetError, Fault, JudgeError, RubricError
+from evenhand.files.fields import FieldReader
+from evenhand.files.parsing import read_tree_file
+from evenhand.files.tree import TreeNode, find_node_line
+from evenhand.models.requests import CallNext, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.wording import format_exact_dollars
 
+SHIPPED_PRICES = Path(__file__).parents[1] / "library" / "prices.yaml"
+
 _FIRST_GUESS = 512  # Tokens of a reply, until the first has come and the mean is known.
+_DIGITS = 60
+_DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: Decimal
+    output: Decimal
+    cached: Decimal
+    stored: Decimal
+
+    def cost(self, usage: TokenUsage) -> Decimal | None:
+        """What a reply cost; None where the server did not count its tokens."""
+        if usage.input is None or usage.output is None:
+            return None
+        cached = min(usage.cached or 0, usage.input)
+        stored = min(usage.stored or 0, usage.input - cached)
+        with localcontext(prec=_DIGITS):
+            total = (usage.input - cached - stored) * self.input + usage.output * self.output
+            total += cached * self.cached + stored * self.stored
+            return total.scaleb(-6)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What models cost, and the day on which that was so.
+
+    A name in the file stands for the model of that name and its dated versions, a name that ends in * for
+    everything that begins so; the longest name that fits counts. A near name is another model: its price is unknown.
+    """
+
+    as_of: date
+    models: Mapping[str, Price]
+
+    @classmethod
+    def load(cls, path: Path) -> Prices:
+        """Prices from a YAML or JSON file; what is wrong with it is said with file and line."""
+        try:
+            tree = read_tree_file(path)
+        except RubricError as error:
+            raise JudgeError(*(replace(fault, hint="") for fault in error.faults)) from None
+        faults: list[Fault] = []
+        fields = FieldReader(tree, ("as_of", "models"), faults)
+        text, as_of = fields.text("as_of"), None
+        if text is not None:
+            try:
+                as_of = date.fromisoformat(text)
+            except ValueError:
+                fields.fault(f"as_of must be a day, got {text[:40]!r}", "as in as_of: 2026-11-05", "as_of")
+        elif "as_of" not in fields:
+            fields.fault("prices need the day they were read", "as in as_of: 2026-11-05")
+        read = {name: _parse_model_price(node, faults, at) for name, node, at in fields.pairs("models")}
+        if "models" not in fields and not faults:
+            fields.fault("prices need models", "as in models: {openai/gpt-4o: {input: 2.50, output: 10}}")
+        if faults or as_of is None:
+            raise JudgeError(*faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
+        return cls(as_of=as_of, models={name: price for name, price in read.items() if price})
+
+    # The prices that come with the package, read once.
+    shipped = staticmethod(cache(lambda: Prices.load(SHIPPED_PRICES)))
+
+    def of(self, name: str) -> Price | None:
+        """The price of a model, where it is known."""
+        longest: str | None = None
+        for known in self.models:
+            if known.endswith("*"):
+                fits = name.startswith(known[:-1])
+            else:
+                fits = name.startswith(known) and (len(name) == len(known) or bool(_DATED.fullmatch(name, len(known))))
+            if fits and (longest is None or len(known) > len(longest)):
+                longest = known
+        return None if longest is None else self.models[longest]
+
+    def cost(self, name: str, usage: TokenUsage) -> Decimal | None:
+        """What a reply of this model cost; None where the price or the count of tokens is unknown."""
+        price = self.of(name)
+        return price.cost(usage) if price else None
+
+
+def _parse_model_price(node: TreeNode, faults: list[Fault], path: tuple[str | int, ...]) -> Price | None:
+    fields = FieldReader(node, ("input", "output", "cached", "stored"), faults, path)
+    before = len(faults)
+    amounts: dict[str, Decimal] = {}
+    for name in ("input", "output", "cached", "stored"):
+        value = fields.number(name)
+        if value is None:
+            continue
+        with localcontext(prec=_DIGITS):
+            amount = Decimal(value.numerator) / Decimal(value.denominator)
+        if value < 0 or Fraction(amount) != value:
+            fields.fault(f"{name} must be a decimal number from 0 up", "", name)
+        else:
+            amounts[name] = amount
+    for name in ("input", "output"):
+        if name not in fields and len(faults) == before:
+            fields.fault(f"a price needs {name}: US dollars for a million tokens")
+    if "input" not in amounts or "output" not in amounts:
+        return None
+    # Without a price of their own, tokens that a server keeps cost what all others do.
+    own = amounts["input"]
+    return Price(own, amounts["output"], amounts.get("cached", own), amounts.get("stored", own))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +194,51 @@ class BudgetLedger:
 
     prices: Prices | None
     budget: Budget | None
-    _tallies: dict[str, ModelTally] = field(default_factory=dict)
-    _replayed: int = 0
+    tallies: dict[str, ModelTally] = field(default_factory=dict)
+    replayed: int = 0
     _claimed_tokens: int = 0
     _claimed_money: Decimal = Decimal(0)
 
-    def admit(self, name: str) -> None:
-        """Look its price up, and refuse a model for which the budget could not be kept."""
-        price = self.tally(name).price
-        if price is None and self.budget and self.budget.money is not None:
-            raise JudgeError(
-                f"{name}: its price is not known, so a budget of money cannot be kept: "
-                "bound its tokens and not its money, or give a price file that names it"
-            )
+    async def ask_within_budget(self, name: str, bounded: bool, request: Request, call_next: CallNext) -> Reply:
+        """Middleware that counts the reply; where `bounded`, what it may cost is set aside before, or refused."""
+        claim = self._claim(name, request) if bounded else None
+        try:
+            reply = await call_next(request)
+            if reply.recorded:
+                self.replayed += 1
+                return reply
+            tally, usage = self.tally(name), reply.usage
+            tally.replies += 1
+            tally.input += usage.input or 0
+            tally.output += usage.output or 0
+            tally.cached += usage.cached or 0
+            if claim is not None and (usage.input is None or usage.output is None):
+                # What the server did not count is taken as expected, for the budget only.
+                self._claimed_tokens += claim.tokens
+                self._claimed_money += claim.money
+            elif claim is not None:
+                tally.learnt += 1
+                tally.expected += claim.expected
+            cost = tally.price.cost(usage) if tally.price else None
+            if cost is None:
+                tally.unpriced += 1
+            else:
+                tally.cost += cost
+        finally:
+            if claim is not None:  # Give back what was set aside.
+                self._claimed_tokens -= claim.tokens
+                self._claimed_money -= claim.money
+        return reply
 
-    def claim(self, name: str, request: Request) -> BudgetClaim:
+    def tally(self, name: str) -> ModelTally:
+        """The sums of a model, with its price where that is known."""
+        found = self.tallies.get(name)
+        if found is None:
+            prices = self.prices if self.prices is not None else Prices.shipped()
+            found = self.tallies[name] = ModelTally(prices.of(name))
+        return found
+
+    def _claim(self, name: str, request: Request) -> BudgetClaim:
         """Set aside what a call is expected to use, or say that the budget is spent."""
         tally = self.tally(name)
         expected = estimate_input_tokens(request)
@@ -110,73 +251,17 @@ class BudgetLedger:
         self._claimed_money += claim.money
         return claim
 
-    def drop(self, claim: BudgetClaim) -> None:
-        """Give back what was set aside."""
-        self._claimed_tokens -= claim.tokens
-        self._claimed_money -= claim.money
-
-    def count_reply(self, name: str, reply: Reply, claim: BudgetClaim | None = None) -> None:
-        """Count a reply. What the server did not count is taken as expected, for the budget only."""
-        if reply.recorded:
-            self._replayed += 1
-            return
-        tally = self.tally(name)
-        tally.replies += 1
-        usage = reply.usage
-        tally.input += usage.input or 0
-        tally.output += usage.output or 0
-        tally.cached += usage.cached or 0
-        if claim is not None and (usage.input is None or usage.output is None):
-            self._claimed_tokens += claim.tokens
-            self._claimed_money += claim.money
-        elif claim is not None:
-            tally.learnt += 1
-            tally.expected += claim.expected
-        cost = tally.price.cost(usage) if tally.price else None
-        if cost is None:
-            tally.unpriced += 1
-        else:
-            tally.cost += cost
-
-    @property
-    def spent(self) -> Spending:
-        """The sums over all models."""
-        tallies = self._tallies.values()
-        priced = sum((tally.cost for tally in tallies), Decimal(0))
-        unpriced = sum(tally.unpriced for tally in tallies)
-        return Spending(
-            requests=sum(tally.replies for tally in tallies),
-            input=sum(tally.input for tally in tallies),
-            output=sum(tally.output for tally in tallies),
-            cached=sum(tally.cached for tally in tallies),
-            cost=None if unpriced else priced,
-            priced=priced,
-            unpriced=unpriced,
-            replayed=self._replayed,
-        )
-
-    def tally(self, name: str) -> ModelTally:
-        """The sums of a model, with its price where that is known."""
-        found = self._tallies.get(name)
-        if found is None:
-            prices = self.prices if self.prices is not None else Prices.shipped()
-            found = self._tallies[name] = ModelTally(prices.of(name))
-        return found
-
     def _refuse_beyond(self, budget: Budget, claim: BudgetClaim) -> None:
-        tallies = self._tallies.values()
+        tallies = self.tallies.values()
         money = budget.paid + sum((tally.cost for tally in tallies), Decimal(0))
         tokens = budget.used + sum(tally.input + tally.output for tally in tallies)
         if budget.money is not None and money + self._claimed_money + claim.money > budget.money:
-            way = (
-                f", {format_exact_dollars(self._claimed_money)} expected for calls under way"
-                if self._claimed_money
-                else ""
-            )
-            paid = f"{format_exact_dollars(money)} paid{way}"
-            more = f"this request may cost {format_exact_dollars(claim.money)}"
+            way = format_exact_dollars(self._claimed_money)
+            paid = format_exact_dollars(money) + " paid"
+            paid += f", {way} expected for calls under way" if self._claimed_money else ""
             raise BudgetError(
-                f"the budget of {format_exact_dollars(budget.money)} does not reach: {paid}, {more}; it was not asked"
+                f"the budget of {format_exact_dollars(budget.money)} does not reach: {paid}, "
+                f"this request may cost {format_exact_dollars(claim.money)}; it was not asked"
             )
         if budget.tokens is not None and tokens + self._claimed_tokens + claim.tokens > budget.tokens:
             way = f", {self._claimed_tokens:,} expected for calls under way" if self._claimed_tokens else ""

@@ -1,30 +1,20 @@
-"""All access to models: one session, one budget, one record, a model for every name, and a probe of what a model
-can do.
-"""
+"""All access to models: one session, one budget, one record, a model for every name, and what a model can do."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
-from evenhand.models.budget import Budget, BudgetLedger, Spending
+from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
 from evenhand.models.function_model import FunctionModel, hash_model_function_source, load_model_function
 from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, ConcurrencyGate, Limits, RateLimiter, ServerState
-from evenhand.models.middleware import (
-    ChainedModel,
-    Middleware,
-    ask_and_count,
-    ask_within_budget,
-    limit_concurrent_requests,
-    record_model_request,
-)
 from evenhand.models.model_names import (
     KEY_VARIABLES,
     PROVIDERS,
@@ -36,13 +26,11 @@ from evenhand.models.model_names import (
     parse_model_name,
     parse_url_origin,
 )
-from evenhand.models.prices import Price, Prices
 from evenhand.models.recording import ReplayModel, ReplyRecord, ReplyRecorder
-from evenhand.models.remote_model import RemoteModel, ServerLink
-from evenhand.models.requests import Message, Model, ModelSettings, Request
+from evenhand.models.requests import ChainedModel, Message, Middleware, Model, ModelSettings, Request
 
 if TYPE_CHECKING:
-    from evenhand.models.http_client import HttpClient
+    from evenhand.models.remote_model import HttpClient
 
 
 class Connections:
@@ -68,9 +56,8 @@ class Connections:
         self._environ = environ
         self._limits = limits or Limits()
         self._clock = clock or Clock()
-        self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
-        self._purse = BudgetLedger(prices, budget)
-        self._has_budget = budget is not None
+        self._secrets = Secrets([environ.get(variable, "") for variable in KEY_VARIABLES])
+        self._ledger = BudgetLedger(prices, budget)
         self._http: HttpClient | None = None
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
@@ -82,9 +69,7 @@ class Connections:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._http is not None:
             await self._http.close()
         for opened in self._models.values():
@@ -93,19 +78,43 @@ class Connections:
         if self._recorder is not None:
             self._recorder.close()
 
-    def open(self, name: str) -> ChainedModel:
-        """The model of that name, the same object each time; a JudgeError where it cannot be asked."""
-        known = self._models.get(name)
-        if known is None:
-            known = self._models[name] = self._open_anew(name)
-        return known
+    def open(self, name: str, make: Callable[[], Model] | None = None) -> ChainedModel:
+        """The model of that name, the same object each time; a JudgeError where it cannot be asked.
 
-    def open_local(self, name: str, make: Callable[[], Model]) -> ChainedModel:
-        """A model that is not known here, made at the first opening; where a record is replayed, none is made."""
-        if name not in self._models and self._replay is None:
-            self._purse.admit(name)
-            self._models[name] = self._chain(make())
-        return self.open(name)
+        `make` makes a model that is not known here; where a record is replayed, none is made.
+        """
+        if name in self._models:
+            return self._models[name]
+        model: Model
+        if self._replay is not None:
+            model = ReplayModel(name, self._replay, strict=not name.startswith("replay:"))
+        elif isinstance(meant := parse_model_name(name, self._environ), ReplayFile):
+            model = ReplayModel(name, self._read_record(meant.path), strict=False)
+        else:
+            budget = self._ledger.budget
+            if self._ledger.tally(name).price is None and budget is not None and budget.money is not None:
+                raise JudgeError(
+                    f"{name}: its price is not known, so a budget of money cannot be kept: "
+                    "bound its tokens and not its money, or give a price file that names it"
+                )
+            if make is not None:
+                model = make()
+            elif isinstance(meant, FunctionPath):
+                call, source = load_model_function(name, meant), hash_model_function_source(meant)
+                model = FunctionModel(name, call, self._limits, self._secrets, source)
+            elif isinstance(meant, EmbeddedRules):
+                what, hint = "it judges by rules, and no model is behind it", "evenhand.judging.open_judge opens it"
+                raise JudgeError(Fault(what, hint, where=name))
+            elif isinstance(meant, GgufFile):
+                model = GgufModel(name, meant.path)
+            else:
+                from evenhand.models.remote_model import HttpClient, RemoteModel, ServerLink  # They load aiohttp.
+
+                self._http = self._http or HttpClient(self._limits.largest_reply)
+                server = self._find_server(parse_url_origin(meant.base))
+                model = RemoteModel(meant, ServerLink(self._http, server, self._limits, self._clock, self._secrets))
+        self._models[name] = self._chain(model)
+        return self._models[name]
 
     def adopt(self, judge: object) -> ChainedModel:
         """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
@@ -117,7 +126,7 @@ class Connections:
         if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
             hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
             raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
-        return self._open_function(name, call)
+        return self._chain(FunctionModel(name, call, self._limits, self._secrets))
 
     def shut(self) -> None:
         """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""
@@ -127,8 +136,20 @@ class Connections:
 
     @property
     def spent(self) -> Spending:
-        """What was used so far."""
-        return self._purse.spent
+        """What was used so far, by all models."""
+        tallies = self._ledger.tallies.values()
+        priced = sum((tally.cost for tally in tallies), Decimal(0))
+        unpriced = sum(tally.unpriced for tally in tallies)
+        return Spending(
+            requests=sum(tally.replies for tally in tallies),
+            input=sum(tally.input for tally in tallies),
+            output=sum(tally.output for tally in tallies),
+            cached=sum(tally.cached for tally in tallies),
+            cost=None if unpriced else priced,
+            priced=priced,
+            unpriced=unpriced,
+            replayed=self._ledger.replayed,
+        )
 
     def recorded(self) -> tuple[str, ...]:
         """The models whose replies are in the record that is replayed."""
@@ -136,46 +157,17 @@ class Connections:
 
     def price(self, name: str) -> Price | None:
         """The price of a model, where it is known."""
-        return self._purse.tally(name).price
+        return self._ledger.tally(name).price
 
-    def _open_anew(self, name: str) -> ChainedModel:
-        if self._replay is not None:
-            return self._chain(ReplayModel(name, self._replay, strict=not name.startswith("replay:")))
-        meant = parse_model_name(name, self._environ)
-        if isinstance(meant, ReplayFile):
-            return self._chain(ReplayModel(name, self._read_record(meant.path), strict=False))
-        self._purse.admit(name)
-        if isinstance(meant, FunctionPath):
-            return self._open_function(name, load_model_function(name, meant), hash_model_function_source(meant))
-        if isinstance(meant, EmbeddedRules):
-            what, hint = "it judges by rules, and no model is behind it", "evenhand.judging.open_judge opens it"
-            raise JudgeError(Fault(what, hint, where=name))
-        if isinstance(meant, GgufFile):
-            return self._chain(GgufModel(name, meant.path))
-        if self._http is None:
-            from evenhand.models.http_client import HttpClient  # Records and functions need no aiohttp.
-
-            self._http = HttpClient(self._limits.largest_reply)
-        line = ServerLink(
-            self._http, self._find_server(parse_url_origin(meant.base)), self._limits, self._clock, self._secrets
-        )
-        return self._chain(RemoteModel(meant, line))
-
-    def _open_function(self, name: str, call: Callable[[Request], object], source: str = "") -> ChainedModel:
-        model = FunctionModel(name, call, self._limits, self._secrets, source)
-        return self._chain(model, partial(limit_concurrent_requests, self._find_server(name).gate))
-
-    def _chain(self, model: Model, *limits: Middleware) -> ChainedModel:
+    def _chain(self, model: Model) -> ChainedModel:
         """All that a request to a model passes. A RemoteModel limits itself: each of its retries waits for its turn."""
-        bounded = self._has_budget and not isinstance(model, ReplayModel)
-        return ChainedModel(
-            model,
-            [
-                *([partial(record_model_request, self._recorder, model.name)] if self._recorder is not None else ()),
-                partial(ask_within_budget if bounded else ask_and_count, self._purse, model.name),
-                *limits,
-            ],
-        )
+        bounded = self._ledger.budget is not None and not isinstance(model, ReplayModel)
+        middleware: list[Middleware] = [partial(self._ledger.ask_within_budget, model.name, bounded)]
+        if self._recorder is not None:
+            middleware.insert(0, partial(self._recorder.record_reply, model.name))
+        if isinstance(model, FunctionModel):
+            middleware.append(self._find_server(model.name).gate.limit_requests)
+        return ChainedModel(model, middleware)
 
     def _find_server(self, origin: str) -> ServerState:
         """The server at an origin, the same for all models on it."""
@@ -228,6 +220,8 @@ class ModelProbe:
 
 async def probe_model(connections: Connections, name: str) -> ModelProbe:
     """Ask a model one small question. The name of a provider alone, such as ollama, lists what it offers."""
+    from evenhand.models.remote_model import RemoteModel
+
     provider = name.rstrip("/")
     alone = provider in PROVIDERS
     try:
@@ -240,7 +234,10 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
         reply = await opened.ask(_PROBE_REQUEST)
     except EvenhandError as error:
         return ModelProbe(name=name, reachable=False, why=str(error))
-    fits = _fits_probe_schema(reply.text)
+    try:
+        fits = json.loads(reply.text) in ({"answer": "yes"}, {"answer": "no"})
+    except (ValueError, RecursionError):
+        fits = False
     return ModelProbe(
         name=name,
         reachable=True,
@@ -252,10 +249,3 @@ async def probe_model(connections: Connections, name: str) -> ModelProbe:
         seconds=reply.seconds,
         price=connections.price(name),
     )
-
-
-def _fits_probe_schema(text: str) -> bool:
-    try:
-        return json.loads(text) in ({"answer": "yes"}, {"answer": "no"})
-    except (ValueError, RecursionError):
-        return False

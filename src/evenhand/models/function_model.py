@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
@@ -20,28 +21,35 @@ from evenhand.models.requests import Reply, Request
 ModelFunction = Callable[[Request], object]
 
 
+@dataclass(slots=True)
 class FunctionModel:
     """A model that is a function: it gets the request and returns the text of the reply, or a Reply."""
 
-    def __init__(self, name: str, call: ModelFunction, limits: Limits, secrets: Secrets, source: str = "") -> None:
-        self.name = name
-        self.source = source  # A hash of its code, where that is known.
-        self._call = call
-        self._limits = limits
-        self._secrets = secrets
+    name: str
+    _call: ModelFunction
+    _limits: Limits
+    _secrets: Secrets
+    source: str = ""  # A hash of its code, where that is known.
 
     async def ask(self, request: Request) -> Reply:
-        """What the function returns. A plain function runs in a thread, so that it holds nobody else up."""
+        """What the function returns."""
         try:
             async with asyncio.timeout(self._limits.attempt_seconds) as limit:
-                answer = await self._answer(request)
+                # A plain function runs in a thread, so that it holds nobody else up.
+                call = self._call
+                if inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(type(call).__call__):
+                    answer = call(request)
+                else:
+                    answer = await call_model_in_thread(call, request)
+                answer = await answer if inspect.isawaitable(answer) else answer
         except ModelError:
             raise
         except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
                 raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s") from None
-            if isinstance(problem, asyncio.CancelledError) and _is_model_request_cancelled():
-                raise
+            task = asyncio.current_task()
+            if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0:
+                raise  # We are being stopped: it is not the function that says so of itself.
             kind = "" if isinstance(problem, UnraisableError) else f"{type(problem).__name__}: "
             said = self._secrets.hide_keys(f"{kind}{problem}")
             why = f"{self.name}: the function raised {said}"
@@ -52,19 +60,6 @@ class FunctionModel:
         if isinstance(answer, str):
             return Reply(text=answer, stop="end", model=self.name)
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
-
-    async def _answer(self, request: Request) -> object:
-        if inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__):
-            answer: object = self._call(request)
-        else:
-            answer = await call_model_in_thread(self._call, request)
-        return await answer if inspect.isawaitable(answer) else answer
-
-
-def _is_model_request_cancelled() -> bool:
-    """Whether we are being stopped, and not a function that says so of itself."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 async def call_model_in_thread(call: ModelFunction, request: Request) -> object:
@@ -105,16 +100,13 @@ def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:
         thing = import_by_name(f"{meant.module}:{meant.function}", Path())
     except (Exception, SystemExit) as problem:
         why = f"cannot be loaded: {type(problem).__name__}: {problem}"
-        raise JudgeError(Fault(why, _hint_model_function_path(problem, meant), where=name)) from None
+        hint = "as in python:my_judges:strict, for strict() in my_judges.py"
+        if isinstance(problem, ModuleNotFoundError) and problem.name == meant.module.partition(".")[0]:
+            hint = f"it is looked for from the working directory: run this where {problem.name}.py is"
+        raise JudgeError(Fault(why, hint, where=name)) from None
     if not callable(thing):
         raise JudgeError(Fault(f"{meant.function} is not a function", where=name))
     return thing
-
-
-def _hint_model_function_path(problem: BaseException, meant: FunctionPath) -> str:
-    if isinstance(problem, ModuleNotFoundError) and problem.name == meant.module.partition(".")[0]:
-        return f"it is looked for from the working directory: run this where {problem.name}.py is"
-    return "as in python:my_judges:strict, for strict() in my_judges.py"
 
 
 def hash_model_function_source(meant: FunctionPath) -> str:

@@ -47,7 +47,16 @@ class GgufModel:
     """A model in a file. It is loaded once; a JudgeError says at once where it never could be."""
 
     def __init__(self, name: str, path: Path) -> None:
-        _refuse_unusable_gguf(name, path)
+        try:
+            with path.open("rb") as file:
+                beginning = file.read(len(MAGIC))
+        except OSError as problem:
+            why = (problem.strerror or str(problem)).lower()
+            raise JudgeError(Fault(f"the file cannot be read: {why}", where=name)) from None
+        if beginning != MAGIC:
+            raise JudgeError(Fault("this is not a GGUF file", "one begins with the letters GGUF", where=name))
+        if importlib.util.find_spec(RUNTIME) is None:
+            raise JudgeError(Fault("needs the extra local: pip install 'evenhand[local]'", where="gguf"))
         self.name = name
         self._path = path
         self._turn = asyncio.Lock()
@@ -68,10 +77,14 @@ class GgufModel:
         # One after another: the questions about one output begin alike, and only the last prompt is kept.
         async with self._turn:
             settings = request.settings
+            # What calibrates a judge is answered with one token, asked about every output, and never changes.
             key = request.key(self.name) if settings.max_tokens == 1 and not settings.temperature else ""
             kept = self._kept.get(key)
             if kept is None:
-                return self._keep(key, await self._answer(request))
+                reply = await self._answer(request)
+                if key and len(self._kept) < KEPT:
+                    self._kept[key] = reply
+                return reply
         return replace(kept, seconds=0.0, usage=replace(kept.usage, cached=kept.usage.input))
 
     async def close(self) -> None:
@@ -82,12 +95,6 @@ class GgufModel:
         while self._running and time.monotonic() < until:
             await asyncio.sleep(0.01)
         self._server = None
-
-    def _keep(self, key: str, reply: Reply) -> Reply:
-        """Remember an answer of one token: what calibrates a judge is asked about every output, and never changes."""
-        if key and len(self._kept) < KEPT:
-            self._kept[key] = reply
-        return reply
 
     async def _answer(self, request: Request) -> Reply:
         # Without a temperature the runtime would take one of its own.
@@ -145,32 +152,9 @@ _ALWAYS: dict[str, object] = {
 }
 
 
-def _refuse_unusable_gguf(name: str, path: Path) -> None:
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(len(MAGIC))
-    except OSError as problem:
-        why = (problem.strerror or str(problem)).lower()
-        raise JudgeError(Fault(f"the file cannot be read: {why}", where=name)) from None
-    if beginning != MAGIC:
-        raise JudgeError(Fault("this is not a GGUF file", "one begins with the letters GGUF", where=name))
-    if importlib.util.find_spec(RUNTIME) is None:
-        raise JudgeError(Fault("needs the extra local: pip install 'evenhand[local]'", where="gguf"))
-
-
 def load_gguf_runtime(name: str, path: Path) -> Any:
     """The runtime with the model in it; a RefusedError where it cannot hold it."""
     runtime = importlib.import_module(RUNTIME)
-    try:
-        return runtime.Server(_set_gguf_parameters(runtime, path))
-    except (RuntimeError, ValueError):
-        raise RefusedError(
-            f"{name}: llama.cpp cannot load this file: it is damaged, needs more memory than there is, or is of a kind "
-            "that it does not know"
-        ) from None
-
-
-def _set_gguf_parameters(runtime: Any, path: Path) -> Any:
     params = runtime.CommonParams()
     params.model.path = str(path)
     params.model_alias = {path.name}
@@ -184,7 +168,13 @@ def _set_gguf_parameters(runtime: Any, path: Path) -> Any:
     # The runtime also listens on a port of this machine. Nobody knows this key, so nobody is answered there.
     params.api_keys = [secrets.token_hex(32)]
     params.ui = False
-    return params
+    try:
+        return runtime.Server(params)
+    except (RuntimeError, ValueError):
+        raise RefusedError(
+            f"{name}: llama.cpp cannot load this file: it is damaged, needs more memory than there is, or is of a kind "
+            "that it does not know"
+        ) from None
 
 
 def join_reply_chunks(chunks: list[object]) -> dict[str, object]:

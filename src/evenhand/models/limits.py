@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from evenhand.errors import JudgeError
+from evenhand.models.requests import CallNext, Reply, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +39,35 @@ class Limits:
             raise JudgeError(f"retries cannot be below 0, got {self.retries}")
 
 
+@dataclass(slots=True)
 class ConcurrencyGate:
     """Lets so many in at once: half as many after an overload, slowly more again with every success."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._width = float(most)
-        self._inside = 0
-        self._halvings = 0
-        self._shut = False
-        self._waiting: deque[asyncio.Future[None]] = deque()
+    most: int
+    room: float = math.inf  # Below `most` after an overload.
+    _inside: int = 0
+    _halvings: int = 0
+    _shut: bool = False
+    _waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
 
     @property
     def width(self) -> int:
         """How many may be inside now."""
-        return int(self._width)
+        return int(min(self.most, self.room))
+
+    async def limit_requests(self, request: Request, call_next: CallNext) -> Reply:
+        """Middleware that lets only so many requests through at once."""
+        await self.enter()
+        try:
+            return await call_next(request)
+        finally:
+            self.leave()
 
     async def enter(self, *, again: bool = False) -> int:
         """Wait for a place; whoever comes again stands in front. Returns a mark for `overloaded`."""
         if self._shut:
             raise asyncio.CancelledError
-        if self._inside < int(self._width) and (again or not self._waiting):
+        if self._inside < int(min(self.most, self.room)) and (again or not self._waiting):
             self._inside += 1
             return self._halvings
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -87,41 +96,41 @@ class ConcurrencyGate:
         """Let in half as many. One burst that meets one overload halves once, not once for every call in it."""
         if mark == self._halvings:
             self._halvings += 1
-            self._width = max(1.0, self._width / 2)
+            self.room = max(1.0, min(self.most, self.room) / 2)
 
     def report_success(self) -> None:
         """Let in a little more: one more after as many successes as fit inside."""
-        if self._width < self._most:
-            self._width = min(float(self._most), self._width + 1 / self._width)
+        if self.room < self.most:
+            self.room += 1 / self.room
             self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._inside < int(self._width):
+        while self._waiting and self._inside < self.width:
             place = self._waiting.popleft()
             if not place.cancelled():
                 self._inside += 1
                 place.set_result(None)
 
 
+@dataclass(slots=True)
 class RateLimiter:
     """Spreads what is asked evenly over the minute."""
 
-    def __init__(self, per_minute: float, clock: Clock) -> None:
-        self._each = 60.0 / per_minute
-        self._clock = clock
-        self._next = clock.now()
+    _per_minute: float
+    _clock: Clock
+    _next: float = -math.inf
 
     async def wait(self, amount: float = 1.0) -> None:
         """Wait for the turn of so much; turns are given in the order of asking."""
         now = self._clock.now()
         turn = max(now, self._next)
-        self._next = turn + amount * self._each
+        self._next = turn + amount * 60.0 / self._per_minute
         if turn > now:
             await self._clock.sleep(turn - now)
 
     def correct(self, by: float) -> None:
         """Count what was really used in place of what was expected."""
-        self._next += by * self._each
+        self._next += by * 60.0 / self._per_minute
 
 
 @dataclass(slots=True)

@@ -1,11 +1,9 @@
-"""Names of models: which model is meant, where it answers, which API key may go there, and how keys are kept out
-of every text.
-"""
+"""Names of models: which one is meant, where it answers, which API key may go there, and keys kept out of texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -91,15 +89,12 @@ def parse_model_name(
     if name in PROVIDERS:
         raise _make_unknown_model_error(name, f"{name}/ needs the name of a model")
     if kind in ("python", "replay", "gguf"):
-        raise _make_unknown_model_error(
-            name, f"{kind}: needs {'a module and a function' if kind == 'python' else 'a file'}"
-        )
-    hint = suggest_known_word_in_fault(
-        provider if slash else kind, [form.split("/")[0].split(":")[0] for form in FORMS]
-    )
-    raise _make_unknown_model_error(
-        name, f"no model is named so; {hint}" if hint.startswith("did") else "no model is named so"
-    )
+        needed = "a module and a function" if kind == "python" else "a file"
+        raise _make_unknown_model_error(name, f"{kind}: needs {needed}")
+    kinds = [form.split("/")[0].split(":")[0] for form in FORMS]
+    hint = suggest_known_word_in_fault(provider if slash else kind, kinds)
+    what = "no model is named so"
+    raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
 
 
 def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
@@ -140,17 +135,16 @@ def parse_url_origin(url: str) -> str:
 
 def _resolve_provider_model(name: str, provider: str, model: str, environ: Mapping[str, str]) -> ModelAddress:
     if provider == "ollama":
-        return ModelAddress(
-            name=name, wire="openai", base=_read_ollama_url(name, environ), model=model, variable="OLLAMA_HOST"
-        )
+        base = _read_ollama_url(name, environ)
+        return ModelAddress(name=name, wire="openai", base=base, model=model, variable="OLLAMA_HOST")
     variable = f"{provider.upper()}_API_KEY"
     key = _read_api_key(environ, variable)
     if key is None:
         raise JudgeError(Fault(f"{variable} is not set", f"{provider} needs a key", where=name))
+    base = _read_base_url(environ, provider)
     if provider == "openai":
-        base = _read_base_url(environ, "OPENAI_BASE_URL", OPENAI_BASE)
         return ModelAddress(name=name, wire="openai", base=base, model=model, variable=variable, key=key)
-    base = _add_api_version(_read_base_url(environ, "ANTHROPIC_BASE_URL", ANTHROPIC_BASE))
+    base = _add_api_version(base)
     return ModelAddress(name=name, wire="anthropic", base=base, model=model, variable=variable, key=key)
 
 
@@ -162,23 +156,27 @@ def _resolve_compatible_model(
     cut = re.search(r"(?<=.)(//)(?=.)", after) or _VERSIONED.search(after)
     url, model = (after[: cut.end(1)], after[cut.end() :]) if cut else after.rpartition("/")[::2]
     if not url or not model or _VERSIONED.fullmatch(f"/{model}/"):
-        raise _make_unknown_model_error(
-            name, "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME"
-        )
+        what = "a URL and the name of a model belong here, as in http://127.0.0.1:8080/v1/NAME"
+        raise _make_unknown_model_error(name, what)
     base = _check_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
     if "?" in model:
         raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
-    meant = _read_base_url(environ, f"{wire.upper()}_BASE_URL", OPENAI_BASE if wire == "openai" else ANTHROPIC_BASE)
-    key = _read_api_key(environ, "EVENHAND_API_KEY")
-    if key is None and parse_url_origin(base) == parse_url_origin(
-        meant
-    ):  # A key never goes to a host it was not meant for.
-        key = _read_api_key(environ, f"{wire.upper()}_API_KEY")
+    variable, of_provider, key = "EVENHAND_API_KEY", f"{wire.upper()}_API_KEY", None
+    is_meant = False  # A provider's key never goes to a host that it was not meant for.
+    if environ.get(of_provider) or environ.get(f"{wire.upper()}_BASE_URL"):
+        is_meant = parse_url_origin(base) == parse_url_origin(_read_base_url(environ, wire))
+    if environ.get(variable):
+        key = _read_api_key(environ, variable)
+    if key is None and is_meant:
+        key = _read_api_key(environ, of_provider)
     base = _add_api_version(base) if wire == "anthropic" else base
-    return ModelAddress(name=name, wire=wire, base=base, model=model, variable="EVENHAND_API_KEY", key=key)
+    return ModelAddress(name=name, wire=wire, base=base, model=model, variable=variable, key=key)
 
 
-def _read_base_url(environ: Mapping[str, str], variable: str, default: str) -> str:
+def _read_base_url(environ: Mapping[str, str], provider: str) -> str:
+    """Where the models of a provider answer."""
+    variable = f"{provider.upper()}_BASE_URL"
+    default = OPENAI_BASE if provider == "openai" else ANTHROPIC_BASE
     return _check_base_url(environ.get(variable, "").strip() or default, f"environment variable {variable}")
 
 
@@ -228,13 +226,8 @@ def _read_api_key(environ: Mapping[str, str], variable: str) -> str | None:
 
 def _make_unknown_model_error(name: str, what: str) -> JudgeError:
     shown = name if len(name) <= 80 else name[:79] + "…"
-    return JudgeError(
-        Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {_hide_password_in_model_url(shown)!r}")
-    )
-
-
-def _hide_password_in_model_url(name: str) -> str:
-    return re.sub(r"[?#].*", "?…", re.sub(r"//[^/@]*@", "//…@", name))
+    shown = re.sub(r"[?#].*", "?…", re.sub(r"//[^/@]*@", "//…@", shown))  # There may be a password in its URL.
+    return JudgeError(Fault(what, f"models are named {', '.join(FORMS)}", where=f"model {shown!r}"))
 
 
 HIDDEN = "[key hidden]"
@@ -250,30 +243,28 @@ _LOOKS_LIKE_A_KEY = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Secrets:
     """The keys in use. It never shows them."""
 
-    __slots__ = ("_keys",)
-
-    def __init__(self, keys: Iterable[str] = ()) -> None:
-        self._keys = tuple(sorted({key.strip() for key in keys if key.strip()}, key=len, reverse=True))
+    keys: Sequence[str] = field(default=(), repr=False)  # As they are set; an empty one is none.
 
     def hide_keys(self, text: str) -> str:
         """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
         text = text[:_LONGEST]
-        for key in self._keys:
+        for key in self.list_keys():
             text = _hide_key_pieces(text.replace(key, HIDDEN), key)
         text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
         line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= 300 else line[:299] + "…"
 
-    def are_in(self, texts: Iterable[str]) -> bool:
-        """Whether one of the texts repeats a whole key."""
-        return any(len(key) >= _PIECE and key in text for key in self._keys for text in texts)
+    def list_keys(self) -> list[str]:
+        """All of them, the longest first: one key may be part of another."""
+        return sorted({key.strip() for key in self.keys if key.strip()}, key=len, reverse=True)
 
     def remove_keys(self, text: str) -> str:
         """A reply as it came, unless it repeats a whole key."""
-        for key in self._keys:
+        for key in self.list_keys():
             if len(key) >= _PIECE and key in text:
                 text = text.replace(key, HIDDEN)
         return text

@@ -13,6 +13,8 @@ from evenhand.models.server_answers import (
 
 PATH = "/chat/completions"
 FORMATS = ("json_schema", "json_object")
+HEADERS = {"Content-Type": "application/json", "Accept": "application/json"}
+KEY_HEADER = ("Authorization", "Bearer {}")
 
 _STOPS: dict[object, StopReason] = {"stop": "end", "eos": "end", "length": "length", "content_filter": "refusal"}
 
@@ -34,11 +36,11 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
     if settings.top_logprobs and accepted.logprobs:
         body["logprobs"] = True
         body["top_logprobs"] = settings.top_logprobs
-    if request.schema is not None and accepted.format == "json_schema":
-        form = {"name": "answer", "strict": True, "schema": request.schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": form}
-    elif request.schema is not None and accepted.format:
-        body["response_format"] = {"type": accepted.format}
+    if request.schema is not None and accepted.formats:
+        form: dict[str, object] = {"type": accepted.formats[0]}
+        if accepted.formats[0] == "json_schema":
+            form["json_schema"] = {"name": "answer", "strict": True, "schema": request.schema}
+        body["response_format"] = form
     return body
 
 
@@ -72,12 +74,6 @@ def parse_reply_body(
         attempts=attempts,
         seconds=seconds,
     )
-
-
-def build_request_headers(key: str | None) -> dict[str, str]:
-    """The headers of a request."""
-    plain = {"Content-Type": "application/json", "Accept": "application/json"}
-    return {**plain, "Authorization": f"Bearer {key}"} if key else plain
 
 
 def _parse_token_logprobs(logprobs: object) -> tuple[TokenLogprobs, ...]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from evenhand.errors import Fault, InputError, JudgeError, RefusedError
 from evenhand.files.codec import Codec
 from evenhand.files.json_scalars import read_json_string
 from evenhand.files.json_shape import JsonField, JsonShape
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenLogprobs
+from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenLogprobs
 from evenhand.models.server_answers import read_provider_object
 
 _BEGINNING = b'{"key": "'
@@ -21,11 +22,17 @@ class ReplyRecorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        _refuse_foreign_record(path)
+        with suppress(OSError), path.open("rb") as file:
+            # A record is written on; anything else is not ours to write on.
+            if not _BEGINNING.startswith(file.read(len(_BEGINNING))):
+                raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
         try:
             # Unbuffered and appending: a line is in the file before the next question, whoever else writes there.
             self._file = path.open("ab", buffering=0)
-            self._unfinished = _record_ends_mid_line(path)
+            with path.open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - 1))
+                self._unfinished = file.read(1) not in (b"", b"\n")
         except OSError as problem:
             raise JudgeError(Fault(f"cannot be written: {_explain_record_error(problem)}", where=str(path))) from None
 
@@ -48,20 +55,15 @@ class ReplyRecorder:
         if self._unfinished:
             raise RefusedError(f"the record {self._path} cannot be written: the disk is full", always=True)
 
+    async def record_reply(self, name: str, request: Request, call_next: CallNext) -> Reply:
+        """Middleware that writes every reply down."""
+        reply = await call_next(request)
+        self.add(name, request, reply)
+        return reply
+
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-def _refuse_foreign_record(path: Path) -> None:
-    """A record is written on; anything else is not ours to write on."""
-    try:
-        with path.open("rb") as file:
-            beginning = file.read(len(_BEGINNING))
-    except OSError:
-        return
-    if not _BEGINNING.startswith(beginning):
-        raise JudgeError(Fault("it exists and is not a record", "name another file", where=str(path)))
 
 
 class ReplyRecord:
@@ -100,18 +102,14 @@ class ReplyRecord:
             entry = read_provider_object(json.loads(line))
             key, model = read_json_string(entry["key"]), read_json_string(entry["model"])
             reply = reply_from_json(entry["reply"])
-        except json.JSONDecodeError:
-            if line.startswith(_BEGINNING[: len(line)]):
+        except (ValueError, KeyError, RecursionError, InputError) as problem:
+            if isinstance(problem, json.JSONDecodeError) and line.startswith(_BEGINNING[: len(line)]):
                 return  # Whoever wrote this line was stopped in the middle of it.
-            raise self._wrong(number) from None
-        except (ValueError, KeyError, RecursionError, InputError):
-            raise self._wrong(number) from None
+            hint = "is this a file that --record wrote?"
+            what, where = "this line is not a recorded reply", f"{self.path}:{number}"
+            raise JudgeError(Fault(what, hint, where=where)) from None
         self._models.setdefault(model, reply.model)
         self._replies.setdefault(key, reply)
-
-    def _wrong(self, number: int) -> JudgeError:
-        hint = "is this a file that --record wrote?"
-        return JudgeError(Fault("this line is not a recorded reply", hint, where=f"{self.path}:{number}"))
 
 
 class ReplayModel:
@@ -156,14 +154,6 @@ reply_to_json = REPLY_JSON.writer(Reply)
 def reply_from_json(data: object) -> Reply:
     """A reply out of plain data; it came from a record and costs nothing."""
     return REPLY_JSON.from_json(Reply, data, recorded=True)
-
-
-def _record_ends_mid_line(path: Path) -> bool:
-    with path.open("rb") as file:
-        if file.seek(0, 2) == 0:
-            return False
-        file.seek(-1, 2)
-        return file.read(1) != b"\n"
 
 
 def _explain_record_error(problem: OSError) -> str:

@@ -1,11 +1,15 @@
-"""A model behind a server: asks, retries where that helps, and drops parameters that the server refuses."""
+"""A model behind a server: asks over HTTP, retries where that helps, and drops parameters that the server refuses."""
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
+
+import aiohttp
 
 from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_fault
 from evenhand.models import anthropic_format, openai_format
@@ -18,21 +22,18 @@ from evenhand.models.server_answers import (
     HttpFailure,
     ServerProblem,
     drop_refused_parameter,
+    explain_error_in_http_response,
     explain_http_error_status,
     explain_http_failure,
-    find_error_in_http_response,
     merge_accepted_parameters,
     parse_http_response_json,
     read_provider_object,
 )
 
-if TYPE_CHECKING:
-    from evenhand.models.http_client import HttpClient
-
-
 _LISTING_SECONDS = 10.0
 _MOST_LISTED = 200
 _REQUEST_IDS = ("x-request-id", "request-id")
+_SMALL = 2**20  # aiohttp wants larger bodies as a file.
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,19 @@ class RemoteModel:
     def __init__(self, address: ModelAddress, line: ServerLink) -> None:
         self._wire = wire = anthropic_format if address.wire == "anthropic" else openai_format
         self.name = address.name
-        names: tuple[str, ...] = (
-            ("max_tokens", "max_completion_tokens") if address.wire == "openai" else ("max_tokens",)
-        )
+        names: tuple[str, ...] = ("max_tokens",)
+        if address.wire == "openai":
+            names = ("max_tokens", "max_completion_tokens")
         if address.base == OPENAI_BASE:  # Its newer models know the longer name only.
             names = names[::-1]
         self.accepted = AcceptedParameters(formats=wire.FORMATS, limits=names)
         self._address = address
         self._line = line
         self.origin: str = address.base + wire.PATH  # The address that questions go to.
-        self._headers = wire.build_request_headers(address.key)
+        self._headers = dict(wire.HEADERS)
+        if address.key:
+            header, form = wire.KEY_HEADER
+            self._headers[header] = form.format(address.key)
         self._make: Callable[[str, Request, AcceptedParameters], dict[str, object]] = wire.build_request_body
         self._read: Callable[[object, str | None, int, float], Reply | str] = wire.parse_reply_body
 
@@ -97,7 +101,7 @@ class RemoteModel:
     @property
     def keeps_to_schemas(self) -> bool:
         """Whether the strictest way to ask for the form of an answer has not been refused."""
-        return len(self.accepted.formats) == len(self._wire.FORMATS) or self.accepted.format == "tool"
+        return len(self.accepted.formats) == len(self._wire.FORMATS) or self.accepted.formats[:1] == ("tool",)
 
     @property
     def takes_seeds(self) -> bool:
@@ -137,7 +141,8 @@ class RemoteModel:
             server.gate.leave()
         outcome = self._outcome(answer, course)
         if isinstance(outcome, Reply):
-            server.gate.report_success()
+            if server.gate.room < server.gate.most:
+                server.gate.report_success()
             if server.tokens and outcome.usage.output is not None:
                 used = (outcome.usage.input or 0) + outcome.usage.output
                 server.tokens.correct(used - estimate_input_tokens(course.request))
@@ -155,9 +160,8 @@ class RemoteModel:
         data = parse_http_response_json(answer.body)
         if isinstance(data, ServerProblem):
             return data
-        inside = find_error_in_http_response(data, line.secrets)
-        if inside is not None:
-            return inside
+        if isinstance(data, dict) and data.get("error"):
+            return explain_error_in_http_response(data, line.secrets)
         request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
         try:
             reply = self._read(data, request_id, course.attempts, line.clock.now() - course.began)
@@ -165,7 +169,7 @@ class RemoteModel:
             reply = "it is nested too deep"
         if isinstance(reply, str):
             return ServerProblem("busy", f"the answer cannot be read: {reply}")
-        return _hide_keys_in_reply(reply, line.secrets)
+        return _hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
 
     def _drop_parameter(self, course: _RequestAttempts, problem: ServerProblem) -> bool:
         """Give up the parameter that the server refused, for this question and all later ones."""
@@ -199,27 +203,25 @@ class RemoteModel:
         if problem.kind == "denied":
             key = f"the key in {variable} is not accepted" if self._address.key else f"a key is asked for: {variable}"
             raise RefusedError(f"{name}: {key} ({problem.why})", always=True)
-        if problem.kind == "missing":
-            raise RefusedError(f"{name}: {await self._missing()} ({problem.why})", always=True)
-        raise RefusedError(f"{name}: {problem.why}", always=problem.always)
-
-    async def _missing(self) -> str:
+        if problem.kind != "missing":
+            raise RefusedError(f"{name}: {problem.why}", always=problem.always)
         offered, model = await self.offers(), self._address.model
         if not offered:
-            return f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
-        if model in offered:
-            return "the server lists the model, but does not answer for it"
-        hint = suggest_known_word_in_fault(model, offered)
-        others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
-        return f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
+            what = f"nothing answers under {self._address.base}: does the URL end in /v1, is the model's name right?"
+        elif model in offered:
+            what = "the server lists the model, but does not answer for it"
+        else:
+            hint = suggest_known_word_in_fault(model, offered)
+            others = ", ".join(offered[:10]) + (f" and {len(offered) - 10} more" if len(offered) > 10 else "")
+            what = f"the server has no model {model!r}; {hint if hint.startswith('did') else ''} it offers {others}"
+        raise RefusedError(f"{name}: {what} ({problem.why})", always=True)
 
 
 def _parse_listed_models(answer: HttpAnswer | HttpFailure, secrets: Secrets) -> tuple[str, ...]:
     data = parse_http_response_json(answer.body) if isinstance(answer, HttpAnswer) and answer.status == 200 else None
     entries = read_provider_object(data).get("data")
-    found = [
-        read_provider_object(entry).get("id") for entry in (entries if isinstance(entries, list) else ())[:_MOST_LISTED]
-    ]
+    listed = entries[:_MOST_LISTED] if isinstance(entries, list) else []
+    found = [read_provider_object(entry).get("id") for entry in listed]
     return tuple(secrets.hide_keys(id) for id in found if isinstance(id, str) and id)
 
 
@@ -227,7 +229,8 @@ def _hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
     """The reply, unless the server put a key into it: a reply is stored and shown."""
     tokens = "".join(place.token for place in reply.places)
     likely = [token for place in reply.places for token, _ in place.likely]
-    if not secrets.are_in((reply.text, reply.model, reply.request_id or "", tokens, *likely)):
+    texts = "\n".join((reply.text, reply.model, reply.request_id or "", tokens, *likely))
+    if secrets.remove_keys(texts) == texts:
         return reply
     return replace(
         reply,
@@ -236,3 +239,67 @@ def _hide_keys_in_reply(reply: Reply, secrets: Secrets) -> Reply:
         request_id=secrets.remove_keys(reply.request_id) if reply.request_id else None,
         places=(),
     )
+
+
+@dataclass(slots=True)
+class HttpClient:
+    """One session for all servers, opened at the first exchange; redirects are not followed, cookies not kept."""
+
+    largest: int  # Bytes that an answer may have.
+    _session: aiohttp.ClientSession | None = None
+    _closed: bool = False
+
+    async def exchange(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, seconds: float
+    ) -> HttpAnswer | HttpFailure:
+        """The answer to a request. Problems are values: an exception would carry the request, and so the key."""
+        if self._closed:
+            return HttpFailure("the connections are closed", "final")
+        try:
+            if self._session is None:
+                self._session = aiohttp.ClientSession(
+                    connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+                    cookie_jar=aiohttp.DummyCookieJar(),
+                    timeout=aiohttp.ClientTimeout(),
+                )
+            data = body if body is None or len(body) < _SMALL else io.BytesIO(body)
+            sending = self._session.request(method, url, data=data, headers=headers, allow_redirects=False)
+            async with asyncio.timeout(seconds), sending as response:
+                parts, size = [], 0
+                # Counted as it is unpacked, so that a small file cannot fill the memory.
+                while part := await response.content.readany():
+                    parts.append(part)
+                    size += len(part)
+                    if size > self.largest:
+                        response.close()
+                        return HttpFailure(f"the answer is larger than the {self.largest:,} bytes allowed", "final")
+                return HttpAnswer(response.status, response.headers, b"".join(parts))
+        except (aiohttp.ClientError, OSError, ValueError, RuntimeError, EOFError) as problem:
+            return _explain_http_error(problem, seconds)
+
+    async def close(self) -> None:
+        """Close every connection; nothing can be asked afterwards."""
+        self._closed = True
+        if self._session is not None:
+            await self._session.close()
+
+
+def _explain_http_error(problem: Exception, seconds: float) -> HttpFailure:
+    """What became of an exchange, in words that hold nothing of the request."""
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return HttpFailure("no server of that name is known", "unreached")
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        cause = problem.os_error
+        found = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause.strerror or str(cause)
+        if isinstance(problem, aiohttp.ClientSSLError):
+            return HttpFailure(f"no secure connection: {str(found).lower()}", "final")
+        return HttpFailure(f"no connection: {str(found).lower()}", "unreached")
+    if isinstance(problem, TimeoutError):
+        return HttpFailure(f"no whole answer within {seconds:.4g} s", "late")
+    if isinstance(problem, aiohttp.InvalidURL):
+        return HttpFailure("the URL cannot be used", "final")
+    if isinstance(problem, aiohttp.ClientResponseError):
+        return HttpFailure("the answer is not proper HTTP", "cut")
+    if isinstance(problem, aiohttp.ClientPayloadError):
+        return HttpFailure("the answer was cut off", "cut")
+    return HttpFailure("the connection was cut off", "cut")

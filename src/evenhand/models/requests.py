@@ -1,12 +1,13 @@
-"""What is asked of a model and what comes back: requests, replies, settings and token counts as plain values."""
+"""What is asked of a model and what comes back, as plain values, and what a request passes on its way to a model."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from functools import partial
+from typing import Any, Literal, Protocol
 
 from evenhand.model.criterion import Criterion
 
@@ -123,9 +124,36 @@ class Model(Protocol):
         """The reply, or a ModelError that says what to do."""
 
 
+CallNext = Callable[[Request], Coroutine[Any, Any, Reply]]
+
+
+class Middleware(Protocol):
+    """A function that answers a request, by passing it on or without; its first arguments are bound."""
+
+    def __call__(self, request: Request, call_next: CallNext) -> Coroutine[Any, Any, Reply]:
+        """The reply, or a ModelError that says what to do."""
+
+
+class ChainedModel:
+    """A model behind a list of middleware, of which the first sees a request first and its reply last."""
+
+    def __init__(self, model: Model, middleware: Sequence[Middleware]) -> None:
+        # The one that answers in the end.
+        self.model: Model = model.model if isinstance(model, ChainedModel) else model
+        self.name = model.name
+        self.origin: str = getattr(model, "origin", "")  # Where it is asked: a name may be served at several places.
+        self.source: str = getattr(model, "source", "")  # A hash of its code, where it is a function in a file.
+        self.ask: CallNext = model.ask
+        for each in reversed(middleware):
+            self.ask = partial(each, call_next=self.ask)
+
+
 def read_model_version(model: Model) -> str:
-    """What the answers of a model depend on beyond its name, where it tells; it enters the fingerprint."""
-    return str(getattr(model, "version", ""))
+    """What the answers of a model depend on beyond its name, where it tells; it enters the fingerprint.
+
+    It may take a file to be read.
+    """
+    return str(getattr(model.model if isinstance(model, ChainedModel) else model, "version", ""))
 
 
 def estimate_input_tokens(request: Request) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from evenhand.models.limits import parse_retry_after
@@ -81,23 +81,22 @@ def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
 def explain_http_error_status(answer: HttpAnswer, secrets: Secrets, wall: float) -> ServerProblem:
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
-        host = _read_redirect_host(answer.headers.get("location", ""))
-        return ServerProblem(
-            "refused", f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed", always=True
-        )
+        try:
+            host = urlsplit(answer.headers.get("location", "")).hostname or "another path of the same server"
+        except ValueError:
+            host = "an address that cannot be read"
+        why = f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed"
+        return ServerProblem("refused", why, always=True)
     data = parse_http_response_json(answer.body)
-    fault = (
-        _parse_server_fault(data)
-        if not isinstance(data, ServerProblem)
-        else _ServerFault(_read_error_page(answer.body))
-    )
+    if isinstance(data, ServerProblem):
+        fault = _ServerFault(_read_error_page(answer.body))
+    else:
+        fault = _parse_server_fault(data)
     return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
 
 
-def find_error_in_http_response(data: object, secrets: Secrets) -> ServerProblem | None:
+def explain_error_in_http_response(data: object, secrets: Secrets) -> ServerProblem:
     """What an error object inside an answer of status 200 means."""
-    if not read_provider_object(data).get("error"):
-        return None
     fault = _parse_server_fault(data)
     status = int(fault.code) if fault.code.isdecimal() and len(fault.code) == 3 else _STATUS_OF.get(fault.type, 500)
     return _classify_server_fault(status, fault, secrets, None)
@@ -138,14 +137,9 @@ def _parse_server_fault(data: object) -> _ServerFault:
     found = read_provider_object(inner)
     if "detail" in found:
         return _parse_fault_detail(found["detail"])
-    return _ServerFault(
-        message=_read_fault_text(found.get("message"))
-        or _read_fault_text(found.get("error"))
-        or _read_fault_text(found.get("msg")),
-        type=_read_fault_text(found.get("type")),
-        code=_read_fault_text(found.get("code")),
-        param=_read_fault_text(found.get("param")),
-    )
+    texts = {name: _read_fault_text(value) for name, value in found.items()}
+    message = texts.get("message") or texts.get("error") or texts.get("msg") or ""
+    return _ServerFault(message, texts.get("type", ""), texts.get("code", ""), texts.get("param", ""))
 
 
 def _parse_fault_detail(detail: object) -> _ServerFault:
@@ -171,13 +165,6 @@ def _read_error_page(body: bytes) -> str:
     return title.group(1) if title else "a web page"
 
 
-def _read_redirect_host(location: str) -> str:
-    try:
-        return urlsplit(location).hostname or "another path of the same server"
-    except ValueError:
-        return "an address that cannot be read"
-
-
 @dataclass(frozen=True, slots=True)
 class AcceptedParameters:
     """The parameters that may be sent. The first of several spellings is the one in use."""
@@ -188,11 +175,6 @@ class AcceptedParameters:
     seed: bool = True
     logprobs: bool = True
 
-    @property
-    def format(self) -> str:
-        """How the form of the answer is asked for; empty where it is not."""
-        return self.formats[0] if self.formats else ""
-
 
 def drop_refused_parameter(
     accepted: AcceptedParameters, body: Mapping[str, object], named: str, message: str
@@ -201,9 +183,13 @@ def drop_refused_parameter(
 
     Each parameter is given up at most once, so that a server that refuses everything is asked a few times only.
     """
-    for parameter in _PARAMETERS:
-        if parameter.sent(accepted, body) and parameter.is_named(named, message):
-            return parameter.given_up(accepted)
+    is_unknown = _NOT_KNOWN.search(message)  # And not only its value refused.
+    for field_name, words, keys, whatever in _PARAMETERS:
+        value = getattr(accepted, field_name)
+        sent = len(value) > 1 if field_name == "limits" else bool(value) and not body.keys().isdisjoint(keys)
+        if sent and (words.search(named) or words.search(message)) and (whatever or is_unknown):
+            less: Any = value[1:] if isinstance(value, tuple) else False
+            return replace(accepted, **{field_name: less})
     return None
 
 
@@ -218,19 +204,6 @@ def merge_accepted_parameters(one: AcceptedParameters, other: AcceptedParameters
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _DroppableParameter:
-    words: re.Pattern[str]
-    sent: Callable[[AcceptedParameters, Mapping[str, object]], bool]
-    given_up: Callable[[AcceptedParameters], AcceptedParameters]
-    any_reason: bool = False  # Whatever is said of it, doing without helps.
-
-    def is_named(self, named: str, message: str) -> bool:
-        """Whether a refusal is about this parameter, and not only about its value."""
-        is_meant = self.words.search(named) or self.words.search(message)
-        return bool(is_meant) and (self.any_reason or bool(_NOT_KNOWN.search(message)))
-
-
 _NOT_KNOWN = re.compile(
     r"n[o']t support|unsupported|not (?:permitted|allowed|available|implemented|recogni[sz]ed|accepted|valid)|unknown"
     r"|unrecogni[sz]ed|unexpected|extra (?:input|field|param)|deprecated|only the default|cannot be (?:used|set)"
@@ -238,36 +211,15 @@ _NOT_KNOWN = re.compile(
     re.IGNORECASE,
 )
 
-_FORMAT_KEYS = ("response_format", "output_config", "tools")
+# The field of a parameter, words for it, its keys in a body, and whether doing without helps whatever is said of it.
 _PARAMETERS = (
-    _DroppableParameter(
-        re.compile(r"logprobs", re.IGNORECASE),
-        lambda accepted, body: "logprobs" in body,
-        lambda accepted: replace(accepted, logprobs=False),
-        any_reason=True,
-    ),
-    _DroppableParameter(
-        re.compile(r"\bseed\b", re.IGNORECASE),
-        lambda accepted, body: "seed" in body,
-        lambda accepted: replace(accepted, seed=False),
-    ),
-    _DroppableParameter(
-        re.compile(r"\btemperature\b", re.IGNORECASE),
-        lambda accepted, body: "temperature" in body,
-        lambda accepted: replace(accepted, temperature=False),
-    ),
-    _DroppableParameter(
-        re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE),
-        lambda accepted, body: len(accepted.limits) > 1,
-        lambda accepted: replace(accepted, limits=accepted.limits[1:]),
-    ),
-    _DroppableParameter(
-        re.compile(r"response_format|json_schema|json_object|schema|grammar|structured|output_(?:config|format)"
-                   r"|\btools?\b|tool_choice", re.IGNORECASE),
-        lambda accepted, body: bool(accepted.formats) and not body.keys().isdisjoint(_FORMAT_KEYS),
-        lambda accepted: replace(accepted, formats=accepted.formats[1:]),
-        any_reason=True,
-    ),
+    ("logprobs", re.compile(r"logprobs", re.IGNORECASE), ("logprobs",), True),
+    ("seed", re.compile(r"\bseed\b", re.IGNORECASE), ("seed",), False),
+    ("temperature", re.compile(r"\btemperature\b", re.IGNORECASE), ("temperature",), False),
+    ("limits", re.compile(r"\bmax_(?:completion_)?tokens\b", re.IGNORECASE), (), False),
+    ("formats", re.compile(r"response_format|json_schema|json_object|schema|grammar|structured|output_(?:config|format)"
+                           r"|\btools?\b|tool_choice", re.IGNORECASE),
+     ("response_format", "output_config", "tools"), True),
 )  # fmt: skip
 
 StopReason = Literal["end", "length", "refusal", "unknown"]

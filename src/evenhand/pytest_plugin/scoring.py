@@ -24,8 +24,8 @@ from evenhand.evals.variants.makers import RecordedVariant, open_output_makers
 from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
+from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
-from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED
 from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
 from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_test_shortfalls

@@ -17,9 +17,8 @@ from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.identity_cache import IdentityCache
-from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.recording import reply_from_json, reply_to_json
-from evenhand.models.requests import Reply, Request, TokenUsage
+from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, TokenUsage, read_model_version
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
@@ -156,7 +155,7 @@ def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     schema = request.schema
     form = "" if schema is None else _SCHEMA_DIGESTS.get((schema,), lambda: digest_run_parts(schema))
     asked = request if schema is None else replace(request, schema=None)
-    parts = (asked.key(model.name), form, model.version, model.origin, model.source, str(repeat))
+    parts = (asked.key(model.name), form, read_model_version(model), model.origin, model.source, str(repeat))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

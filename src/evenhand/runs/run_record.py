@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import StoreError
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
-from evenhand.store.rows import Row
+from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 
 if TYPE_CHECKING:
     from evenhand.evals.eval_definition import Eval

@@ -18,7 +18,7 @@ from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.models.connections import Connections
-from evenhand.models.middleware import ChainedModel
+from evenhand.models.requests import ChainedModel
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import record_eval_of_run
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data

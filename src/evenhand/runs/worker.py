@@ -31,9 +31,8 @@ from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample, VariantOutput
-from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
-from evenhand.models.requests import Model
+from evenhand.models.requests import ChainedModel, Model
 from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -161,7 +160,7 @@ class RunWorker:
         endpoints = [one for one in self.setup.eval.variants.values() if isinstance(one, EndpointVariant)]
         templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
         sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
-        return Secrets(self.environ.get(name, "") for name in (*KEY_VARIABLES, *sent))
+        return Secrets([self.environ.get(name, "") for name in (*KEY_VARIABLES, *sent)])
 
     async def _record_result(
         self,

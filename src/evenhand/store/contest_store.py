@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -13,23 +15,19 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.process_locks import hold_stored_row, is_holder_alive, parse_stored_time, release_stored_row
-from evenhand.store.queries import CONTEST_KIND, find_row_by_id, list_newest_first, stream_rows
-from evenhand.store.rows import Row, fit_store_rows, repair_row_texts
+from evenhand.store.queries import CONTEST_KIND, find_row_by_id, stream_rows
+from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_text
 from evenhand.store.tables import CONTESTS, EVENTS
 
-OpenTransaction = Callable[[], AbstractContextManager[Connection]]
 
-
+@dataclass(frozen=True, slots=True)
 class ContestStore:
     """The contests of a store, reached by `store.contests`. Every failure is a StoreError that names the store."""
 
-    def __init__(
-        self, read: OpenTransaction, write: OpenTransaction, shown: str, clock: Callable[[], datetime]
-    ) -> None:
-        self._read = read
-        self._write = write
-        self._shown = shown
-        self._clock = clock
+    _read: Callable[[], AbstractContextManager[Connection]]
+    _write: Callable[[], AbstractContextManager[Connection]]
+    _shown: str
+    _clock: Callable[[], datetime]
 
     def begin_contest(self, contest: Mapping[str, object], *, now: datetime | None = None) -> None:
         """Write down a new contest."""
@@ -50,9 +48,8 @@ class ContestStore:
         """
         row = {"contest": contest, "number": number, "at": at, "content": content, "calls": calls}
         with self._write() as connection:
-            self._touch_contest(
-                connection, contest, now
-            )  # First: whoever else appends waits here, and then sees this event.
+            # First: whoever else appends waits here, and then sees this event.
+            self._touch_contest(connection, contest, now)
             newest = connection.execute(select(func.max(EVENTS.c.number)).where(EVENTS.c.contest == contest)).scalar()
             due = 0 if newest is None else newest + 1
             if number != due:
@@ -63,10 +60,9 @@ class ContestStore:
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""
         columns = [column for column in EVENTS.columns if calls or column is not EVENTS.c.calls]
+        query = select(*columns).where(EVENTS.c.contest == contest).order_by(EVENTS.c.number)
         with self._read() as connection:
-            yield from stream_rows(
-                connection, select(*columns).where(EVENTS.c.contest == contest).order_by(EVENTS.c.number)
-            )
+            yield from stream_rows(connection, query)
 
     def find_contest(self, id: str) -> Row:
         """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
@@ -75,20 +71,17 @@ class ContestStore:
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
+        query = select(CONTESTS).order_by(CONTESTS.c.id.desc())
+        if name is not None:
+            query = query.where(CONTESTS.c.name == storable_text(name))
         with self._read() as connection:
-            return list_newest_first(connection, CONTEST_KIND, name)
+            return list(stream_rows(connection, query))
 
     def hold_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
         """Hold a contest and set it running; refused while another process works on it."""
+        held = partial(self.is_contest_held, now=now)
         with self._write() as connection:
-            hold_stored_row(
-                connection,
-                CONTEST_KIND,
-                id,
-                holder,
-                lambda contest: self.is_contest_held(contest, now=now),
-                self._shown,
-            )
+            hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             self._touch_contest(connection, id, now)
 
     def release_contest(
@@ -99,7 +92,8 @@ class ContestStore:
         With `holder`, only if that process still holds it: whoever was overtaken leaves the other's state alone.
         """
         with self._write() as connection:
-            if holder is None or self._read_holder(connection, id) == holder:
+            query = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
+            if holder is None or connection.execute(query).scalar() == holder:
                 release_stored_row(connection, CONTEST_KIND, id, state, ended, summary)
 
     def is_contest_held(self, contest: Mapping[str, Any], *, now: datetime | None = None) -> bool:
@@ -119,10 +113,6 @@ class ContestStore:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
             raise StoreError(Fault(NO_CONTESTS, where=self._shown))
         return find_row_by_id(connection, CONTEST_KIND, id, self._shown)
-
-    def _read_holder(self, connection: Connection, id: str) -> str | None:
-        query = select(CONTESTS.c.holder).where(CONTESTS.c.id == id).with_for_update()
-        return connection.execute(query).scalar()
 
     def _touch_contest(self, connection: Connection, id: str, now: datetime | None) -> None:
         """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""

@@ -23,12 +23,13 @@ STORE_FOLDER = ".evenhand"
 STORE_FILE = "store.sqlite"
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
 _SQLITE_PRAGMAS = (
-    "synchronous=NORMAL",
-    "foreign_keys=ON",
-    "secure_delete=ON",
-    "cache_size=-2000",
-    "wal_autocheckpoint=4000",
-)
+    "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000",
+)  # fmt: skip
+# For transactions that write: they see what others have written when it is their turn.
+WRITE_OPTIONS: dict[str, dict[str, Any]] = {
+    "sqlite": {"writes": True},
+    "postgresql": {"isolation_level": "READ COMMITTED"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +54,15 @@ def locate_store(given: str | Path | None, environ: Mapping[str, str]) -> StoreL
     if given is None:
         given = environ.get(DATABASE_VARIABLE) or STORE_FOLDER
     if isinstance(given, str) and "://" in given:
-        url = _parse_store_url(given)
+        scheme = given.partition("://")[0]
+        try:
+            url = make_url(given)
+        except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
+            hint = "as in postgresql://user:password@host:5432/database"
+            raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
+        if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
+            hint = "a store is a folder or postgresql://user:password@host:5432/database"
+            raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
         if url.drivername != "sqlite":
             shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
@@ -78,27 +87,6 @@ def create_store_engine(place: StoreLocation) -> Engine:
     except ImportError:
         hint = "pip install 'evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
-
-
-def engine_for_writing(engine: Engine) -> Engine:
-    """The same engine, for transactions that write, and see what others have written when it is their turn."""
-    if engine.dialect.name == "sqlite":
-        return engine.execution_options(writes=True)
-    return engine.execution_options(isolation_level="READ COMMITTED")
-
-
-def _parse_store_url(text: str) -> URL:
-    """The address of a SQLite file or of a PostgreSQL database."""
-    scheme = text.partition("://")[0]
-    try:
-        url = make_url(text)
-    except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
-        hint = "as in postgresql://user:password@host:5432/database"
-        raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
-    if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
-        hint = "a store is a folder or postgresql://user:password@host:5432/database"
-        raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
-    return url
 
 
 def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> None:
@@ -132,7 +120,7 @@ def prepare_store_tables(engine: Engine, place: StoreLocation, *, create: bool, 
     with engine.connect() as connection:
         if _read_schema_version(connection, place) == SCHEMA_VERSION:
             return
-    with engine_for_writing(engine).begin() as connection:
+    with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
         version = _read_schema_version(connection, place)  # Another process may have been faster.
@@ -170,6 +158,23 @@ def _read_schema_version(connection: Connection, place: StoreLocation) -> str | 
         what = f"was written by a newer Evenhand (schema {version}, this one knows {SCHEMA_VERSION})"
         raise StoreError(Fault(what, "upgrade Evenhand, or use another store", where=place.shown))
     return version
+
+
+def vacuum_store(engine: Engine, file: Path | None) -> int | None:
+    """Give back the room of what was removed, and say how many bytes a file has become smaller."""
+    if file is None:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql(f"VACUUM {', '.join(METADATA.tables)}")
+        return None
+    parts = (file, file.with_name(file.name + "-wal"))
+    before = sum(part.stat().st_size for part in parts if part.exists())
+    raw = engine.raw_connection()  # SQLite compacts outside of transactions only.
+    try:
+        raw.cursor().execute("VACUUM")
+        raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        raw.close()
+    return before - sum(part.stat().st_size for part in parts if part.exists())
 
 
 # By SQLite's own name for it, and by a part of what PostgreSQL or the system says; the first that fits counts.

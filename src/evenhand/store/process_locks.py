@@ -59,10 +59,16 @@ def is_holder_alive(row: Mapping[str, Any], now: datetime, seen: Callable[[], da
     """Whether the holder of a row may still live; `seen`, when it last wrote, is asked of other machines only."""
     if not row["holder"] or row["state"] != "running":
         return False
-    host, pid, began = (row["holder"] + "::").split(":")[:3]
-    if host == socket.gethostname() and os.name == "posix" and pid.isdecimal():
-        return _is_process_alive(int(pid), began)
-    return now - seen() < HOLDER_TIMEOUT
+    host, pid, began = f"{row['holder']}::".split(":")[:3]
+    if host != socket.gethostname() or os.name != "posix" or not pid.isdecimal():
+        return now - seen() < HOLDER_TIMEOUT
+    try:
+        os.kill(int(pid), 0)  # Asks only whether the process is there.
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return _process_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
 
 
 def run_last_written(connection: Connection, run: Mapping[str, Any]) -> datetime:
@@ -77,16 +83,6 @@ def parse_stored_time(text: str) -> datetime:
     """A time as the store keeps it; one without a zone is UTC."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _is_process_alive(pid: int, began: str) -> bool:
-    try:
-        os.kill(pid, 0)  # Asks only whether the process is there.
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return _process_start_ticks(pid) == began  # The number of a dead process is given out again.
 
 
 def _process_start_ticks(pid: int) -> str:

@@ -1,6 +1,4 @@
-"""Queries of the tables, in an order that is the same in every database: runs, results, calls, cached replies,
-finished keys.
-"""
+"""Queries of the tables, in an order that is the same in every database."""
 
 from __future__ import annotations
 
@@ -8,19 +6,46 @@ import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Select, Table, bindparam, func, literal, select, tuple_
+from sqlalchemy import Connection, Engine, Select, Table, bindparam, func, select
+from sqlalchemy.engine import Compiled
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_fault
 from evenhand.store.rows import Row, storable_text
-from evenhand.store.tables import BASELINES, CALLS, CONTESTS, MADE, RESULTS, RUNS, SAMPLES
+from evenhand.store.tables import BASELINES, CALLS, CONTESTS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 ResultPlace = tuple[int, str, int]
-_ROWS_PER_FETCH = 500  # Keys per question, rows per fetch.
+_ROWS_PER_FETCH = 500  # Keys per query, rows per fetch.
+STREAMED = {"yield_per": _ROWS_PER_FETCH}
+
+
+def _select_ordered(table: Table, *order: str) -> Select[Any]:
+    """All rows of the run that is bound when the query is executed."""
+    return select(table).where(table.c.run == bindparam("of_run")).order_by(*(table.c[name] for name in order))
+
+
+SAMPLES_OF_RUN = _select_ordered(SAMPLES, "position")
+RESULTS_OF_RUN = _select_ordered(RESULTS, "position", "variant", "repeat")
+CALLS_OF_RUN = _select_ordered(CALLS, "position", "variant", "repeat", "judge", "key")
+MADE_IN_RUN = _select_ordered(MADE, "position", "variant", "repeat", "key")
+LABELS_OF_RUN = _select_ordered(LABELS, "sample", "variant", "criterion", "rater")
+# What is counted of a call: all but its reply and where it belongs.
+CALL_FACTS_OF_RUN = select(
+    *(CALLS.c[name] for name in (
+        "judge", "variant", "attempts", "seconds", "input_tokens", "output_tokens", "cost", "failed", "cached_from",
+    ))
+).where(CALLS.c.run == bindparam("of_run"))  # fmt: skip
+_IS_REUSABLE = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
+_NEWEST_REPLY = (
+    select(CALLS)
+    .where(CALLS.c.key == bindparam("wanted"), _IS_REUSABLE)
+    .order_by(CALLS.c.at.desc(), CALLS.c.run.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +61,17 @@ RUN_KIND = StoredKind(table=RUNS, word="run", hint="evenhand runs list shows tho
 CONTEST_KIND = StoredKind(table=CONTESTS, word="contest", hint="evenhand contest list shows those that are")
 
 
-def stream_rows(connection: Connection, query: Select[Any]) -> Iterator[Row]:
-    """The rows of a question, fetched a few at a time."""
-    with connection.execute(query, execution_options={"yield_per": _ROWS_PER_FETCH}) as found:
-        for row in found.mappings():
-            yield dict(row)
+def stream_rows(connection: Connection, query: Select[Any], run: str | None = None) -> Iterator[Row]:
+    """The rows of a query, or of a query about one run, fetched a few at a time."""
+    bound = {} if run is None else {"of_run": run}
+    with connection.execute(query, bound, execution_options=STREAMED) as found:
+        yield from map(dict, found.mappings())
 
 
 def fetch_first_row(connection: Connection, query: Select[Any]) -> Row | None:
     """The first row of a question, if there is one."""
     row = connection.execute(query).mappings().first()
     return None if row is None else dict(row)
-
-
-def list_newest_first(connection: Connection, kind: StoredKind, name: str | None) -> list[Row]:
-    """All of a kind, or those of one name, newest first."""
-    query = select(kind.table).order_by(kind.table.c.id.desc())
-    if name is not None:
-        query = query.where(kind.table.c.name == storable_text(name))
-    return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def find_run_row(connection: Connection, wanted: str, where: str) -> Row:
@@ -74,9 +91,14 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     wanted, id = storable_text(wanted), kind.table.c.id
     query = select(kind.table).where(id >= wanted, id < wanted + "\U0010ffff").order_by(id).limit(6)
     found = connection.execute(query).mappings().all()
-    if wanted and found and (len(found) == 1 or found[0]["id"] == wanted):
-        return dict(found[0])
-    raise StoreError(_row_not_found_fault(connection, kind, wanted, [row["id"] for row in found], where))
+    if wanted and found:
+        if len(found) == 1 or found[0]["id"] == wanted:
+            return dict(found[0])
+        several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
+        raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
+    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
+    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
 
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
@@ -89,55 +111,14 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
     return row
 
 
-def _row_not_found_fault(
-    connection: Connection, kind: StoredKind, wanted: str, found: Sequence[str], where: str
-) -> Fault:
-    if wanted and found:
-        several = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
-        return Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where)
-    id = kind.table.c.id
-    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
-    hint = suggest_close_word_in_fault(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
-    return Fault(f"no {kind.word} {wanted!r}", hint, where=where)
-
-
-def list_baseline_rows(connection: Connection) -> list[Row]:
-    """Every name with its run, by name."""
-    return [dict(row) for row in connection.execute(select(BASELINES).order_by(BASELINES.c.name)).mappings()]
-
-
 def find_baseline_row(connection: Connection, name: str, where: str) -> Row:
     """The baseline of a name."""
     row = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == name))
     if row is None:
-        names = [one["name"] for one in list_baseline_rows(connection)]
+        names = connection.execute(select(BASELINES.c.name).order_by(BASELINES.c.name)).scalars().all()
         hint = suggest_close_word_in_fault(name, names) or "evenhand baseline set RUN --name NAME pins one"
         raise StoreError(Fault(f"no baseline {name!r}", hint, where=where))
     return row
-
-
-def select_results(run: str, after: ResultPlace | None) -> Select[Any]:
-    """The results of a run by position, variant and repeat, from behind a given one."""
-    unit = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
-    query = select(RESULTS).where(RESULTS.c.run == run).order_by(*unit)
-    return query if after is None else query.where(tuple_(*unit) > tuple_(*map(literal, after)))
-
-
-def select_sample_rows(run: str) -> Select[Any]:
-    """The samples of a run by position."""
-    return select(SAMPLES).where(SAMPLES.c.run == run).order_by(SAMPLES.c.position)
-
-
-def select_calls(run: str, position: int | None = None) -> Select[Any]:
-    """The calls of a run, or those about one sample."""
-    order = (CALLS.c.position, CALLS.c.variant, CALLS.c.repeat, CALLS.c.judge, CALLS.c.key)
-    query = select(CALLS).where(CALLS.c.run == run).order_by(*order)
-    return query if position is None else query.where(CALLS.c.position == position)
-
-
-def select_made_outputs(run: str) -> Select[Any]:
-    """What live variants made in a run."""
-    return select(MADE).where(MADE.c.run == run).order_by(MADE.c.position, MADE.c.variant, MADE.c.repeat, MADE.c.key)
 
 
 def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | None) -> dict[str, Row]:
@@ -145,7 +126,7 @@ def find_cached_calls(connection: Connection, keys: Sequence[str], run: str | No
     found: dict[str, Row] = {}
     mark = (CALLS.c.at + " " + CALLS.c.run).label("mark")
     for some in _split_select_keys(keys):
-        usable = CALLS.c.key.in_(some) & (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
+        usable = CALLS.c.key.in_(some) & _IS_REUSABLE
         if run is not None:
             usable &= CALLS.c.run == run
         newest = select(CALLS.c.key, func.max(mark).label("mark")).where(usable).group_by(CALLS.c.key).subquery()
@@ -167,24 +148,23 @@ def _split_select_keys(keys: Sequence[str]) -> Iterable[Sequence[str]]:
     return (keys[start : start + _ROWS_PER_FETCH] for start in range(0, len(keys), _ROWS_PER_FETCH))
 
 
+@dataclass(slots=True)
 class ReplyRowLookup:
-    """The newest reply to one key, over a connection of its own that stays open between questions."""
+    """The newest reply to one key, over a connection of its own that stays open between lookups."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._lock = threading.RLock()
-        self._connection: PoolProxiedConnection | None = None
-        usable = (CALLS.c.kept == "raw") & CALLS.c.failed.is_(None) & CALLS.c.reply.is_not(None)
-        query = select(CALLS).where(CALLS.c.key == bindparam("wanted"), usable)
-        query = query.order_by(CALLS.c.at.desc(), CALLS.c.run.desc()).limit(1)
-        # Compiled once: that takes ten times as long as a lookup.
-        self._in_all_runs = query.compile(dialect=engine.dialect)
-        self._in_one_run = query.where(CALLS.c.run == bindparam("of_run")).compile(dialect=engine.dialect)
+    _engine: Engine
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _connection: PoolProxiedConnection | None = None
+    _statements: dict[bool, Compiled] = field(default_factory=dict)  # By whether it looks in all runs.
 
     def select_newest_row(self, key: str, run: str | None) -> Row | None:
         """The newest reply as it came; of all runs or of one."""
-        statement = self._in_all_runs if run is None else self._in_one_run
+        everywhere = run is None
         with self._lock:
+            if everywhere not in self._statements:  # Compiled once: that takes ten times as long as a lookup.
+                query = _NEWEST_REPLY if everywhere else _NEWEST_REPLY.where(CALLS.c.run == bindparam("of_run"))
+                self._statements[everywhere] = query.compile(dialect=self._engine.dialect)
+            statement = self._statements[everywhere]
             try:
                 if self._connection is None:
                     self._connection = self._engine.raw_connection()
@@ -196,7 +176,7 @@ class ReplyRowLookup:
                 row = cursor.fetchone()
                 cursor.close()
             except self._engine.dialect.loaded_dbapi.Error as error:
-                self.close()  # The next question gets a new connection.
+                self.close()  # The next lookup gets a new connection.
                 raise DBAPIError(None, None, error) from error
         return None if row is None else dict(zip(CALLS.columns.keys(), row, strict=True))
 
@@ -219,7 +199,7 @@ class FinishedRowKeys(Mapping[ResultPlace, str]):
         self._ends = array("q", [0])
         self._keys = bytearray()
         for position, variant, repeat, key in rows:
-            self._places.append(self._row_number_of(position, variant, repeat))
+            self._places.append((position * len(self._number) + self._number[variant]) * repeats + repeat)
             self._keys += key.encode()
             self._ends.append(len(self._keys))
 
@@ -227,7 +207,7 @@ class FinishedRowKeys(Mapping[ResultPlace, str]):
         position, variant, repeat = unit
         if variant not in self._number or not 0 <= repeat < self._repeats:
             raise KeyError(unit)
-        place = self._row_number_of(position, variant, repeat)
+        place = (position * len(self._number) + self._number[variant]) * self._repeats + repeat
         found = bisect_left(self._places, place)
         if found == len(self._places) or self._places[found] != place:
             raise KeyError(unit)
@@ -242,6 +222,3 @@ class FinishedRowKeys(Mapping[ResultPlace, str]):
 
     def __len__(self) -> int:
         return len(self._places)
-
-    def _row_number_of(self, position: int, variant: str, repeat: int) -> int:
-        return (position * len(self._number) + self._number[variant]) * self._repeats + repeat

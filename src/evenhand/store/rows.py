@@ -1,12 +1,15 @@
-"""Rows of the store: checked, made fit for any database, and written over those with the same key."""
+"""Rows of the store: checked, made fit for any database, and written by one thread for many tasks."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table
@@ -107,3 +110,76 @@ def _upsert_statement(table: Table, dialect: Dialect) -> str:
     key = [column.name for column in table.primary_key]
     values = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
     return str(insert.on_conflict_do_update(index_elements=key, set_=values).compile(dialect=dialect))
+
+
+GATHER_SECONDS = 0.01  # A transaction costs as much as ten rows: the first one waits a moment for others.
+WriterEntry = tuple[str, Mapping[str, object], "asyncio.Future[None]"]
+
+
+@dataclass(slots=True)
+class StoreWriter:
+    """One thread that writes for many tasks: rows that arrive while it commits go into the next transaction together.
+
+    Rows are put in from the loop; each put is over when its row is committed, or fails with the store's error.
+    """
+
+    _write_rows: Callable[[RowBatch], None]
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _entries: SimpleQueue[WriterEntry | None] = field(default_factory=SimpleQueue)
+    _closing: threading.Event = field(default_factory=threading.Event)
+    _error: Exception | None = None
+    _thread: threading.Thread | None = None
+
+    def put(self, kind: str, row: Mapping[str, object]) -> asyncio.Future[None]:
+        """Write a row of samples, results, calls, made or drop."""
+        if self._closing.is_set():
+            raise RuntimeError("the writer is closed")
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._write_until_closed, name="evenhand-writer", daemon=True)
+            self._thread.start()
+        future = self._loop.create_future()
+        self._entries.put((kind, row, future))
+        return future
+
+    def close(self) -> None:
+        """Write what is left and stop; what went wrong since the beginning is raised once more."""
+        self._closing.set()
+        self._entries.put(None)
+        if self._thread is not None:
+            self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _write_until_closed(self) -> None:
+        open = True
+        while open:
+            found = [self._entries.get()]
+            self._closing.wait(GATHER_SECONDS)
+            try:
+                while True:
+                    found.append(self._entries.get_nowait())
+            except Empty:
+                pass
+            open = None not in found
+            entries = [entry for entry in found if entry is not None]
+            if entries and self._error is None:
+                rows: dict[str, list[Mapping[str, object]]] = {}
+                for kind, row, _ in entries:
+                    rows.setdefault(kind, []).append(row)
+                try:
+                    self._write_rows(RowBatch(**rows))
+                except Exception as error:  # Whatever it is, nobody may wait for a thread that has died.
+                    self._error = error
+            if entries and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(_settle_row_futures, [future for _, _, future in entries], self._error)
+
+
+def _settle_row_futures(futures: list[asyncio.Future[None]], error: Exception | None) -> None:
+    for future in futures:
+        if future.done():  # Whoever waited was cancelled; the row is written all the same.
+            continue
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
+            future.exception()  # Seen: close() raises it for those who did not wait.

@@ -1,6 +1,4 @@
-"""A run as one file that another store imports unchanged: lines of JSON, compressed, counted, sealed by a
-checksum.
-"""
+"""A run as one file that another store imports unchanged: lines of JSON, compressed and sealed by a checksum."""
 
 from __future__ import annotations
 
@@ -17,20 +15,19 @@ from sqlalchemy import Connection, Select, Table, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
-from evenhand.store.queries import (
-    fetch_first_row,
-    select_calls,
-    select_made_outputs,
-    select_results,
-    select_sample_rows,
-    stream_rows,
-)
+from evenhand.store import queries
 from evenhand.store.rows import Row, fit_store_rows, to_stored_json
-from evenhand.store.run_attachments import select_labels
 from evenhand.store.tables import CALLS, LABELS, MADE, RESULTS, RUNS, SAMPLES
 
 EXPORT_FORMAT = 2  # The first knew no labels; a run without labels is still written so, for whoever reads no other.
-_EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: (SAMPLES, RESULTS, CALLS, MADE, LABELS)}
+_EXPORT_QUERIES: dict[Table, Select[Any]] = {
+    SAMPLES: queries.SAMPLES_OF_RUN,
+    RESULTS: queries.RESULTS_OF_RUN,
+    CALLS: queries.CALLS_OF_RUN,
+    MADE: queries.MADE_IN_RUN,
+    LABELS: queries.LABELS_OF_RUN,
+}
+_EXPORTED_TABLES = {1: (SAMPLES, RESULTS, CALLS, MADE), 2: tuple(_EXPORT_QUERIES)}
 _IMPORT_BATCH = 500
 _LONGEST_EXPORT_LINE = 1 << 28  # Bytes of one line: a file that unpacks without end fills no memory.
 _JSON_COLUMNS = ("setup", "summary", "content", "reply")
@@ -61,11 +58,15 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str
     run = _check_imported_row(RUNS, lines.read_entry("runs"))
     if not _RUN_ID_PATTERN.fullmatch(run["id"]):
         raise _import_error(f"has a run with the id {run['id']!r}")
-    here = fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
+    here = queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == run["id"]))
     if here is None:
         _insert_imported_rows(connection, RUNS, [run])
     for table, count in counts.items():
-        for rows in _read_row_batches(lines, table, count, run["id"]):
+        for start in range(0, count, _IMPORT_BATCH):
+            rows = [
+                {**_check_imported_row(table, lines.read_entry(table.name)), "run": run["id"]}
+                for _ in range(min(_IMPORT_BATCH, count - start))
+            ]
             if here is None:
                 _insert_imported_rows(connection, table, rows)
     lines.check_seal()
@@ -75,26 +76,18 @@ def insert_run_rows(connection: Connection, source: BinaryIO, where: str) -> str
 
 
 def _unsealed_export_lines(connection: Connection, run: Row) -> Iterator[bytes]:
-    counts = {table.name: _count_run_rows(connection, table, run["id"]) for table in _EXPORTED_TABLES[EXPORT_FORMAT]}
+    counts = {}
+    for table in _EXPORT_QUERIES:
+        query = select(func.count()).select_from(table).where(table.c.run == run["id"])
+        counts[table.name] = connection.execute(query).scalar_one()
     format = EXPORT_FORMAT if counts["labels"] else 1
     counts = {table.name: counts[table.name] for table in _EXPORTED_TABLES[format]}
     yield _export_line({"evenhand": "run", "format": format, "counts": counts})
     yield _export_line({"runs": {name: value for name, value in run.items() if name != "holder"}})
-    queries: dict[Table, Select[Any]] = {
-        SAMPLES: select_sample_rows(run["id"]),
-        RESULTS: select_results(run["id"], None),
-        CALLS: select_calls(run["id"]),
-        MADE: select_made_outputs(run["id"]),
-        LABELS: select_labels(run["id"]),
-    }
-    for table, query in queries.items():
-        for row in stream_rows(connection, query):
+    for table, query in _EXPORT_QUERIES.items():
+        for row in queries.stream_rows(connection, query, run["id"]):
             del row["run"]
             yield _export_line({table.name: row})
-
-
-def _count_run_rows(connection: Connection, table: Table, run: str) -> int:
-    return connection.execute(select(func.count()).select_from(table).where(table.c.run == run)).scalar_one()
 
 
 def _export_line(value: object) -> bytes:
@@ -111,16 +104,14 @@ class _ImportedLines:
 
     def read_entry(self, kind: str) -> Row:
         """The next line, which must hold one entry of a kind."""
-        line = self._next_line()
-        value = _parse_export_json(line)
-        self._seal.update(line)
+        value = self.read_sealed_line()
         entry = value.get(kind)
         if len(value) != 1 or not isinstance(entry, dict):
             raise _import_error(f"has no {kind!r} where they should be")
         return entry
 
-    def read_header_line(self) -> Row:
-        """The line that says what the file is."""
+    def read_sealed_line(self) -> Row:
+        """The next line, taken into the checksum."""
         line = self._next_line()
         self._seal.update(line)
         return _parse_export_json(line)
@@ -149,7 +140,7 @@ class _ImportedLines:
 
 
 def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
-    head = lines.read_header_line()
+    head = lines.read_sealed_line()
     if head.get("evenhand") != "run":
         raise _import_error("is not a run that Evenhand exported")
     format = head.get("format")
@@ -158,15 +149,13 @@ def _read_export_header(lines: _ImportedLines) -> dict[Table, int]:
         raise StoreError(Fault(what, "upgrade Evenhand", where="the file"))
     counts = head.get("counts")
     tables = {table.name: table for table in _EXPORTED_TABLES[format]}
-    if not isinstance(counts, dict) or counts.keys() != tables.keys() or not all(map(_is_row_count, counts.values())):
+    if (
+        not isinstance(counts, dict)
+        or counts.keys() != tables.keys()
+        or not all(type(count) is int and count >= 0 for count in counts.values())
+    ):
         raise _import_error("does not say what is in it")
     return {table: counts[name] for name, table in tables.items()}
-
-
-def _read_row_batches(lines: _ImportedLines, table: Table, count: int, run: str) -> Iterator[list[Row]]:
-    for start in range(0, count, _IMPORT_BATCH):
-        size = min(_IMPORT_BATCH, count - start)
-        yield [{**_check_imported_row(table, lines.read_entry(table.name)), "run": run} for _ in range(size)]
 
 
 def _check_imported_row(table: Table, entry: Row) -> Row:
@@ -184,7 +173,10 @@ def _check_imported_row(table: Table, entry: Row) -> Row:
         if name in _JSON_COLUMNS:
             _parse_export_json(value, whole=False)
         if name in _TIME_COLUMNS:
-            _check_imported_time(value)
+            try:
+                datetime.fromisoformat(value)
+            except ValueError:
+                raise _import_error(f"has a time {value[:40]!r}") from None
     return entry
 
 
@@ -217,17 +209,6 @@ def _parse_export_json(text: str | bytes, *, whole: bool = True) -> Row:
     if whole and not isinstance(value, dict):
         raise _import_error("has a line that is not an entry")
     return value  # type: ignore[no-any-return]
-
-
-def _check_imported_time(text: str) -> None:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        raise _import_error(f"has a time {text[:40]!r}") from None
-
-
-def _is_row_count(value: object) -> bool:
-    return type(value) is int and value >= 0
 
 
 def _import_error(what: str) -> StoreError:

@@ -8,10 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from evenhand.models.budget import Budget
+from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
-from evenhand.models.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

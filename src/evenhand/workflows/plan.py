@@ -20,10 +20,9 @@ from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.judging.judge import judge_sample
 from evenhand.model.sample import Sample
+from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
-from evenhand.models.middleware import CallNext, ChainedModel
-from evenhand.models.prices import Prices
-from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup

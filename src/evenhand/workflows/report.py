@@ -74,7 +74,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
         store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
-    ids = store.sample_ids(run["id"], first)
+    ids = store.sample_ids(run["id"], first) if first else {}
     looks = read_run_looks(setup, summary.samples)
     # A run that was scored anew was settled by others.
     settled = run["state"] == "finished" and "rescored_from" not in setup

@@ -24,9 +24,8 @@ from evenhand.evals.eval_file import load_eval
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.models.budget import Budget, Spending
+from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
-from evenhand.models.prices import Prices
 from evenhand.runs.execute import (
     RunProgress,
     StopOnceDecided,
@@ -41,9 +40,8 @@ from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.process_locks import process_holder_name
-from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
-from evenhand.store.writer import StoreWriter
 from evenhand.workflows.judge import price_requested_replies
 from evenhand.workflows.report import load_stored_head
 
@@ -148,7 +146,7 @@ async def _execute_stored_run(
         if not goes_on:
             store.begin_run(row)
         store.hold_run(row["id"], process_holder_name())
-        with closing(StoreWriter(store)) as writer:
+        with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             fresh = bool(json.loads(row["setup"]).get("fresh"))
             turns = RunBudgetQueue()
@@ -163,7 +161,8 @@ async def _execute_stored_run(
                 except asyncio.CancelledError:
                     if not course.stopping:
                         raise
-                await drop_unneeded_replies(worker)
+                if eval.keep != "raw":
+                    await drop_unneeded_replies(worker)
     why, needs_budget = _explain_unfinished_run(course, samples, memory)
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})

@@ -13,8 +13,7 @@ from typing import Any, BinaryIO
 
 from evenhand.errors import Fault, InputError, StoreError, build_unwritable_error
 from evenhand.store.rows import Row
-from evenhand.store.run_attachments import CollectedRuns
-from evenhand.store.store import Store
+from evenhand.store.store import CollectedRuns, Store
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
 

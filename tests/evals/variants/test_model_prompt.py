@@ -12,10 +12,9 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant, PromptTemplate
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Budget
+from evenhand.models.budget import Budget, Price, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.limits import Limits
-from evenhand.models.prices import Price, Prices
 from tests.evals.variants.making import QUESTION, made, make
 from tests.models.server import Behaviour, Server, Waits, fails, says
 
@@ -120,7 +119,7 @@ def test_a_repeat_is_another_request() -> None:
             raise BudgetError("enough")
 
     class Known(Connections):
-        def open(self, name: str) -> Any:
+        def open(self, name: str, make: object = None) -> Any:
             return Watched()
 
     async def run() -> None:

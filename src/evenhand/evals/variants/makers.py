@@ -97,9 +97,9 @@ def _open_live_maker(
     if isinstance(variant, CommandVariant):
         return CommandOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionOutputs(variant, Secrets(environ.get(key, "") for key in KEY_VARIABLES), slots)
+        return FunctionOutputs(variant, Secrets([environ.get(key, "") for key in KEY_VARIABLES]), slots)
     from evenhand.evals.variants.endpoint import LARGEST_ENDPOINT_ANSWER, EndpointOutputs
-    from evenhand.models.http_client import HttpClient  # aiohttp is for those who need it.
+    from evenhand.models.remote_model import HttpClient  # aiohttp is for those who need it.
 
     http = HttpClient(LARGEST_ENDPOINT_ANSWER)
     stack.push_async_callback(http.close)

@@ -38,7 +38,7 @@ class CommandOutputs:
         self._environ = environ
         self._program = _find_variant_program(variant, environ)
         self._places = places
-        self._secrets = Secrets(environ.get(variable, "") for variable in KEY_VARIABLES)
+        self._secrets = Secrets([environ.get(variable, "") for variable in KEY_VARIABLES])
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the program writes, or an OutputError that says what became of it."""
