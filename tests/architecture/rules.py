@@ -36,7 +36,6 @@ WAITING_FILES = (
     "evals/variants/",
     "runs/execute.py",
     "runs/reply_cache.py",
-    "runs/worker.py",
     "contest/panels.py",
     "contest/play.py",
 )

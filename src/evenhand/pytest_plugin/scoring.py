@@ -30,12 +30,12 @@ from evenhand.models.prices import Prices
 from evenhand.models.requests import EMBEDDED
 from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
 from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_test_shortfalls
-from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
+from evenhand.runs.execute import RunWorker
+from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
 from evenhand.runs.setup import build_run_setup
-from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.store.rows import Row
-from evenhand.workflows.judge import JudgesLike, RubricLike, price_requested_replies
+from evenhand.workflows.judge import JudgesLike, RubricLike
 
 OutputJson = dict[str, Any]
 T = TypeVar("T")
@@ -110,10 +110,8 @@ async def _score_test_output(
         notes = PytestRecorder()
         book = cast("RunRecorder", notes)
         async with open_output_makers(eval.variants, connections, os.environ, 1) as makers:
-            turns = RunBudgetQueue()
-            memory = ReplyCache(book, price_requested_replies(connections), turns, fresh=True)
-            outputs = RunOutputs(eval.variants, makers, book, turns, ())
-            await RunWorker(setup, book, memory, outputs, os.environ).score_sample(sample, 0, 0)
+            memory = ReplyCache(book, connections.price, fresh=True)
+            await RunWorker(setup, book, memory, makers, os.environ).score_sample(sample, 0, 0)
     frame = cast("OutputJson", setup.describe_setup()["frame"])
     return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
 

@@ -27,7 +27,6 @@ from evenhand.models.requests import EMBEDDED, Reply, Request, TokenUsage, estim
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
-from evenhand.runs.worker import made_output_key
 from evenhand.store.store import Store
 
 __all__ = ["eval_schema", "plan_run"]
@@ -79,7 +78,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = _load_stored_outputs(store, eval, runs, sample)
+                made = _load_stored_outputs(store, setup, runs, sample)
                 taken.update(name for name, _ in made)
                 await _plan_requested_questions(setup, sample, meters, made)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
@@ -146,14 +145,14 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
     }
 
 
-def _load_stored_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
+def _load_stored_outputs(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> OutputTexts:
     """The outputs of a sample that were made in earlier runs of the same line."""
     if store is None or not runs:
         return {}
     units = {
-        made_output_key(name, variant, sample, repeat): (name, repeat)
-        for name, variant in eval.variants.items()
-        for repeat in range(eval.repeats)
+        setup.make_output_key(sample, name, repeat): (name, repeat)
+        for name, variant in setup.eval.variants.items()
+        for repeat in range(setup.eval.repeats)
         if variant.live
     }
     found = store.find_outputs(list(units), runs) if units else {}
