@@ -9,7 +9,6 @@ from typing import Any
 
 from evenhand.contest.events import NotifySubmitter
 from evenhand.contest.ranking import (
-    AcceptanceCriterion,
     check_acceptance_criteria,
     find_dimension_band,
     is_submission_gate_passed,
@@ -61,7 +60,9 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
         return []
     # Of one that could not be judged the advice stands; what single judges said of it is no score.
     shown = state.revealed and entry.status != "unjudged"
-    alone = build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
+    advice = [suggestion_to_json(one) for one in entry.suggestions]
+    hidden = {"type": "individual_scoring", "revision_suggestions": advice}
+    alone = build_individual_feedback(state, entry) if shown else hidden
     ranked = entry.rank is not None and state.revealed and state.required_task.mode == "quality_first"
     return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
 
@@ -79,10 +80,15 @@ FEEDBACK_DECIMALS = 2
 
 def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """Why a submission did not pass: criteria with hints, or the passage that broke the rules."""
-    criteria = check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ()
+    checks = []
+    for one in check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ():
+        said = [check.judgment for check in one.checks]
+        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_quotes(said)}
+        reason, hint = _join_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
+        checks.append({**about, "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
-        "criteria_checks": [_acceptance_criterion_json(one) for one in criteria],
+        "criteria_checks": checks,
         "policy_violations": [guard_finding_to_json(one) for one in entry.findings],
     }
 
@@ -106,12 +112,6 @@ def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def build_hidden_feedback(entry: ContestEntry) -> Json:
-    """What of that may be seen while scores are hidden: the advice."""
-    advice = [suggestion_to_json(one) for one in entry.suggestions]
-    return {"type": "individual_scoring", "revision_suggestions": advice}
-
-
 def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """Where a submission came in: side by side for the finalists, by its own score for the others."""
     compared = score_finalists(state) if entry.id in state.finalists else None
@@ -132,17 +132,6 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
         "compared": compared is not None,
         "tie_broken_by": place.tie_broken_by if place else None,
         "notes": list(compared.notes if compared else card.notes),
-    }
-
-
-def _acceptance_criterion_json(one: AcceptanceCriterion) -> Json:
-    judgments = [check.judgment for check in one.checks]
-    return {
-        "criterion": one.asks,
-        "passed": one.met,
-        "evidence": _join_submission_quotes(judgments),
-        "reason": _join_judge_comments(judgments, "reason") or one.why_unknown,
-        "revision_hint": "\n".join(one.hints) or None,
     }
 
 
@@ -170,13 +159,15 @@ def _break_down_submission_score(rubric: Rubric, card: Scorecard) -> _ScoreBreak
         penalty *= min(values[one.id] / expected, Fraction(1)) if one.fixed else 1
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
+    totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
+    by_judge = {judge: number_for_json(total, FEEDBACK_DECIMALS) for judge, total in totals.items()}
     return _ScoreBreakdown(
         base=number_for_json(base, FEEDBACK_DECIMALS),
         penalty=number_for_json(penalty, 4),
         total=number_for_json(card.exact, FEEDBACK_DECIMALS),
         low=tuple(one.id for one in rubric.criteria if one.fixed and values[one.id] < expected),
         reasons=tuple(_explain_dimension_penalties(rubric, card, expected)),
-        by_judge=_total_scores_by_judge(card),
+        by_judge=None if card.reviews is None else by_judge,
     )
 
 
@@ -190,13 +181,6 @@ def _explain_dimension_penalties(rubric: Rubric, card: Scorecard, expected: Frac
             yield f"{one.id} is under {format_fraction(expected)} ({', '.join(low)})"
 
 
-def _total_scores_by_judge(card: Scorecard) -> dict[str, float] | None:
-    if card.reviews is None:
-        return None
-    totals = {one.judge: one.exact for one in card.reviews}
-    return {judge: number_for_json(total, FEEDBACK_DECIMALS) for judge, total in totals.items() if total is not None}
-
-
 def _dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[str, Fraction]:
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
@@ -205,13 +189,13 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
     found: Json = {}
     for one in rubric.criteria:
         score, own = card.criteria.get(one.id), [judgment for judgment in said if judgment.criterion == one.id]
-        scored = isinstance(score, Scored)
+        value = score.value if isinstance(score, Scored) else None
         found[one.id] = {
-            "band": find_dimension_band(one.scale, score.value) if isinstance(score, Scored) else None,
-            "score": number_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
+            "band": None if value is None else find_dimension_band(one.scale, value),
+            "score": None if value is None else number_for_json(value, FEEDBACK_DECIMALS),
             "evidence": _join_submission_quotes(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
-            **({"flag": "below_expected"} if scored and one.id in low else {}),
+            **({"flag": "below_expected"} if value is not None and one.id in low else {}),
         }
     return found
 

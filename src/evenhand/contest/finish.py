@@ -79,12 +79,15 @@ def reveal_ranking(state: ContestState) -> ContestTransition:
 def apply_challenge_review(state: ContestState) -> ContestTransition:
     """A panel that had not judged before has spoken: the ranking is made anew from what it said."""
     state = replace(state, phase="challenge_period")
-    if len(state.finalists) == 1 and _is_only_finalist_rejected(state):
-        only = replace(state.entries[state.finalists[0]], status="below_threshold", rank=None)
-        only = replace(only, why="by the panel that looked at the challenge")
-        state = replace(state, winner=None).with_entries(only)
-        state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
-        return state, (*_notify_submitters(state, [only.id]), *effects)
+    if len(state.finalists) == 1:
+        only, review = state.entries[state.finalists[0]], state.review or FinalJudgments()
+        card = score_submission_alone(state, replace(only, judgments=review.judgments))
+        if card.exact is not None and find_dimensions_below_threshold(state.dimensions, card):
+            why = "by the panel that looked at the challenge"
+            only = replace(only, status="below_threshold", rank=None, why=why)
+            state = replace(state, winner=None).with_entries(only)
+            state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
+            return state, (*_notify_submitters(state, [only.id]), *effects)
     state = _assign_contest_places(state)
     return state, _notify_submitters(state, state.finalists)
 
@@ -112,14 +115,6 @@ def _assign_contest_places(state: ContestState) -> ContestState:
             low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, one))
             entries.append(replace(one, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}"))
     return replace(state, winner=winner).with_entries(*entries)
-
-
-def _is_only_finalist_rejected(state: ContestState) -> bool:
-    """Whether the panel that looked at a challenge puts the only finalist below the threshold."""
-    review = state.review or FinalJudgments()
-    only = replace(state.entries[state.finalists[0]], judgments=review.judgments)
-    card = score_submission_alone(state, only)
-    return card.exact is not None and bool(find_dimensions_below_threshold(state.dimensions, card))
 
 
 def _explain_no_winner(state: ContestState) -> str:

@@ -44,7 +44,7 @@ from evenhand.contest.ranking import (
     score_submission_alone,
 )
 from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_events
-from evenhand.contest.task import Challenge, Submission, is_blank_submission
+from evenhand.contest.task import Submission, is_blank_submission
 from evenhand.errors import ContestError, Fault
 from evenhand.model.scale import YES_NO, Scale, Scored
 from evenhand.model.scorecard import Judgment
@@ -112,7 +112,9 @@ def _apply_submission_received(state: ContestState, event: SubmissionReceived) -
 
 def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_gate")
-    refuse_gate_checks(state, event)
+    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
+    said = [one.judgment for one in event.checks]
+    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
     criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
     passed, entry = is_submission_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
@@ -128,7 +130,8 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
 
 def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_individual")
-    refuse_submission_scores(state, event)
+    judges, ids = state.required_task.judges, (event.submission,)
+    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions)
     card = score_submission_alone(state, entry)
     if card.exact is None:
@@ -143,7 +146,15 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
 
 
 def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> ContestTransition:
-    refuse_early_deadline(state, event)
+    waited = "challenges" if state.phase == "challenge_period" else "submissions"
+    if event.deadline != waited:
+        raise ContestError(Fault(f"the deadline for {event.deadline} is not waited for", f"that for {waited} is"))
+    ends = state.required_task.deadline if waited == "submissions" else state.period_ends
+    if ends is None:
+        raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
+    if event.at < ends:
+        what = f"the deadline for {waited} is not reached at {event.at.isoformat()}"
+        raise ContestError(Fault(what, f"it is {ends.isoformat()}"))
     if event.deadline == "challenges":
         return end_challenge_period(state)
     state = replace(state, phase="judging")
@@ -156,8 +167,19 @@ def _apply_finalists_ranked(state: ContestState, event: FinalistsRanked) -> Cont
 
 
 def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
-    refuse_challenge(state, event.challenge)
-    state = replace(state, phase="challenged", challenge=event.challenge)
+    given, ends = event.challenge, state.period_ends
+    assert ends is not None
+    if given.at > ends:
+        raise ContestError(Fault("the challenge is late", f"the period ended at {ends.isoformat()}"))
+    if not state.entries_by_author(given.by):
+        authors = ", ".join(dict.fromkeys(one.submission.author for one in state.entries.values()))
+        raise ContestError(Fault(f"{given.by!r} took no part in the contest", f"authors: {authors}"))
+    if state.challenge is not None:
+        by = state.challenge.by
+        raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
+    if not state.required_task.challenge_judges:
+        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
+    state = replace(state, phase="challenged", challenge=given)
     return state, (ask_challenge_panel(state),)
 
 
@@ -217,47 +239,6 @@ def refuse_submission(state: ContestState, given: Submission) -> None:
     judged = [one for one in own if one.status != "unjudged"]  # What judges failed at is nobody's revision.
     if task.revisions is not None and len(judged) > task.revisions:
         raise ContestError(Fault(f"{given.id!r} is one too many", f"the limit is {task.revisions} revisions"))
-
-
-def refuse_gate_checks(state: ContestState, event: GateChecked) -> None:
-    """Checks that are not one for each criterion and judge, a yes or a no."""
-    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
-    said = [one.judgment for one in event.checks]
-    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
-
-
-def refuse_submission_scores(state: ContestState, event: SubmissionScored) -> None:
-    """Scores that are not one for each dimension and judge, on the scale."""
-    judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
-
-
-def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
-    """A deadline that is not reached yet, or that is not the one that is waited for."""
-    waited = "challenges" if state.phase == "challenge_period" else "submissions"
-    if event.deadline != waited:
-        raise ContestError(Fault(f"the deadline for {event.deadline} is not waited for", f"that for {waited} is"))
-    ends = state.required_task.deadline if waited == "submissions" else state.period_ends
-    if ends is None:
-        raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
-    if event.at < ends:
-        what = f"the deadline for {waited} is not reached at {event.at.isoformat()}"
-        raise ContestError(Fault(what, f"it is {ends.isoformat()}"))
-
-
-def refuse_challenge(state: ContestState, given: Challenge) -> None:
-    """One that comes too late, from nobody who took part, for a second time, or with nobody to look at it."""
-    assert state.period_ends is not None
-    if given.at > state.period_ends:
-        raise ContestError(Fault("the challenge is late", f"the period ended at {state.period_ends.isoformat()}"))
-    if not state.entries_by_author(given.by):
-        authors = ", ".join(dict.fromkeys(one.submission.author for one in state.entries.values()))
-        raise ContestError(Fault(f"{given.by!r} took no part in the contest", f"authors: {authors}"))
-    if state.challenge is not None:
-        by = state.challenge.by
-        raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
-    if not state.required_task.challenge_judges:
-        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
 
 
 def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> None:

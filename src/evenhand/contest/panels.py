@@ -4,7 +4,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -69,7 +69,11 @@ class ContestJudgePanels:
             answered = await self._judge_submission_alone(state, ask, judges, at)
         else:
             answered = await self._judge_finalists_together(state, ask, judges, at)
-        _refuse_unreachable_contest_judge(ask, judges, failures)
+        # One judge of a panel out of reach is enough: another panel would have scored this one than the others.
+        gone = next((judge.name for judge in judges if judge.name in failures), None)
+        if gone is not None:
+            about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
+            raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
         return answered
 
     async def _judge_submission_at_gate(
@@ -114,14 +118,6 @@ class ContestJudgePanels:
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
         return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
-
-
-def _refuse_unreachable_contest_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:
-    """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
-    gone = next((judge.name for judge in judges if judge.name in failures), None)
-    if gone is not None:
-        about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
-        raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
 
 
 def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middleware:

@@ -25,7 +25,7 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
 from evenhand.judging.results import JudgeCall
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Missing
 
 KeepEvent = Callable[[int, ContestEvent, Sequence[JudgeCall]], None]
 
@@ -180,7 +180,14 @@ async def _play_contest_end(
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
     if log.state.phase == "open" and deadline is not None and come.has(deadline):
-        _refuse_unreadable_submissions(log.state)
+        # A contest in which no judge gave one answer that can be read says nothing of its submissions: it stays open.
+        entries = log.state.entries.values()
+        said = [check.judgment.score for entry in entries for check in entry.checks]
+        silent = [score for score in said if isinstance(score, Missing)]
+        if said and len(silent) == len(said):
+            count = sum(entry.status == "unjudged" for entry in entries)
+            why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
+            raise UnansweredError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
     await _ask_pending_panels(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
@@ -195,17 +202,6 @@ async def _play_contest_end(
     ends = log.state.period_ends
     if log.state.phase == "challenge_period" and ends is not None and come.has(ends):
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
-
-
-def _refuse_unreadable_submissions(state: ContestState) -> None:
-    """A contest in which no judge gave one answer that can be read says nothing of its submissions: it stays open."""
-    entries = state.entries.values()
-    said = [check.judgment for entry in entries for check in entry.checks]
-    silent = [one for one in said if not isinstance(one.score, Scored)]
-    if said and len(silent) == len(said):
-        why = silent[0].score.text if isinstance(silent[0].score, Missing) else ""
-        count = sum(entry.status == "unjudged" for entry in entries)
-        raise UnansweredError(f"no answer on any of {count} submissions could be read ({why}): name other judges")
 
 
 async def _ask_pending_panels(

@@ -110,16 +110,22 @@ class _TaskReader:
             self.fields.node(given, also)  # Notes a fault where a field is given under both its names.
         name = self.fields.text("name") or self.path.stem
         judges, weights = read_contest_judges(self.fields, self.tree, self.path)
+        description, acceptance = self.fields.text("description") or "", self._read_acceptance()
+        if "mode" not in self.fields:
+            self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
+        node = self.fields.node("dimensions")
         return {
             "name": name,
-            "description": self.fields.text("description") or "",
-            "acceptance": self._read_acceptance(),
-            "mode": self._read_mode(),
+            "description": description,
+            "acceptance": acceptance,
+            "mode": self.fields.choice("mode", CONTEST_MODES) or "",
             "deadline": self._read_parsed("deadline", parse_contest_moment),
             "revisions": self.fields.integer(self._written_field_name("revisions")),
             "challenge_period": self._read_parsed("challenge_period", parse_contest_duration) or timedelta(),
             "reward": self.fields.text("reward") or "",
-            "dimensions": self._read_dimensions(name),
+            "dimensions": None
+            if node is None
+            else read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ),
             "judges": judges,
             "weights": weights,
             "challenge_judges": read_challenge_judges(self.fields),
@@ -147,20 +153,9 @@ class _TaskReader:
                 found[text] = int(path[-1])
         return tuple(found)
 
-    def _read_mode(self) -> str:
-        if "mode" not in self.fields:
-            self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
-        return self.fields.choice("mode", CONTEST_MODES) or ""
-
     def _read_parsed(self, name: str, parse: Callable[[str, str, list[Fault]], T | None]) -> T | None:
         text = self.fields.text(name)
         return None if text is None else parse(text, name, self.faults)
-
-    def _read_dimensions(self, name: str) -> Rubric | None:
-        node = self.fields.node("dimensions")
-        if node is None:
-            return None
-        return read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ)
 
     def _written_field_name(self, name: str) -> str:
         """The name under which a field is given, of the two that it may have."""

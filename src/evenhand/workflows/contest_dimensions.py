@@ -38,6 +38,7 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
         weight = _format_dimension_weight(one.weight)
         entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
     to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
+    wanted = replace(task, dimensions=rubric)
     real = path.resolve()  # A link stays a link.
     content = real.read_bytes()
     part = real.with_name(f".{real.stem}.part{real.suffix}")
@@ -45,10 +46,14 @@ def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> Lock
         block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
         block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
         part.write_bytes(content + block.encode())
-        if not _user_file_reads_as_task(part, replace(task, dimensions=rubric)):
+        # JSON, flow style, an end mark or a block of text at the end may make it mean something else.
+        found, _ = load_task(part, os.environ)
+        if contest_task_json(replace(found, name=task.name)) != contest_task_json(wanted):
             return LockedDimensions(to_paste=to_paste, written=False)
         shutil.copymode(real, part)
         part.replace(real)
+    except ContestError:
+        return LockedDimensions(to_paste=to_paste, written=False)
     except OSError as problem:
         raise build_unwritable_error(str(path), problem) from None
     finally:
@@ -68,15 +73,6 @@ def dimensions_to_yaml(rubric: Rubric) -> str:
         ]
         lines += ["    fixed: true"] if one.fixed else []
     return "\n".join(lines) + "\n"
-
-
-def _user_file_reads_as_task(part: Path, wanted: Task) -> bool:
-    """Whether the file means what is wanted: JSON, flow style, an end mark or a block of text at the end may not."""
-    try:
-        found, _ = load_task(part, os.environ)
-    except ContestError:
-        return False
-    return contest_task_json(replace(found, name=wanted.name)) == contest_task_json(wanted)
 
 
 def _quote_yaml_text(text: str) -> str:

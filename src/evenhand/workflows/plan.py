@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import RefusedError, StoreError
-from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
@@ -78,21 +78,24 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = _load_stored_outputs(store, setup, runs, sample)
-                taken.update(name for name, _ in made)
-                await _plan_requested_questions(setup, sample, meters, made)
+                texts = _load_stored_outputs(store, setup, runs, sample)
+                taken.update(name for name, _ in texts)
+                await _plan_requested_questions(setup, sample, meters, texts)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         budget = eval.budget
         money = float(budget.money) if budget is not None and budget.money is not None else None
+        variants = []
+        for name, variant in eval.variants.items():
+            made = round(taken[name] * share)
+            to_make = counted.samples * eval.repeats - made if variant.live else 0
+            variants.append({"name": name, "about": variant.about, "to_make": to_make, "taken_over": made})
         return {
             "name": eval.name,
             "samples": counted.samples,
             "repeats": eval.repeats,
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,
-            "variants": [
-                _planned_variant_json(eval, name, counted.samples, taken[name] * share) for name in eval.variants
-            ],
+            "variants": variants,
             "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
             "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
             "note": counted.mixed or None,
@@ -121,12 +124,6 @@ async def _plan_requested_questions(
             if shown:
                 asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
                 await judge_sample(rubric, asked, judges, eval.how)
-
-
-def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> Json:
-    variant, taken = eval.variants[name], round(made)
-    to_make = samples * eval.repeats - taken if variant.live else 0
-    return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
 
 
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
