@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -29,24 +28,18 @@ Json = dict[str, Any]
 
 def view_submission(state: ContestState, id: str) -> Json:
     """A submission as its author may see it now."""
-    entry = state.entries[id]
+    entry, score = state.entries[id], None
+    if state.revealed and entry.scored:  # Side by side for a finalist, alone for the others.
+        compared = score_finalists(state) if id in state.finalists else None
+        score = (score_submission_alone(state, entry) if compared is None else compared.cards[id]).score
     return {
         "id": entry.id,
         "author": entry.submission.author,
         "status": entry.status,
         "rank": entry.rank,
-        "score": visible_submission_score(state, entry),
+        "score": None if score is None else float(score),
         "feedback": visible_submission_feedback(state, entry),
     }
-
-
-def visible_submission_score(state: ContestState, entry: ContestEntry) -> float | None:
-    """The score, once it may be seen: side by side for a finalist, alone for the others."""
-    if not state.revealed or not entry.scored:
-        return None
-    compared = score_finalists(state) if entry.id in state.finalists else None
-    card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
-    return None if card.score is None else float(card.score)
 
 
 def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> list[Json]:
@@ -96,18 +89,13 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
 def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """How a submission does on its own, and what to mend."""
     card = score_submission_alone(state, entry)
-    worth = _break_down_submission_score(state.dimensions, card)
+    worth = _break_down_submission_score(state.dimensions, card, "penalized_total")
     return {
         "type": "individual_scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth.low),
+        "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth["risk_flags"]),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
-        "weighted_base": worth.base,
-        "penalty": worth.penalty,
-        "penalty_reasons": list(worth.reasons),
-        "penalized_total": worth.total,
-        "risk_flags": list(worth.low),
-        "by_judge": worth.by_judge,
+        **worth,
         "notes": list(card.notes),
     }
 
@@ -117,17 +105,12 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     compared = score_finalists(state) if entry.id in state.finalists else None
     card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
     said = entry.judgments if compared is None else [one for one in compared.judgments if one.output == entry.id]
-    worth = _break_down_submission_score(state.dimensions, card)
+    worth = _break_down_submission_score(state.dimensions, card, "final_score")
     place = next((one for one in rank_submissions(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, said, worth.low),
-        "weighted_base": worth.base,
-        "penalty": worth.penalty,
-        "penalty_reasons": list(worth.reasons),
-        "final_score": worth.total,
-        "risk_flags": list(worth.low),
-        "by_judge": worth.by_judge,
+        "dimension_scores": _dimension_feedback_json(state.dimensions, card, said, worth["risk_flags"]),
+        **worth,
         "rank": entry.rank,
         "compared": compared is not None,
         "tie_broken_by": place.tie_broken_by if place else None,
@@ -135,22 +118,15 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoreBreakdown:
-    """A scorecard's total with what it is made of."""
+def _break_down_submission_score(rubric: Rubric, card: Scorecard, total: str) -> Json:
+    """A scorecard's total, under a name, with what it is made of.
 
-    base: float | None = None
-    penalty: float | None = None
-    total: float | None = None
-    low: tuple[str, ...] = ()  # The fixed dimensions under what is expected.
-    reasons: tuple[str, ...] = ()  # What the penalty is made of; of several judges also where one alone puts it low.
-    by_judge: Mapping[str, float] | None = None  # The totals of which the panel's is the mean.
-
-
-def _break_down_submission_score(rubric: Rubric, card: Scorecard) -> _ScoreBreakdown:
-    """Of several judges the penalty is what their totals together lost."""
+    Of several judges the penalty is what their totals together lost, its reasons say also where one alone puts a
+    dimension low, and `by_judge` has the totals of which the panel's is the mean.
+    """
     if card.exact is None:
-        return _ScoreBreakdown()
+        made_of: Json = {"weighted_base": None, "penalty": None, "penalty_reasons": [], total: None}
+        return {**made_of, "risk_flags": [], "by_judge": None}
     values = _dimension_scores(card.criteria)
     base = sum((one.weight * values[one.id] for one in rubric.criteria), Fraction(0))
     expected = next(step.below for step in rubric.method.steps if isinstance(step, Shortfall))
@@ -160,15 +136,15 @@ def _break_down_submission_score(rubric: Rubric, card: Scorecard) -> _ScoreBreak
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
     totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
-    by_judge = {judge: number_for_json(total, FEEDBACK_DECIMALS) for judge, total in totals.items()}
-    return _ScoreBreakdown(
-        base=number_for_json(base, FEEDBACK_DECIMALS),
-        penalty=number_for_json(penalty, 4),
-        total=number_for_json(card.exact, FEEDBACK_DECIMALS),
-        low=tuple(one.id for one in rubric.criteria if one.fixed and values[one.id] < expected),
-        reasons=tuple(_explain_dimension_penalties(rubric, card, expected)),
-        by_judge=None if card.reviews is None else by_judge,
-    )
+    by_judge = {judge: number_for_json(own, FEEDBACK_DECIMALS) for judge, own in totals.items()}
+    return {
+        "weighted_base": number_for_json(base, FEEDBACK_DECIMALS),
+        "penalty": number_for_json(penalty, 4),
+        "penalty_reasons": list(_explain_dimension_penalties(rubric, card, expected)),
+        total: number_for_json(card.exact, FEEDBACK_DECIMALS),
+        "risk_flags": [one.id for one in rubric.criteria if one.fixed and values[one.id] < expected],
+        "by_judge": None if card.reviews is None else by_judge,
+    }
 
 
 def _explain_dimension_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:

@@ -161,11 +161,6 @@ def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> Cont
     return (state, ()) if list_pending_effects(state) else _advance_after_all_submissions(state)
 
 
-def _apply_finalists_ranked(state: ContestState, event: FinalistsRanked) -> ContestTransition:
-    refuse_finalist_scores(state, event)
-    return reveal_ranking(replace(state, final=FinalJudgments(judgments=event.judgments, shown=event.shown)))
-
-
 def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
     given, ends = event.challenge, state.period_ends
     assert ends is not None
@@ -183,9 +178,12 @@ def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> 
     return state, (ask_challenge_panel(state),)
 
 
-def _apply_challenge_resolved(state: ContestState, event: ChallengeResolved) -> ContestTransition:
+def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> ContestTransition:
     refuse_finalist_scores(state, event)
-    return apply_challenge_review(replace(state, review=FinalJudgments(judgments=event.judgments, shown=event.shown)))
+    said = FinalJudgments(judgments=event.judgments, shown=event.shown)
+    if isinstance(event, FinalistsRanked):
+        return reveal_ranking(replace(state, final=said))
+    return apply_challenge_review(replace(state, review=said))
 
 
 def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
@@ -295,7 +293,7 @@ _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]]
     GateChecked: _apply_gate_checked,
     SubmissionScored: _apply_submission_scored,
     DeadlineReached: _apply_deadline_reached,
-    FinalistsRanked: _apply_finalists_ranked,
+    FinalistsRanked: _apply_finalist_scores,
     RankingChallenged: _apply_ranking_challenged,
-    ChallengeResolved: _apply_challenge_resolved,
+    ChallengeResolved: _apply_finalist_scores,
 }

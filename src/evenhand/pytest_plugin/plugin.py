@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -33,9 +34,8 @@ def evenhand_fixture(request: pytest.FixtureRequest) -> Evenhand:
     item = request.node
     scored: list[str] = item.stash.setdefault(_SCORED_STASH, [])
     wanted = find_session_report_path(request.config) is not None
-    return Evenhand(
-        requirements_from_marks(item.iter_markers("evenhand")), item.nodeid, item.path.parent, scored, with_rows=wanted
-    )
+    demand = requirements_from_marks(item.iter_markers("evenhand"))
+    return Evenhand(demand, item.nodeid, item.path.parent, scored, wanted)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,17 +66,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+@dataclass(eq=False, repr=False)
 class Evenhand:
-    """Scores the outputs of one test; `scored` gathers what is to be told to the session."""
+    """Scores the outputs of one test."""
 
-    def __init__(
-        self, demand: OutputRequirements, test: str, folder: Path, scored: list[str], *, with_rows: bool
-    ) -> None:
-        self._demand = demand
-        self._test = test
-        self._folder = folder
-        self._scored = scored
-        self._with_rows = with_rows
+    _demand: OutputRequirements
+    _test: str
+    _folder: Path
+    _scored: list[str]  # What is to be told to the session.
+    _with_rows: bool
 
     def __call__(  # noqa: PLR0913 - what a sample has, and what is asked of it.
         self,

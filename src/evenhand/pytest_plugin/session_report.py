@@ -68,7 +68,8 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
                 samples=[{**place, "id": id, "content": sample}],
                 results=[_build_session_result_row(entry, place) for entry in own],
                 calls=[
-                    {**call, **place, "key": _build_session_call_key(call["key"], place, entry["variant"])}
+                    # Tests ask apart from each other: one question to judges of one name may have had other answers.
+                    {**call, **place, "key": f"{call['key']}-{at}-{entry['variant']}"}
                     for entry in own
                     for call in entry["rows"]["calls"]
                 ],
@@ -142,15 +143,10 @@ def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample
 def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
     row = entry["rows"]["result"]
     content = json.loads(row["content"])
-    content["calls"] = [_build_session_call_key(key, place, entry["variant"]) for key in content["calls"]]
+    content["calls"] = [f"{key}-{place['position']}-{entry['variant']}" for key in content["calls"]]
     if content["scorecard"] is not None:  # What a test asks for is a gate: it decides and moves no number.
         content["scorecard"]["gates_failed"] += entry["missed"]
     return {**row, **place, "content": to_stored_json(content)}
-
-
-def _build_session_call_key(key: str, place: Mapping[str, object], variant: str) -> str:
-    """Tests ask apart from each other: the same question to judges of one name may have had other answers."""
-    return f"{key}-{place['position']}-{variant}"
 
 
 def decide_session(entries: Sequence[SessionJson]) -> SessionJson:

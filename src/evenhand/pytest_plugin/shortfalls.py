@@ -35,7 +35,13 @@ class OutputThreshold:
             raise InputError(Fault(f"{name} needs a rubric", "without one every assertion must hold", where=name))
         score = None if demand.min_score is None or rubric is None else _parse_mark_min_score(demand.min_score, rubric)
         if demand.min_grade is not None and rubric is not None:
-            _refuse_unknown_mark_grade(demand.min_grade, rubric)
+            grade, grades = demand.min_grade, _list_pytest_grades(rubric)
+            if not grades:
+                what = f"the rubric {rubric.name!r} gives no grades"
+                raise InputError(Fault(what, "use min_score", where="min_grade"))
+            if grade not in grades:
+                hint = suggest_known_word_in_fault(str(grade), grades)
+                raise InputError(Fault(f"{grade!r} is not a grade", hint, where="min_grade"))
         return cls(score=score, grade=demand.min_grade)
 
     def missed(self, row: ScoredData, card: ScoredData, rubric: Rubric | None) -> Iterator[str]:
@@ -75,17 +81,6 @@ def _parse_mark_min_score(asked: object, rubric: Rubric) -> Fraction:
     return least
 
 
-def _refuse_unknown_mark_grade(grade: str, rubric: Rubric) -> None:
-    grades = _list_pytest_grades(rubric)
-    if not grades:
-        hint = "use min_score"
-        raise InputError(Fault(f"the rubric {rubric.name!r} gives no grades", hint, where="min_grade"))
-    if grade not in grades:
-        raise InputError(
-            Fault(f"{grade!r} is not a grade", suggest_known_word_in_fault(str(grade), grades), where="min_grade")
-        )
-
-
 def _list_pytest_grades(rubric: Rubric) -> list[str]:
     """The best first."""
     return [grade.grade for grade in rubric.method.grades]
@@ -107,17 +102,15 @@ def format_failure_message(scored: ScoredOutput, place: str) -> str:
 
     first, *others = map(shown, scored.problems)
     lines = [f"{first} ({place})", *(f"also: {one}" for one in others if not one.startswith(ASSERTION_FAILED))]
-    lines += _describe_pytest_assertions(scored, shown)
-    lines += _describe_pytest_criteria(scored, shown)
-    return "\n".join([*lines, f"output: {shown(output) or 'empty'}"])
-
-
-def _describe_pytest_assertions(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
     for one in _iterate_pytest_assertions(scored.assertions):
         failed = one["passed"] is False
-        yield f"{ASSERTION_FAILED if failed else 'assertion not answered'}: {shown(one['name'])}"
-        yield f"    looked for: {shown(one['looked_for'])}"
-        yield f"    found: {shown(one['found'] or 'nothing')}" if failed else f"    why not: {shown(one['why_not'])}"
+        lines.append(f"{ASSERTION_FAILED if failed else 'assertion not answered'}: {shown(one['name'])}")
+        lines.append(f"    looked for: {shown(one['looked_for'])}")
+        lines.append(
+            f"    found: {shown(one['found'] or 'nothing')}" if failed else f"    why not: {shown(one['why_not'])}"
+        )
+    lines += _describe_pytest_criteria(scored, shown)
+    return "\n".join([*lines, f"output: {shown(output) or 'empty'}"])
 
 
 def _iterate_pytest_assertions(assertions: Any) -> Iterator[ScoredData]:

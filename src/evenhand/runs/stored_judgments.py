@@ -42,7 +42,17 @@ def read_run_rubric(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
     if tag not in rubrics:
-        raise InputError(_run_rubric_fault(rubrics, tag))
+        tags = ", ".join(one for one in rubrics if one)
+        what, hint = "the run has no judgments to score: it had no rubric", ""
+        if rubrics and not tag:
+            what, hint = (
+                "the run has no rubric for all samples, only for those with a tag",
+                f"name one with --tag: {tags}",
+            )
+        elif rubrics:
+            what = f"the run has no rubric for the tag {tag!r}"
+            hint = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
+        raise InputError(Fault(what, hint))
     old, how = rubrics[tag], setup["how"]
     holistic = old["method"]["holistic"]
     return RunRubric(
@@ -83,16 +93,6 @@ def refuse_criteria_outside_run(rubric: Rubric, asked: RunRubric) -> None:
         faults.append(Fault(f"the run has no judgments on {', '.join(strangers)}", hint))
     if faults:
         raise InputError(*faults)
-
-
-def _run_rubric_fault(rubrics: Json, tag: str) -> Fault:
-    tags = ", ".join(one for one in rubrics if one)
-    if not rubrics:
-        return Fault("the run has no judgments to score: it had no rubric")
-    if not tag:
-        return Fault("the run has no rubric for all samples, only for those with a tag", f"name one with --tag: {tags}")
-    known = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
-    return Fault(f"the run has no rubric for the tag {tag!r}", known)
 
 
 def _stored_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:

@@ -12,7 +12,7 @@ from evenhand.compare.decision import CompareDecision, ForcedComparison, GateSta
 from evenhand.compare.decision_json import encode_compare_decision
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
-from evenhand.runs.pairing import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
+from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, unit_differences
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from evenhand.errors import Fault, InputError
@@ -106,13 +106,7 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
 
 
 def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    part: list[Row] = []
-    for row in rows:
-        part.append(row)
-        if len(part) == RESCORED_ROWS_PER_BATCH:
-            yield part
-            part = []
-    if part:
+    while part := list(islice(rows, RESCORED_ROWS_PER_BATCH)):
         yield part
 
 
