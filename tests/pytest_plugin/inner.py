@@ -3,7 +3,6 @@
 import pytest
 
 import evenhand.pytest_plugin.scoring
-import evenhand.pytest_plugin.session_report
 
 # Inner sessions run in this process: whatever they load first they take away again, and NumPy cannot be loaded twice.
 import evenhand.pytest_plugin.shortfalls

@@ -28,8 +28,7 @@ from evenhand.contest.feedback import notify_submitter
 from evenhand.contest.finish import (
     ContestTransition,
     apply_challenge_review,
-    ask_challenge_panel,
-    ask_final_panel,
+    ask_finalist_panel,
     close_with_first_to_pass,
     close_without_pass,
     end_challenge_period,
@@ -76,10 +75,8 @@ def rebuild_contest_state(events: Iterable[ContestEvent]) -> ContestState:
 
 def list_pending_effects(state: ContestState) -> ContestEffects:
     """What was asked for and has not been answered: where whoever runs a contest goes on after a crash."""
-    if state.phase == "ranking":
-        return (ask_final_panel(state),)
-    if state.phase == "challenged":
-        return (ask_challenge_panel(state),)
+    if state.phase in ("ranking", "challenged"):
+        return (ask_finalist_panel(state, "judges" if state.phase == "ranking" else "challenge_judges"),)
     waiting = list(state.entries_awaiting_judges())
     if state.task is not None and state.task.mode == "fastest_first":
         waiting = waiting[:1]
@@ -141,7 +138,12 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
         entry = replace(entry, status="scored")
         if card.exact >= PASSING_SCORE:
             return close_with_first_to_pass(state.with_entries(entry), entry.id)
-    state = _supersede_earlier_submissions(state.with_entries(entry), entry.submission.author)
+    state = state.with_entries(entry)
+    # Of an author the latest submission that passed and was scored counts: those before it are superseded.
+    own = state.entries_by_author(entry.submission.author)
+    passed = [one for one in own if one.status == "gate_passed" and one.scored]
+    why = f"{passed[-1].id} counts instead" if passed else ""
+    state = state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
     return _advance_after_submission(state, entry.id)
 
 
@@ -175,7 +177,7 @@ def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> 
     if not state.required_task.challenge_judges:
         raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
     state = replace(state, phase="challenged", challenge=given)
-    return state, (ask_challenge_panel(state),)
+    return state, (ask_finalist_panel(state, "challenge_judges"),)
 
 
 def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> ContestTransition:
@@ -199,13 +201,6 @@ def _advance_after_submission(state: ContestState, id: str) -> ContestTransition
 def _advance_after_all_submissions(state: ContestState) -> ContestTransition:
     """The deadline is over, and nothing waits for a judge any more."""
     return close_without_pass(state) if state.required_task.mode == "fastest_first" else start_final(state)
-
-
-def _supersede_earlier_submissions(state: ContestState, author: str) -> ContestState:
-    """Of an author the latest submission that passed and was scored counts: those before it are superseded."""
-    passed = [one for one in state.entries_by_author(author) if one.status == "gate_passed" and one.scored]
-    why = f"{passed[-1].id} counts instead" if passed else ""
-    return state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
 
 
 def _require_awaited_entry(state: ContestState, id: str, kind: str) -> ContestEntry:

@@ -244,7 +244,13 @@ def explain_refused_entries(
     """Each of those that were left out, held against the state that the log had led to when it came."""
     found = []
     for one in left_out:
-        why = _explain_entry_refusal(rebuild_contest_state(_events_before_arrival(events, one)), one)
+        # What had happened when it came; a submission is held against the contest while it was open.
+        before = []
+        for event in events:
+            if event.at > one.at or (isinstance(one, SubmissionReceived) and isinstance(event, DeadlineReached)):
+                break
+            before.append(event)
+        why = _explain_entry_refusal(rebuild_contest_state(before), one)
         id = one.submission.id if isinstance(one, SubmissionReceived) else None
         author = one.submission.author if isinstance(one, SubmissionReceived) else one.challenge.by
         found.append(RefusedEntry(id=id, author=author, at=one.at, why=why))
@@ -261,11 +267,3 @@ def _explain_entry_refusal(state: ContestState, event: SubmissionReceived | Rank
     except ContestError as error:
         return str(error)
     return "it came to light after what followed it: the contest had gone on"
-
-
-def _events_before_arrival(events: Iterable[ContestEvent], event: ContestEvent) -> Iterator[ContestEvent]:
-    """What had happened when an event came; a submission is held against the contest while it was open."""
-    for one in events:
-        if one.at > event.at or (isinstance(event, SubmissionReceived) and isinstance(one, DeadlineReached)):
-            return
-        yield one

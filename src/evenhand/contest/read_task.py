@@ -205,21 +205,15 @@ def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | 
     known = [one for one in fixed if one is not None]
     if len(known) == len(fixed):
         yield from find_dimension_count_faults(known)
-    weights = [_read_dimension_weight(entry, unweighted) for entry in entries]
-    numbers = [one for one in weights if one is not None]
+    nodes = [entry.get("weight") if isinstance(entry, MappingNode) else None for entry in entries]
+    weights = [unweighted if node is None else read_node_number(node) for node in nodes]
+    numbers = [one for one in weights if isinstance(one, Fraction) and one > 0]
     if len(numbers) == len(weights):
         plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]
         try:
             Rubric(name="", method=load_method(CONTEST_METHOD), criteria=tuple(plain))
         except RubricError as error:
             yield from (_move_fault_to_dimensions(one) for one in error.faults if one.path == ("criteria",))
-
-
-def _read_dimension_weight(entry: TreeNode, unweighted: Fraction | None) -> Fraction | None:
-    """None where it cannot be told."""
-    node = entry.get("weight") if isinstance(entry, MappingNode) else None
-    weight = unweighted if node is None else read_node_number(node)
-    return weight if isinstance(weight, Fraction) and weight > 0 else None
 
 
 def _is_dimension_fixed(entry: TreeNode) -> bool | None:

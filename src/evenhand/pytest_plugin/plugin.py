@@ -166,7 +166,7 @@ class ScoringSession:
         if not self._entries:
             self._said = f"no output was scored: {self._shown} is not written"
             return
-        from evenhand.pytest_plugin.session_report import write_session_report  # a database and templates.
+        from evenhand.workflows.report_tests import write_session_report  # a database and templates.
 
         try:
             write_session_report(self._entries, self._path, self._began)

@@ -131,9 +131,8 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why)
-    return ContestResult(
-        id=sitting.id, record={"id": sitting.id, **encode_contest_state(log.events), **more}, why_stopped=why
-    )
+    record = {"id": row["id"], **encode_contest_state(log.events), **more}
+    return ContestResult(id=row["id"], record=record, why_stopped=why)
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:

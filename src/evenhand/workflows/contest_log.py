@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -27,42 +27,43 @@ from evenhand.store.store import Store
 Json = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
 class ContestSession:
     """One process at work on one contest. What earlier ones refused and spent is taken over."""
 
-    def __init__(self, store: Store, row: Row, how: JudgeOptions, connections: Connections) -> None:
-        self.id: str = row["id"]
-        self._store = store
-        self._how = how
-        self._connections = connections
-        self._before: Json = json.loads(row["summary"]) if row["summary"] else {}
+    store: Store
+    row: Row
+    how: JudgeOptions
+    connections: Connections
 
     def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
         """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
         said: object = [judge_dialogue_to_json(one) for one in calls]
         if isinstance(event, ContestCreated):
-            said = {"how": stored_judge_options_json(self._how)}
+            said = {"how": stored_judge_options_json(self.how)}
         content = to_stored_json(contest_event_json(event))
-        self._store.contests.append_event(self.id, number, event.at.isoformat(), content, to_stored_json(said))
+        self.store.contests.append_event(self.row["id"], number, event.at.isoformat(), content, to_stored_json(said))
 
     def end_session(self, log: ContestLog, why: str) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         last = log.state.at
         # What all sittings together have spent; a cost is known where it is known of each.
-        before, now = self._before.get("spent") or {}, spending_to_json(self._connections.spent)
+        earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
+        before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
         known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
         spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
         more = {
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
             "refused": merge_stored_refusals(
-                self._before.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
+                earlier.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
             ),
             "spent": spent,
             "stopped": why or None,
         }
         state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._store.contests.release_contest(self.id, state, ended, to_stored_json(more), holder=process_holder_name())
+        kept, holder = to_stored_json(more), process_holder_name()
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder)
         return more
 
 
