@@ -31,7 +31,6 @@ from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgeCall
 from evenhand.judging.single_judge import JudgeOptions, make_judge_prompt_setup
 from evenhand.model.sample import Sample
-from evenhand.model.scorecard import Judgment
 from evenhand.models.middleware import CallNext, ChainedModel, Middleware
 from evenhand.models.requests import Model, Reply, Request
 
@@ -109,10 +108,13 @@ class ContestJudgePanels:
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         setups = {judge.name: make_judge_prompt_setup(judge, self.how) for judge in judges}
         task, rubric = state.required_task.description, state.dimensions
-        dialogues = [
-            ask_horizontal_scores(rubric, task, [_anchor_finalist(state, id, name) for id in ask.submissions], setup)
-            for name, setup in setups.items()
-        ]
+        dialogues = []
+        for name, setup in setups.items():
+            anchored = []
+            for entry in (state.entries[id] for id in ask.submissions):
+                own = {one.criterion: one for one in entry.judgments if one.judge == name}
+                anchored.append(AnchoredSubmission(id=entry.id, text=entry.submission.text, judgments=own))
+            dialogues.append(ask_horizontal_scores(rubric, task, anchored, setup))
         told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
@@ -132,12 +134,6 @@ def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middlewa
             raise
 
     return ask_and_note
-
-
-def _anchor_finalist(state: ContestState, id: str, judge: str) -> AnchoredSubmission:
-    entry = state.entries[id]
-    own: dict[str, Judgment] = {one.criterion: one for one in entry.judgments if one.judge == judge}
-    return AnchoredSubmission(id=id, text=entry.submission.text, judgments=own)
 
 
 def _collect_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:

@@ -201,9 +201,13 @@ def read_contest_dimensions(
 
 def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | None) -> Iterator[Fault]:
     """What is wrong with how many there are and with what they sum to, each where it can be told."""
-    fixed = [_is_dimension_fixed(entry) for entry in entries]
-    known = [one for one in fixed if one is not None]
-    if len(known) == len(fixed):
+    known = []
+    for entry in entries:
+        fields = FieldReader(entry, DIMENSION_FIELDS, [])
+        fixed, kind = fields.boolean("fixed"), fields.choice("type", DIMENSION_TYPES)
+        if not fields.faults and not ("fixed" in fields and "type" in fields):
+            known.append(kind == "fixed" if fixed is None else fixed)
+    if len(known) == len(entries):
         yield from find_dimension_count_faults(known)
     nodes = [entry.get("weight") if isinstance(entry, MappingNode) else None for entry in entries]
     weights = [unweighted if node is None else read_node_number(node) for node in nodes]
@@ -214,15 +218,6 @@ def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | 
             Rubric(name="", method=load_method(CONTEST_METHOD), criteria=tuple(plain))
         except RubricError as error:
             yield from (_move_fault_to_dimensions(one) for one in error.faults if one.path == ("criteria",))
-
-
-def _is_dimension_fixed(entry: TreeNode) -> bool | None:
-    """None where it cannot be told."""
-    fields = FieldReader(entry, DIMENSION_FIELDS, [])
-    fixed, kind = fields.boolean("fixed"), fields.choice("type", DIMENSION_TYPES)
-    if fields.faults or ("fixed" in fields and "type" in fields):
-        return None
-    return kind == "fixed" if fixed is None else fixed
 
 
 def _dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> TreeNode:

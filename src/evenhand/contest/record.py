@@ -19,7 +19,7 @@ from evenhand.contest.ranking import (
     score_finalists_together,
     score_submission_alone,
 )
-from evenhand.contest.state import ContestEntry, ContestState
+from evenhand.contest.state import ContestState
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
 from evenhand.model.scale import Scored
@@ -41,6 +41,13 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     task, decision = state.task, explain_contest_decision(state)
     hidden = () if state.revealed else HIDDEN_EVENT_FIELDS
+    submissions = []
+    for entry in state.entries.values():
+        at, revises = entry.submission.at.isoformat(), entry.submission.revises
+        # While scores are hidden, `why` is not what a judge wrote instead of one: a number off the scale is in it.
+        unscored = entry.status == "unjudged" and entry.scored and hidden
+        why = "it could not be scored" if unscored else entry.why or None
+        submissions.append({**view_submission(state, entry.id), "at": at, "revises": revises, "why": why})
     return {
         "task": task.name,
         "mode": task.mode,
@@ -52,7 +59,7 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
             {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
             for one in state.dimensions.criteria
         ],
-        "submissions": [_submission_record_json(state, entry) for entry in state.entries.values()],
+        "submissions": submissions,
         "events": [
             {"number": number, **_contest_data_without(contest_event_json(event), hidden)}
             for number, event in enumerate(events)
@@ -67,14 +74,6 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
             for one, number, event in effects
         ],
     }
-
-
-def _submission_record_json(state: ContestState, entry: ContestEntry) -> Json:
-    """While scores are hidden, `why` is not what a judge wrote instead of one: a number off the scale is in it."""
-    sent = entry.submission
-    hidden = entry.status == "unjudged" and entry.scored and not state.revealed
-    why = "it could not be scored" if hidden else entry.why or None
-    return {**view_submission(state, entry.id), "at": sent.at.isoformat(), "revises": sent.revises, "why": why}
 
 
 def _contest_data_without(data: Json, names: Sequence[str]) -> Json:

@@ -109,8 +109,8 @@ class Evenhand:
         )
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
-        from evenhand.pytest_plugin.scoring import score_test_output, serialize_pytest_entry  # all that scoring needs.
-        from evenhand.pytest_plugin.shortfalls import format_failure_message
+        # All that scoring needs.
+        from evenhand.pytest_plugin.scoring import format_failure_message, score_test_output, serialize_pytest_entry
 
         try:
             scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)

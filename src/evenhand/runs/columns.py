@@ -224,7 +224,12 @@ class PairedResultRows:
 
 def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
     """The rows that all members have, by sample id and repeat, in the order of the first."""
-    keys = [_result_row_keys(member, members[0].samples) for member in members]
+    # For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others.
+    keys: list[Integers] = []
+    for member in members:
+        own = np.full(len(member.table.samples), -1, dtype=np.int64)
+        own[list(member.samples.values())] = [members[0].samples.get(id, -1) for id in member.samples]
+        keys.append(own[member.table.sample[member.rows]] * MOST_REPEATS + member.table.repeat[member.rows])
     common = keys[0]
     for key in keys[1:]:
         common = np.intersect1d(common, key[key >= 0])
@@ -235,14 +240,6 @@ def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
     kept = np.unique(common // MOST_REPEATS)
     unpaired = [int(np.isin(key[key >= 0] // MOST_REPEATS, kept).sum()) - len(common) for key in keys]
     return PairedResultRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
-
-
-def _result_row_keys(member: RunVariantRows, places: Mapping[str, int]) -> Integers:
-    """For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others."""
-    own = np.full(len(member.table.samples), -1, dtype=np.int64)
-    own[list(member.samples.values())] = [places.get(id, -1) for id in member.samples]
-    found: Integers = own[member.table.sample[member.rows]] * MOST_REPEATS + member.table.repeat[member.rows]
-    return found
 
 
 def _result_scores_or_none(values: Floats) -> ScoreColumn:

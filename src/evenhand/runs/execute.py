@@ -49,10 +49,6 @@ FinishedResults = Mapping[tuple[int, str, int], str]  # Keys of results by posit
 ResultOutcome = Literal["scored", "unscored", "abandoned"]  # Abandoned for want of money: there is no result.
 
 
-def _ignore_stop() -> None:
-    """Nobody has to be told."""
-
-
 @dataclass(slots=True)
 class RunProgress:
     """How far a run has come, in pieces: one sample, one repeat, all variants."""
@@ -67,7 +63,7 @@ class RunProgress:
     failed: int = 0  # Results without a score.
     settled: str = ""  # Why nothing more needs to be asked.
     stopping: bool = False
-    on_stop: Callable[[], None] = _ignore_stop
+    on_stop: Callable[[], None] = lambda: None
 
     @property
     def complete(self) -> bool:

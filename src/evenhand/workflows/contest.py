@@ -41,7 +41,7 @@ from evenhand.runs.run_record import make_run_id
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.contest_log import (
+from evenhand.workflows.contests import (
     ContestSession,
     digest_stored_terms,
     find_contest_to_resume,

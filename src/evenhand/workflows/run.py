@@ -120,16 +120,11 @@ async def _execute_stored_run(
     eval, recorded = planned.eval, json.loads(row["setup"])
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    # What may end a run before its last sample is part of the run and does not change when it is resumed.
-    until = recorded.get("until_decided")
-    ending = None if until is None else _choose_run_ending(store, row, eval, until)
-    course = RunProgress(
-        total=total,
-        outputs=total * len(eval.variants),
-        judges=judges,
-        note=counted.mixed,
-        until=ending.until if ending else "",
-    )
+    course = RunProgress(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
+    ending = None
+    if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
+        ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
+        course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_lineage(store, row)
     budget = None if eval.budget is None else _remaining_run_budget(eval, eval.budget, store, line)
     async with (
@@ -157,9 +152,12 @@ async def _execute_stored_run(
                         raise
                 await drop_unneeded_replies(worker)
     why, needs_budget = str(memory.spent or ""), memory.spent is not None
-    if samples.changed or course.settled or (course.stopping and not course.complete):
-        why = SAMPLES_CHANGED if samples.changed else "" if course.settled else STOPPED_BY_HAND
-        needs_budget = False
+    if samples.changed:
+        why, needs_budget = SAMPLES_CHANGED, False
+    elif course.settled:
+        why, needs_budget = "", False
+    elif course.stopping and not course.complete:
+        why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))

@@ -59,7 +59,7 @@ async def score_in_test(
     """Score the output of one variant; `texts` are the input, the reference and the context of its sample."""
     sample = EvalSample(id=test, outputs=outputs, **cast("Json", texts))
     (variant,) = outputs
-    async with PluginConnections(judges or EMBEDDED) as connections:
+    async with NamedJudgeConnections(judges or EMBEDDED) as connections:
         eval = Eval(
             name=PYTEST_RUN_NAME,
             samples=InlineSamples((sample,), sample.id),
@@ -88,7 +88,7 @@ def read_user_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...
     return read
 
 
-class PluginConnections(Connections):
+class NamedJudgeConnections(Connections):
     """Connections that find judges which are objects or functions by their names too."""
 
     def __init__(self, judges: JudgesLike) -> None:
