@@ -44,9 +44,9 @@ def list_entries_above_threshold(state: ContestState) -> list[ContestEntry]:
 
 def score_finalists(state: ContestState) -> FinalistScores | None:
     """What decides between the finalists: the panel that looked at a challenge, else the judges; None is each alone."""
-    told = (score_finalists_together(state, part.judgments) for part in (state.review, state.final) if part)
-    found = (one for one in told if one is not None and len(state.finalists) > 1)
-    return _FINALIST_SCORES_CACHE.get((state,), lambda: next(found, None))
+    panels = (state.review, state.final) if len(state.finalists) > 1 else ()
+    told = (score_finalists_together(state, panel.judgments) for panel in panels if panel is not None)
+    return _FINALIST_SCORES_CACHE.get((state,), lambda: next((one for one in told if one is not None), None))
 
 
 def rank_submissions(state: ContestState) -> tuple[RankingPlace, ...]:

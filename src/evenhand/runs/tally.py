@@ -190,22 +190,24 @@ ColumnName = tuple[str, ...]  # What a column holds, then of whom.
 SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions")
 
 
+@dataclass(slots=True)
 class ColumnsBuilder:
     """Takes results in the order of the store, each in a few bytes."""
 
-    def __init__(self, variants: Sequence[str]) -> None:
-        self._variants = {name: place for place, name in enumerate(variants)}
-        self._clusters: dict[str, int] = {}
-        self._places: dict[str, Any] = {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
-        self._values: dict[ColumnName, array[float]] = {
-            (name,): array("d") for name in ("length", "score", "composite")
-        }
+    variants: Sequence[str]
+    _clusters: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, Any] = field(
+        default_factory=lambda: {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
+    )
+    _values: dict[ColumnName, array[float]] = field(
+        default_factory=lambda: {(name,): array("d") for name in ("length", "score", "composite")}
+    )
 
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
         """Take one result; one of a variant that the eval does not name is none of it."""
-        variant = self._variants.get(row["variant"])
-        if variant is None:
+        if row["variant"] not in self.variants:
             return
+        variant = self.variants.index(row["variant"])
         own = content["cluster"]
         cluster = 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters))
         before = len(self._places["position"])
@@ -248,7 +250,7 @@ class ColumnsBuilder:
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)
         self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}
-        names = json.dumps({"format": COLUMNS_FORMAT, "variants": [*self._variants], "values": [*self._values]})
+        names = json.dumps({"format": COLUMNS_FORMAT, "variants": [*self.variants], "values": [*self._values]})
         columns = chain(
             ((name, np.array(self._places.pop(name), dtype=np.int64)) for name in tuple(self._places)),
             # Results after the last that has such a number are missing too.
