@@ -35,7 +35,6 @@ WAITING_FILES = (
     "evals/variants/",
     "runs/execute.py",
     "runs/reply_cache.py",
-    "runs/worker.py",
     "contest/panels.py",
     "contest/play.py",
 )
@@ -70,11 +69,11 @@ def find_upward_imports(modules: Sequence[Module]) -> list[str]:
 
 
 def find_shortcuts(modules: Sequence[Module]) -> list[str]:
-    """A command reads no file and opens no store: it calls a workflow and prints what comes back."""
+    """A command, or the plugin, reads no file and opens no store: it calls a workflow and prints what comes back."""
     return [
         f"{module.path}:{one.line}: {one.module}"
         for module in modules
-        if module.room == "cli"
+        if module.room in ("cli", "pytest_plugin")
         for one in module.imports
         if one.is_own and one.room in ("store", "files", "evals", "stats")
     ]

@@ -107,7 +107,7 @@ PLANTED = {
     "a shortcut": (find_shortcuts, "cli/x.py", "from evenhand.store.store import Store"),
     "a package": (find_foreign_packages, "model/x.py", "import numpy.linalg"),
     "a private module": (find_private_imports, "runs/x.py", "from evenhand.store._rows import Row"),
-    "a private name": (find_private_imports, "runs/x.py", "from evenhand.runs.worker import _work"),
+    "a private name": (find_private_imports, "runs/x.py", "from evenhand.runs.execute import _work"),
     "no purpose": (find_missing_purposes, "runs/x.py", '"""Work."""'),
     "a long file": (find_long_files, "runs/x.py", "\n" * (MOST_LINES + 1)),
     "a class twice": (find_repeated_classes, "runs/x.py", "class A: ...\nclass B:\n    class A: ..."),

@@ -12,7 +12,7 @@ from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
-from evenhand.workflows.contest_log import digest_stored_terms, load_contest_record
+from evenhand.workflows.contests import digest_stored_terms, load_contest_record
 from tests.contest.answering import answer, counted, dialogue_of, server, shown_in
 from tests.contest.building import START, hour, task
 from tests.contest.playing import contrary, handed_in, play, statuses

@@ -23,7 +23,7 @@ from evenhand.models.requests import Reply, Request
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.contest import check_submission, generate_dimensions
-from evenhand.workflows.contest_log import load_contest_record
+from evenhand.workflows.contests import load_contest_record
 from tests.contest import building
 from tests.contest.answering import counted, dialogue_of, server, shown_in
 from tests.contest.building import INJECTION, NAMES, hour, task

@@ -12,7 +12,7 @@ from evenhand.contest.event_log import contest_event_from_json
 from evenhand.contest.machine import rebuild_contest_state
 from evenhand.contest.state import SUBMISSION_STATUSES
 from evenhand.store.store import Store
-from evenhand.workflows.contest_log import load_contest_record
+from evenhand.workflows.contests import load_contest_record
 from tests.contest.building import hour, task
 from tests.judging.llama import MODEL
 from tests.judging.servers import Servers

@@ -3,11 +3,10 @@
 import pytest
 
 import evenhand.pytest_plugin.scoring
-import evenhand.pytest_plugin.session_report
 
 # Inner sessions run in this process: whatever they load first they take away again, and NumPy cannot be loaded twice.
-import evenhand.pytest_plugin.shortfalls
-import evenhand.report.html  # noqa: F401
+import evenhand.report.html
+import evenhand.workflows.report_tests  # noqa: F401
 
 HEAD = """
 import pytest

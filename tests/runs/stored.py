@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from evenhand.runs.run_record import RunEvalRecord
+from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord
 from evenhand.store.rows import RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
@@ -26,7 +26,14 @@ def frame(variants: Iterable[str], **changes: Any) -> RunEvalRecord:
 
 
 def setup(of: RunEvalRecord, **changes: Any) -> Row:
-    kept = {"frame": of.to_json(), "evenhand": "0", "python": "3", "variants": {}, "rubrics": {}, "assertions": []}
+    kept = {
+        "frame": SNAPSHOT_JSON.to_json(of),
+        "evenhand": "0",
+        "python": "3",
+        "variants": {},
+        "rubrics": {},
+        "assertions": [],
+    }
     return {**kept, "judges": [], "prompts": {}, "how": HOW, **changes}
 
 

@@ -8,7 +8,7 @@ from evenhand import load_rubric
 from evenhand.assertions.assertion import measure_assertion_pass_rates
 from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import compose_result_score, scale_result_layers
+from evenhand.runs.results import compose_result_score
 from tests.builders import card
 
 
@@ -22,8 +22,8 @@ def test_a_score_from_1_to_5_stays_as_it_is() -> None:
 
     whole = compose_result_score(rubric, "a", {"fact": Scored(Fraction(3, 4))}, judged("layered", judge=3))
 
-    assert scale_result_layers(rubric, whole) == {"fact": Fraction(4), "judge": Fraction(3)}
-    assert whole.exact == Fraction(7, 2)
+    assert whole.layers == {"fact": "4/1", "judge": "3/1"}
+    assert whole.card.exact == Fraction(7, 2)
 
 
 def test_a_score_on_another_scale_is_put_onto_1_to_5_linearly() -> None:
@@ -34,8 +34,8 @@ def test_a_score_on_another_scale_is_put_onto_1_to_5_linearly() -> None:
     whole = compose_result_score(rubric, "a", {}, own)
 
     assert own.exact == Fraction(15, 2)
-    assert scale_result_layers(rubric, whole) == {"judge": Fraction(4)}
-    assert whole.exact == Fraction(4)
+    assert whole.layers == {"judge": "4/1"}
+    assert whole.card.exact == Fraction(4)
 
 
 def test_a_layer_that_failed_leaves_no_composite() -> None:
@@ -45,24 +45,24 @@ def test_a_layer_that_failed_leaves_no_composite() -> None:
 
     whole = compose_result_score(rubric, "a", {"fact": Scored(Fraction(1))}, unknown)
 
-    assert whole.exact is None
-    assert scale_result_layers(rubric, whole) == {"fact": Fraction(5), "judge": None}
+    assert whole.card.exact is None
+    assert whole.layers == {"fact": "5/1", "judge": None}
 
 
 def test_a_layer_that_nobody_configured_is_absent() -> None:
     """Without a rubric there is no judge layer, and nothing is missing."""
     whole = compose_result_score(None, "a", {"fact": Scored(Fraction(1)), "behavior": Scored(Fraction(1, 2))}, None)
 
-    assert whole.exact == Fraction(4)
-    assert scale_result_layers(None, whole) == {"fact": Fraction(5), "behavior": Fraction(3)}
+    assert whole.card.exact == Fraction(4)
+    assert whole.layers == {"fact": "5/1", "behavior": "3/1"}
 
 
 def test_an_unanswered_assertion_fails_its_layer() -> None:
     """A check that was asked for and gave no answer is no pass."""
     whole = compose_result_score(None, "a", {"fact": Missing("failed", "no reference")}, None)
 
-    assert whole.exact is None
-    assert [entry.why for entry in whole.missing] == ["no reference"]
+    assert whole.card.exact is None
+    assert [entry.why for entry in whole.card.missing] == ["no reference"]
 
 
 @pytest.mark.parametrize("method", ["judge-skill", "council", "layered"])
@@ -72,7 +72,7 @@ def test_the_ends_of_every_scale_meet_the_ends_of_the_layer(method: str) -> None
     span = rubric.method.scale
 
     ends = [
-        compose_result_score(rubric, "a", {}, Scorecard(id="a", exact=Fraction(value), decimals=2)).exact
+        compose_result_score(rubric, "a", {}, Scorecard(id="a", exact=Fraction(value), decimals=2)).card.exact
         for value in (span.min, span.max)
     ]
 

@@ -124,6 +124,6 @@ def test_a_column_of_a_summary_is_made_once(folder: Path, monkeypatch: pytest.Mo
 
     tally = summarise_results(["output"], rows, []).tallies["output"]
 
-    columns = len(tally.layers) + len(tally.judges)
+    columns = len(tally.layers) + len(tally.judges) + len(tally.criteria)
     assert columns
     assert len([parts for parts in made if parts]) == columns

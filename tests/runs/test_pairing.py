@@ -8,8 +8,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.runs.columns import RunTable
-from evenhand.runs.pairing import PairedResultRows, RunVariantRows, match_samples_of_runs, pair_result_rows
+from evenhand.runs.columns import (
+    PairedResultRows,
+    RunTable,
+    RunVariantRows,
+    match_samples_of_runs,
+    pair_result_rows,
+)
 from tests.runs.stored import frame
 
 nan = math.nan

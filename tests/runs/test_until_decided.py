@@ -15,7 +15,8 @@ from evenhand import EvalError, RunOptions
 from evenhand import run as run_eval
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import InlineSamples, RecheckedSamples, SampleCounts, count_samples
-from evenhand.runs.execute import RunProgress, read_samples_in_run_order, shuffle_run_order
+from evenhand.runs.early_stop import read_samples_in_run_order, shuffle_run_order
+from evenhand.runs.execute import RunProgress
 from tests.runs.chaos.evals import Kept, write_eval, write_samples
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.sittings import AHEAD

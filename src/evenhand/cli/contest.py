@@ -36,8 +36,7 @@ from evenhand.wording import format_fraction, number_for_json
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
-    from evenhand.workflows.contest_dimensions import LockedDimensions
-    from evenhand.workflows.contest_files import PlayedContest
+    from evenhand.workflows.contest_files import LockedDimensions, PlayedContest
     from evenhand.workflows.contests import ContestListing
 
 

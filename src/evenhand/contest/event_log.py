@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from typing import Any, get_args
 
 from evenhand.contest.events import ContestEvent, RankingChallenged, SubmissionReceived
@@ -30,29 +32,6 @@ from evenhand.model.scorecard import Judgment
 Json = dict[str, Any]
 
 
-def contest_event_json(event: ContestEvent) -> Json:
-    """An event as it is kept."""
-    written: Json = CONTEST_LOG.to_json(event)
-    return written
-
-
-def contest_event_from_json(data: object) -> ContestEvent:
-    """The event that was kept."""
-    event: ContestEvent = CONTEST_LOG.from_tagged_json(get_args(ContestEvent), data)
-    return event
-
-
-def contest_task_json(task: Task) -> Json:
-    """A task as plain data."""
-    written: Json = CONTEST_LOG.to_json(task)
-    return written
-
-
-def contest_task_from_json(data: object) -> Task:
-    """The task that was kept."""
-    return CONTEST_LOG.from_json(Task, data)
-
-
 def _write_logged_score(one: Judgment) -> Json:
     """Exact, unlike the JSON for readers: a mean of several replies is a fraction."""
     score = one.score
@@ -75,8 +54,7 @@ def _read_logged_score(data: JsonParts) -> CriterionScore:
     )
 
 
-def _write_event_time(event: ContestEvent) -> str:
-    return event.at.isoformat()
+_EVENT_TIME = DerivedField(lambda event: event.at.isoformat())
 
 
 def _check_time_received(event: SubmissionReceived, data: JsonParts) -> None:
@@ -107,11 +85,11 @@ CONTEST_LOG = Codec(
     },
     shapes={
         SubmissionReceived: JsonShape(
-            derived={"at": DerivedField(_write_event_time, _check_time_received)}, derived_first=True
+            derived={"at": replace(_EVENT_TIME, check=_check_time_received)}, derived_first=True
         ),
         RankingChallenged: JsonShape(
             fields={"challenge": JsonField(flat=True)},
-            derived={"at": DerivedField(_write_event_time)},
+            derived={"at": _EVENT_TIME},
             derived_first=True,
         ),
         AcceptanceCheck: JsonShape(fields={"judgment": JsonField(flat=True)}),
@@ -122,3 +100,11 @@ CONTEST_LOG = Codec(
         Criterion: JsonShape(only=("id", "asks", "weight", "fixed")),
     },
 )
+
+# Events as they are kept, and tasks as plain data, each with its way back.
+contest_event_json = CONTEST_LOG.to_json
+contest_task_json = CONTEST_LOG.to_json
+contest_event_from_json: Callable[[object], ContestEvent] = partial(
+    CONTEST_LOG.from_tagged_json, get_args(ContestEvent)
+)
+contest_task_from_json = partial(CONTEST_LOG.from_json, Task)

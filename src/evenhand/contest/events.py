@@ -133,7 +133,6 @@ def receive_submission(submission: Submission) -> SubmissionReceived:
 PanelKind = Literal["judges", "challenge_judges"]
 EffectKind = Literal["ask_gate", "ask_individual", "ask_horizontal", "tell_submitter", "release_payment", "close"]
 EFFECT_KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,12 +192,5 @@ class CloseContest:
 
 
 ContestEffect = AskGate | AskIndividual | AskHorizontal | NotifySubmitter | ReleasePayment | CloseContest
-
-
 EFFECT_JSON = Codec(tag="effect")
-
-
-def contest_effect_json(effect: ContestEffect) -> Json:
-    """An effect as plain data."""
-    written: Json = EFFECT_JSON.to_json(effect)
-    return written
+contest_effect_json = EFFECT_JSON.to_json

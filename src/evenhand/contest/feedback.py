@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from evenhand.contest.events import NotifySubmitter
 from evenhand.contest.ranking import (
-    AcceptanceCriterion,
     check_acceptance_criteria,
     find_dimension_band,
     is_submission_gate_passed,
@@ -30,24 +28,18 @@ Json = dict[str, Any]
 
 def view_submission(state: ContestState, id: str) -> Json:
     """A submission as its author may see it now."""
-    entry = state.entries[id]
+    entry, score = state.entries[id], None
+    if state.revealed and entry.scored:  # Side by side for a finalist, alone for the others.
+        compared = score_finalists(state) if id in state.finalists else None
+        score = (score_submission_alone(state, entry) if compared is None else compared.cards[id]).score
     return {
         "id": entry.id,
         "author": entry.submission.author,
         "status": entry.status,
         "rank": entry.rank,
-        "score": visible_submission_score(state, entry),
+        "score": None if score is None else float(score),
         "feedback": visible_submission_feedback(state, entry),
     }
-
-
-def visible_submission_score(state: ContestState, entry: ContestEntry) -> float | None:
-    """The score, once it may be seen: side by side for a finalist, alone for the others."""
-    if not state.revealed or not entry.scored:
-        return None
-    compared = score_finalists(state) if entry.id in state.finalists else None
-    card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
-    return None if card.score is None else float(card.score)
 
 
 def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> list[Json]:
@@ -61,7 +53,9 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
         return []
     # Of one that could not be judged the advice stands; what single judges said of it is no score.
     shown = state.revealed and entry.status != "unjudged"
-    alone = build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
+    advice = [suggestion_to_json(one) for one in entry.suggestions]
+    hidden = {"type": "individual_scoring", "revision_suggestions": advice}
+    alone = build_individual_feedback(state, entry) if shown else hidden
     ranked = entry.rank is not None and state.revealed and state.required_task.mode == "quality_first"
     return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
 
@@ -79,10 +73,15 @@ FEEDBACK_DECIMALS = 2
 
 def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """Why a submission did not pass: criteria with hints, or the passage that broke the rules."""
-    criteria = check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ()
+    checks = []
+    for one in check_acceptance_criteria(state.required_task.acceptance, entry.checks) if entry.checks else ():
+        said = [check.judgment for check in one.checks]
+        about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_quotes(said)}
+        reason, hint = _join_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
+        checks.append({**about, "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
-        "criteria_checks": [_acceptance_criterion_json(one) for one in criteria],
+        "criteria_checks": checks,
         "policy_violations": [guard_finding_to_json(one) for one in entry.findings],
     }
 
@@ -90,26 +89,15 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
 def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
     """How a submission does on its own, and what to mend."""
     card = score_submission_alone(state, entry)
-    worth = _break_down_submission_score(state.dimensions, card)
+    worth = _break_down_submission_score(state.dimensions, card, "penalized_total")
     return {
         "type": "individual_scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth.low),
+        "dimension_scores": _dimension_feedback_json(state.dimensions, card, entry.judgments, worth["risk_flags"]),
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
-        "weighted_base": worth.base,
-        "penalty": worth.penalty,
-        "penalty_reasons": list(worth.reasons),
-        "penalized_total": worth.total,
-        "risk_flags": list(worth.low),
-        "by_judge": worth.by_judge,
+        **worth,
         "notes": list(card.notes),
     }
-
-
-def build_hidden_feedback(entry: ContestEntry) -> Json:
-    """What of that may be seen while scores are hidden: the advice."""
-    advice = [suggestion_to_json(one) for one in entry.suggestions]
-    return {"type": "individual_scoring", "revision_suggestions": advice}
 
 
 def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
@@ -117,17 +105,12 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     compared = score_finalists(state) if entry.id in state.finalists else None
     card = score_submission_alone(state, entry) if compared is None else compared.cards[entry.id]
     said = entry.judgments if compared is None else [one for one in compared.judgments if one.output == entry.id]
-    worth = _break_down_submission_score(state.dimensions, card)
+    worth = _break_down_submission_score(state.dimensions, card, "final_score")
     place = next((one for one in rank_submissions(state) if one.id == entry.id), None)
     return {
         "type": "scoring",
-        "dimension_scores": _dimension_feedback_json(state.dimensions, card, said, worth.low),
-        "weighted_base": worth.base,
-        "penalty": worth.penalty,
-        "penalty_reasons": list(worth.reasons),
-        "final_score": worth.total,
-        "risk_flags": list(worth.low),
-        "by_judge": worth.by_judge,
+        "dimension_scores": _dimension_feedback_json(state.dimensions, card, said, worth["risk_flags"]),
+        **worth,
         "rank": entry.rank,
         "compared": compared is not None,
         "tie_broken_by": place.tie_broken_by if place else None,
@@ -135,33 +118,15 @@ def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
     }
 
 
-def _acceptance_criterion_json(one: AcceptanceCriterion) -> Json:
-    judgments = [check.judgment for check in one.checks]
-    return {
-        "criterion": one.asks,
-        "passed": one.met,
-        "evidence": _join_submission_quotes(judgments),
-        "reason": _join_judge_comments(judgments, "reason") or one.why_unknown,
-        "revision_hint": "\n".join(one.hints) or None,
-    }
+def _break_down_submission_score(rubric: Rubric, card: Scorecard, total: str) -> Json:
+    """A scorecard's total, under a name, with what it is made of.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _ScoreBreakdown:
-    """A scorecard's total with what it is made of."""
-
-    base: float | None = None
-    penalty: float | None = None
-    total: float | None = None
-    low: tuple[str, ...] = ()  # The fixed dimensions under what is expected.
-    reasons: tuple[str, ...] = ()  # What the penalty is made of; of several judges also where one alone puts it low.
-    by_judge: Mapping[str, float] | None = None  # The totals of which the panel's is the mean.
-
-
-def _break_down_submission_score(rubric: Rubric, card: Scorecard) -> _ScoreBreakdown:
-    """Of several judges the penalty is what their totals together lost."""
+    Of several judges the penalty is what their totals together lost, its reasons say also where one alone puts a
+    dimension low, and `by_judge` has the totals of which the panel's is the mean.
+    """
     if card.exact is None:
-        return _ScoreBreakdown()
+        made_of: Json = {"weighted_base": None, "penalty": None, "penalty_reasons": [], total: None}
+        return {**made_of, "risk_flags": [], "by_judge": None}
     values = _dimension_scores(card.criteria)
     base = sum((one.weight * values[one.id] for one in rubric.criteria), Fraction(0))
     expected = next(step.below for step in rubric.method.steps if isinstance(step, Shortfall))
@@ -170,14 +135,16 @@ def _break_down_submission_score(rubric: Rubric, card: Scorecard) -> _ScoreBreak
         penalty *= min(values[one.id] / expected, Fraction(1)) if one.fixed else 1
     if card.reviews is not None and base > 0:
         penalty = card.exact / base
-    return _ScoreBreakdown(
-        base=number_for_json(base, FEEDBACK_DECIMALS),
-        penalty=number_for_json(penalty, 4),
-        total=number_for_json(card.exact, FEEDBACK_DECIMALS),
-        low=tuple(one.id for one in rubric.criteria if one.fixed and values[one.id] < expected),
-        reasons=tuple(_explain_dimension_penalties(rubric, card, expected)),
-        by_judge=_total_scores_by_judge(card),
-    )
+    totals = {one.judge: one.exact for one in card.reviews or () if one.exact is not None}
+    by_judge = {judge: number_for_json(own, FEEDBACK_DECIMALS) for judge, own in totals.items()}
+    return {
+        "weighted_base": number_for_json(base, FEEDBACK_DECIMALS),
+        "penalty": number_for_json(penalty, 4),
+        "penalty_reasons": list(_explain_dimension_penalties(rubric, card, expected)),
+        total: number_for_json(card.exact, FEEDBACK_DECIMALS),
+        "risk_flags": [one.id for one in rubric.criteria if one.fixed and values[one.id] < expected],
+        "by_judge": None if card.reviews is None else by_judge,
+    }
 
 
 def _explain_dimension_penalties(rubric: Rubric, card: Scorecard, expected: Fraction) -> Iterator[str]:
@@ -190,13 +157,6 @@ def _explain_dimension_penalties(rubric: Rubric, card: Scorecard, expected: Frac
             yield f"{one.id} is under {format_fraction(expected)} ({', '.join(low)})"
 
 
-def _total_scores_by_judge(card: Scorecard) -> dict[str, float] | None:
-    if card.reviews is None:
-        return None
-    totals = {one.judge: one.exact for one in card.reviews}
-    return {judge: number_for_json(total, FEEDBACK_DECIMALS) for judge, total in totals.items() if total is not None}
-
-
 def _dimension_scores(criteria: Mapping[str, CriterionScore]) -> dict[str, Fraction]:
     return {id: score.value for id, score in criteria.items() if isinstance(score, Scored)}
 
@@ -205,13 +165,13 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
     found: Json = {}
     for one in rubric.criteria:
         score, own = card.criteria.get(one.id), [judgment for judgment in said if judgment.criterion == one.id]
-        scored = isinstance(score, Scored)
+        value = score.value if isinstance(score, Scored) else None
         found[one.id] = {
-            "band": find_dimension_band(one.scale, score.value) if isinstance(score, Scored) else None,
-            "score": number_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
+            "band": None if value is None else find_dimension_band(one.scale, value),
+            "score": None if value is None else number_for_json(value, FEEDBACK_DECIMALS),
             "evidence": _join_submission_quotes(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
-            **({"flag": "below_expected"} if scored and one.id in low else {}),
+            **({"flag": "below_expected"} if value is not None and one.id in low else {}),
         }
     return found
 

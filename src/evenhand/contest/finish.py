@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evenhand.contest.events import AskHorizontal, AskIndividual, CloseContest, ContestEffect, ReleasePayment
+from evenhand.contest.events import (
+    AskHorizontal,
+    AskIndividual,
+    CloseContest,
+    ContestEffect,
+    PanelKind,
+    ReleasePayment,
+)
 from evenhand.contest.feedback import notify_submitter
 from evenhand.contest.ranking import (
     MOST_FINALISTS,
@@ -47,23 +54,19 @@ def start_final(state: ContestState) -> ContestTransition:
     state = replace(state, finalists=tuple(one.id for one in best))
     if len(best) > 1:
         state = replace(state, phase="ranking")
-        return state, (ask_final_panel(state),)
+        return state, (ask_finalist_panel(state, "judges"),)
     if best:
         return reveal_ranking(state)
     state, effects = _close_contest(_assign_contest_places(state), _explain_no_winner(state))
     return state, (*_notify_submitters(state, [one.id for one in list_ranked_entries(state)]), *effects)
 
 
-def ask_final_panel(state: ContestState) -> ContestEffect:
-    """Who has to be asked for the ranking."""
-    return AskHorizontal(submissions=_order_finalists_by_arrival(state))
-
-
-def ask_challenge_panel(state: ContestState) -> ContestEffect:
-    """Who has to be asked on a challenge: the finalists anew, or the only one there was."""
+def ask_finalist_panel(state: ContestState, panel: PanelKind) -> ContestEffect:
+    """What a panel has to be asked for the ranking, or anew on a challenge; there may be one finalist only."""
     if len(state.finalists) == 1:
-        return AskIndividual(submission=state.finalists[0], panel="challenge_judges")
-    return AskHorizontal(submissions=_order_finalists_by_arrival(state), panel="challenge_judges")
+        return AskIndividual(submission=state.finalists[0], panel=panel)
+    # In an order that tells nothing: who was the best alone is still hidden.
+    return AskHorizontal(submissions=tuple(id for id in state.entries if id in state.finalists), panel=panel)
 
 
 def reveal_ranking(state: ContestState) -> ContestTransition:
@@ -79,12 +82,15 @@ def reveal_ranking(state: ContestState) -> ContestTransition:
 def apply_challenge_review(state: ContestState) -> ContestTransition:
     """A panel that had not judged before has spoken: the ranking is made anew from what it said."""
     state = replace(state, phase="challenge_period")
-    if len(state.finalists) == 1 and _is_only_finalist_rejected(state):
-        only = replace(state.entries[state.finalists[0]], status="below_threshold", rank=None)
-        only = replace(only, why="by the panel that looked at the challenge")
-        state = replace(state, winner=None).with_entries(only)
-        state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
-        return state, (*_notify_submitters(state, [only.id]), *effects)
+    if len(state.finalists) == 1:
+        only, review = state.entries[state.finalists[0]], state.review or FinalJudgments()
+        card = score_submission_alone(state, replace(only, judgments=review.judgments))
+        if card.exact is not None and find_dimensions_below_threshold(state.dimensions, card):
+            why = "by the panel that looked at the challenge"
+            only = replace(only, status="below_threshold", rank=None, why=why)
+            state = replace(state, winner=None).with_entries(only)
+            state, effects = _close_contest(state, "the challenge was right: nobody is left to win")
+            return state, (*_notify_submitters(state, [only.id]), *effects)
     state = _assign_contest_places(state)
     return state, _notify_submitters(state, state.finalists)
 
@@ -93,11 +99,6 @@ def end_challenge_period(state: ContestState) -> ContestTransition:
     """The challenge period is closed: the winner stands and is paid."""
     assert state.winner is not None
     return _close_and_pay_winner(state, f"{state.winner} won, and the challenge period is over")
-
-
-def _order_finalists_by_arrival(state: ContestState) -> tuple[str, ...]:
-    """The finalists in an order that tells nothing: who was the best alone is still hidden."""
-    return tuple(id for id in state.entries if id in state.finalists)
 
 
 def _assign_contest_places(state: ContestState) -> ContestState:
@@ -112,14 +113,6 @@ def _assign_contest_places(state: ContestState) -> ContestState:
             low = find_dimensions_below_threshold(state.dimensions, score_submission_alone(state, one))
             entries.append(replace(one, status="below_threshold", rank=None, why=f"below band C: {', '.join(low)}"))
     return replace(state, winner=winner).with_entries(*entries)
-
-
-def _is_only_finalist_rejected(state: ContestState) -> bool:
-    """Whether the panel that looked at a challenge puts the only finalist below the threshold."""
-    review = state.review or FinalJudgments()
-    only = replace(state.entries[state.finalists[0]], judgments=review.judgments)
-    card = score_submission_alone(state, only)
-    return card.exact is not None and bool(find_dimensions_below_threshold(state.dimensions, card))
 
 
 def _explain_no_winner(state: ContestState) -> str:

@@ -28,8 +28,7 @@ from evenhand.contest.feedback import notify_submitter
 from evenhand.contest.finish import (
     ContestTransition,
     apply_challenge_review,
-    ask_challenge_panel,
-    ask_final_panel,
+    ask_finalist_panel,
     close_with_first_to_pass,
     close_without_pass,
     end_challenge_period,
@@ -44,7 +43,7 @@ from evenhand.contest.ranking import (
     score_submission_alone,
 )
 from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments, list_allowed_events
-from evenhand.contest.task import Challenge, Submission, is_blank_submission
+from evenhand.contest.task import Submission, is_blank_submission
 from evenhand.errors import ContestError, Fault
 from evenhand.model.scale import YES_NO, Scale, Scored
 from evenhand.model.scorecard import Judgment
@@ -76,10 +75,8 @@ def rebuild_contest_state(events: Iterable[ContestEvent]) -> ContestState:
 
 def list_pending_effects(state: ContestState) -> ContestEffects:
     """What was asked for and has not been answered: where whoever runs a contest goes on after a crash."""
-    if state.phase == "ranking":
-        return (ask_final_panel(state),)
-    if state.phase == "challenged":
-        return (ask_challenge_panel(state),)
+    if state.phase in ("ranking", "challenged"):
+        return (ask_finalist_panel(state, "judges" if state.phase == "ranking" else "challenge_judges"),)
     waiting = list(state.entries_awaiting_judges())
     if state.task is not None and state.task.mode == "fastest_first":
         waiting = waiting[:1]
@@ -112,7 +109,9 @@ def _apply_submission_received(state: ContestState, event: SubmissionReceived) -
 
 def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_gate")
-    refuse_gate_checks(state, event)
+    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
+    said = [one.judgment for one in event.checks]
+    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
     criteria = check_acceptance_criteria(state.required_task.acceptance, event.checks)
     passed, entry = is_submission_gate_passed(criteria), replace(entry, checks=event.checks)
     if passed:
@@ -128,7 +127,8 @@ def _apply_gate_checked(state: ContestState, event: GateChecked) -> ContestTrans
 
 def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> ContestTransition:
     entry = _require_awaited_entry(state, event.submission, "ask_individual")
-    refuse_submission_scores(state, event)
+    judges, ids = state.required_task.judges, (event.submission,)
+    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions)
     card = score_submission_alone(state, entry)
     if card.exact is None:
@@ -138,32 +138,54 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
         entry = replace(entry, status="scored")
         if card.exact >= PASSING_SCORE:
             return close_with_first_to_pass(state.with_entries(entry), entry.id)
-    state = _supersede_earlier_submissions(state.with_entries(entry), entry.submission.author)
+    state = state.with_entries(entry)
+    # Of an author the latest submission that passed and was scored counts: those before it are superseded.
+    own = state.entries_by_author(entry.submission.author)
+    passed = [one for one in own if one.status == "gate_passed" and one.scored]
+    why = f"{passed[-1].id} counts instead" if passed else ""
+    state = state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
     return _advance_after_submission(state, entry.id)
 
 
 def _apply_deadline_reached(state: ContestState, event: DeadlineReached) -> ContestTransition:
-    refuse_early_deadline(state, event)
+    waited = "challenges" if state.phase == "challenge_period" else "submissions"
+    if event.deadline != waited:
+        raise ContestError(Fault(f"the deadline for {event.deadline} is not waited for", f"that for {waited} is"))
+    ends = state.required_task.deadline if waited == "submissions" else state.period_ends
+    if ends is None:
+        raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
+    if event.at < ends:
+        what = f"the deadline for {waited} is not reached at {event.at.isoformat()}"
+        raise ContestError(Fault(what, f"it is {ends.isoformat()}"))
     if event.deadline == "challenges":
         return end_challenge_period(state)
     state = replace(state, phase="judging")
     return (state, ()) if list_pending_effects(state) else _advance_after_all_submissions(state)
 
 
-def _apply_finalists_ranked(state: ContestState, event: FinalistsRanked) -> ContestTransition:
-    refuse_finalist_scores(state, event)
-    return reveal_ranking(replace(state, final=FinalJudgments(judgments=event.judgments, shown=event.shown)))
-
-
 def _apply_ranking_challenged(state: ContestState, event: RankingChallenged) -> ContestTransition:
-    refuse_challenge(state, event.challenge)
-    state = replace(state, phase="challenged", challenge=event.challenge)
-    return state, (ask_challenge_panel(state),)
+    given, ends = event.challenge, state.period_ends
+    assert ends is not None
+    if given.at > ends:
+        raise ContestError(Fault("the challenge is late", f"the period ended at {ends.isoformat()}"))
+    if not state.entries_by_author(given.by):
+        authors = ", ".join(dict.fromkeys(one.submission.author for one in state.entries.values()))
+        raise ContestError(Fault(f"{given.by!r} took no part in the contest", f"authors: {authors}"))
+    if state.challenge is not None:
+        by = state.challenge.by
+        raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
+    if not state.required_task.challenge_judges:
+        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
+    state = replace(state, phase="challenged", challenge=given)
+    return state, (ask_finalist_panel(state, "challenge_judges"),)
 
 
-def _apply_challenge_resolved(state: ContestState, event: ChallengeResolved) -> ContestTransition:
+def _apply_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> ContestTransition:
     refuse_finalist_scores(state, event)
-    return apply_challenge_review(replace(state, review=FinalJudgments(judgments=event.judgments, shown=event.shown)))
+    said = FinalJudgments(judgments=event.judgments, shown=event.shown)
+    if isinstance(event, FinalistsRanked):
+        return reveal_ranking(replace(state, final=said))
+    return apply_challenge_review(replace(state, review=said))
 
 
 def _advance_after_submission(state: ContestState, id: str) -> ContestTransition:
@@ -179,13 +201,6 @@ def _advance_after_submission(state: ContestState, id: str) -> ContestTransition
 def _advance_after_all_submissions(state: ContestState) -> ContestTransition:
     """The deadline is over, and nothing waits for a judge any more."""
     return close_without_pass(state) if state.required_task.mode == "fastest_first" else start_final(state)
-
-
-def _supersede_earlier_submissions(state: ContestState, author: str) -> ContestState:
-    """Of an author the latest submission that passed and was scored counts: those before it are superseded."""
-    passed = [one for one in state.entries_by_author(author) if one.status == "gate_passed" and one.scored]
-    why = f"{passed[-1].id} counts instead" if passed else ""
-    return state.with_entries(*(replace(one, status="superseded", why=why) for one in passed[:-1]))
 
 
 def _require_awaited_entry(state: ContestState, id: str, kind: str) -> ContestEntry:
@@ -217,47 +232,6 @@ def refuse_submission(state: ContestState, given: Submission) -> None:
     judged = [one for one in own if one.status != "unjudged"]  # What judges failed at is nobody's revision.
     if task.revisions is not None and len(judged) > task.revisions:
         raise ContestError(Fault(f"{given.id!r} is one too many", f"the limit is {task.revisions} revisions"))
-
-
-def refuse_gate_checks(state: ContestState, event: GateChecked) -> None:
-    """Checks that are not one for each criterion and judge, a yes or a no."""
-    scales = dict.fromkeys(acceptance_criterion_ids(state.required_task.acceptance), YES_NO)
-    said = [one.judgment for one in event.checks]
-    _refuse_faulty_contest_judgments(said, judges=state.required_task.judges, scales=scales, ids=(event.submission,))
-
-
-def refuse_submission_scores(state: ContestState, event: SubmissionScored) -> None:
-    """Scores that are not one for each dimension and judge, on the scale."""
-    judges, ids = state.required_task.judges, (event.submission,)
-    _refuse_faulty_contest_judgments(event.judgments, judges=judges, scales=_dimension_scales(state), ids=ids)
-
-
-def refuse_early_deadline(state: ContestState, event: DeadlineReached) -> None:
-    """A deadline that is not reached yet, or that is not the one that is waited for."""
-    waited = "challenges" if state.phase == "challenge_period" else "submissions"
-    if event.deadline != waited:
-        raise ContestError(Fault(f"the deadline for {event.deadline} is not waited for", f"that for {waited} is"))
-    ends = state.required_task.deadline if waited == "submissions" else state.period_ends
-    if ends is None:
-        raise ContestError(Fault("this task has no deadline", "the first that passes ends it"))
-    if event.at < ends:
-        what = f"the deadline for {waited} is not reached at {event.at.isoformat()}"
-        raise ContestError(Fault(what, f"it is {ends.isoformat()}"))
-
-
-def refuse_challenge(state: ContestState, given: Challenge) -> None:
-    """One that comes too late, from nobody who took part, for a second time, or with nobody to look at it."""
-    assert state.period_ends is not None
-    if given.at > state.period_ends:
-        raise ContestError(Fault("the challenge is late", f"the period ended at {state.period_ends.isoformat()}"))
-    if not state.entries_by_author(given.by):
-        authors = ", ".join(dict.fromkeys(one.submission.author for one in state.entries.values()))
-        raise ContestError(Fault(f"{given.by!r} took no part in the contest", f"authors: {authors}"))
-    if state.challenge is not None:
-        by = state.challenge.by
-        raise ContestError(Fault(f"the ranking was challenged by {by} before", "one review of a ranking is final"))
-    if not state.required_task.challenge_judges:
-        raise ContestError(Fault("nobody is named to look at a challenge", "name challenge_judges in the task"))
 
 
 def refuse_finalist_scores(state: ContestState, event: FinalistsRanked | ChallengeResolved) -> None:
@@ -314,7 +288,7 @@ _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]]
     GateChecked: _apply_gate_checked,
     SubmissionScored: _apply_submission_scored,
     DeadlineReached: _apply_deadline_reached,
-    FinalistsRanked: _apply_finalists_ranked,
+    FinalistsRanked: _apply_finalist_scores,
     RankingChallenged: _apply_ranking_challenged,
-    ChallengeResolved: _apply_challenge_resolved,
+    ChallengeResolved: _apply_finalist_scores,
 }

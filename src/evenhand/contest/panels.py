@@ -4,7 +4,7 @@ event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,7 +30,6 @@ from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgeCall
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, await_judges_in_order, make_judge_prompt_setup
 from evenhand.model.sample import Sample
-from evenhand.model.scorecard import Judgment
 from evenhand.models.requests import CallNext, ChainedModel, Middleware, Model, Reply, Request
 
 PanelQuestion = AskGate | AskIndividual | AskHorizontal
@@ -67,7 +66,11 @@ class ContestJudgePanels:
             answered = await self._judge_submission_alone(state, ask, judges, at)
         else:
             answered = await self._judge_finalists_together(state, ask, judges, at)
-        _refuse_unreachable_contest_judge(ask, judges, failures)
+        # One judge of a panel out of reach is enough: another panel would have scored this one than the others.
+        gone = next((judge.name for judge in judges if judge.name in failures), None)
+        if gone is not None:
+            about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
+            raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
         return answered
 
     async def _judge_submission_at_gate(
@@ -103,23 +106,18 @@ class ContestJudgePanels:
         drivers = [DialogueDriver(judge, self.how.deadline) for judge in judges]
         setups = {judge.name: make_judge_prompt_setup(judge, self.how) for judge in judges}
         task, rubric = state.required_task.description, state.dimensions
-        dialogues = [
-            ask_horizontal_scores(rubric, task, [_anchor_finalist(state, id, name) for id in ask.submissions], setup)
-            for name, setup in setups.items()
-        ]
+        dialogues = []
+        for name, setup in setups.items():
+            anchored = []
+            for entry in (state.entries[id] for id in ask.submissions):
+                own = {one.criterion: one for one in entry.judgments if one.judge == name}
+                anchored.append(AnchoredSubmission(id=entry.id, text=entry.submission.text, judgments=own))
+            dialogues.append(ask_horizontal_scores(rubric, task, anchored, setup))
         told = await await_judges_in_order([one.run(each) for one, each in zip(drivers, dialogues, strict=True)])
         judgments = tuple(judgment for one in told for each in one for judgment in each.judgments)
         shown = {name: tuple(shuffle_labels_for_judge(ask.submissions, setup)) for name, setup in setups.items()}
         kind = FinalistsRanked if ask.panel == "judges" else ChallengeResolved
         return PanelAnswer(kind(at=at, judgments=judgments, shown=shown), _collect_panel_calls(drivers))
-
-
-def _refuse_unreachable_contest_judge(ask: PanelQuestion, judges: Sequence[Model], failures: Mapping[str, str]) -> None:
-    """One judge of a panel out of reach is enough: another panel would have scored this one than the others."""
-    gone = next((judge.name for judge in judges if judge.name in failures), None)
-    if gone is not None:
-        about = "the finalists" if isinstance(ask, AskHorizontal) else ask.submission  # Nobody knows them yet.
-        raise UnansweredError(f"{gone} could not be asked about {about}: {failures[gone]}")
 
 
 def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middleware:
@@ -134,12 +132,6 @@ def _note_contest_judge_failure(failures: dict[str, str], name: str) -> Middlewa
             raise
 
     return ask_and_note
-
-
-def _anchor_finalist(state: ContestState, id: str, judge: str) -> AnchoredSubmission:
-    entry = state.entries[id]
-    own: dict[str, Judgment] = {one.criterion: one for one in entry.judgments if one.judge == judge}
-    return AnchoredSubmission(id=id, text=entry.submission.text, judgments=own)
 
 
 def _collect_panel_calls(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:

@@ -25,7 +25,7 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
 from evenhand.errors import ContestError
 from evenhand.judging.results import JudgeCall
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Missing
 
 KeepEvent = Callable[[int, ContestEvent, Sequence[JudgeCall]], None]
 
@@ -180,7 +180,14 @@ async def _play_contest_end(
     """From the deadline on: the ranking, challenges, the end."""
     deadline = log.state.required_task.deadline
     if log.state.phase == "open" and deadline is not None and come.has(deadline):
-        _refuse_unreadable_submissions(log.state)
+        # A contest in which no judge gave one answer that can be read says nothing of its submissions: it stays open.
+        entries = log.state.entries.values()
+        said = [check.judgment.score for entry in entries for check in entry.checks]
+        silent = [score for score in said if isinstance(score, Missing)]
+        if said and len(silent) == len(said):
+            count = sum(entry.status == "unjudged" for entry in entries)
+            why = f"no answer on any of {count} submissions could be read ({silent[0].text}): name other judges"
+            raise UnansweredError(why)
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, deadline), deadline="submissions"))
     await _ask_pending_panels(log, panels, come, tell, total)
     for challenge in sorted(come.challenges, key=lambda one: one.at):
@@ -195,17 +202,6 @@ async def _play_contest_end(
     ends = log.state.period_ends
     if log.state.phase == "challenge_period" and ends is not None and come.has(ends):
         log.write(DeadlineReached(at=_contest_event_time(log.state, come, ends), deadline="challenges"))
-
-
-def _refuse_unreadable_submissions(state: ContestState) -> None:
-    """A contest in which no judge gave one answer that can be read says nothing of its submissions: it stays open."""
-    entries = state.entries.values()
-    said = [check.judgment for entry in entries for check in entry.checks]
-    silent = [one for one in said if not isinstance(one.score, Scored)]
-    if said and len(silent) == len(said):
-        why = silent[0].score.text if isinstance(silent[0].score, Missing) else ""
-        count = sum(entry.status == "unjudged" for entry in entries)
-        raise UnansweredError(f"no answer on any of {count} submissions could be read ({why}): name other judges")
 
 
 async def _ask_pending_panels(
@@ -248,7 +244,13 @@ def explain_refused_entries(
     """Each of those that were left out, held against the state that the log had led to when it came."""
     found = []
     for one in left_out:
-        why = _explain_entry_refusal(rebuild_contest_state(_events_before_arrival(events, one)), one)
+        # What had happened when it came; a submission is held against the contest while it was open.
+        before = []
+        for event in events:
+            if event.at > one.at or (isinstance(one, SubmissionReceived) and isinstance(event, DeadlineReached)):
+                break
+            before.append(event)
+        why = _explain_entry_refusal(rebuild_contest_state(before), one)
         id = one.submission.id if isinstance(one, SubmissionReceived) else None
         author = one.submission.author if isinstance(one, SubmissionReceived) else one.challenge.by
         found.append(RefusedEntry(id=id, author=author, at=one.at, why=why))
@@ -265,11 +267,3 @@ def _explain_entry_refusal(state: ContestState, event: SubmissionReceived | Rank
     except ContestError as error:
         return str(error)
     return "it came to light after what followed it: the contest had gone on"
-
-
-def _events_before_arrival(events: Iterable[ContestEvent], event: ContestEvent) -> Iterator[ContestEvent]:
-    """What had happened when an event came; a submission is held against the contest while it was open."""
-    for one in events:
-        if one.at > event.at or (isinstance(event, SubmissionReceived) and isinstance(one, DeadlineReached)):
-            return
-        yield one

@@ -44,7 +44,9 @@ def list_entries_above_threshold(state: ContestState) -> list[ContestEntry]:
 
 def score_finalists(state: ContestState) -> FinalistScores | None:
     """What decides between the finalists: the panel that looked at a challenge, else the judges; None is each alone."""
-    return _FINALIST_SCORES_CACHE.get((state,), lambda: _compute_finalist_scores(state))
+    panels = (state.review, state.final) if len(state.finalists) > 1 else ()
+    told = (score_finalists_together(state, panel.judgments) for panel in panels if panel is not None)
+    return _FINALIST_SCORES_CACHE.get((state,), lambda: next((one for one in told if one is not None), None))
 
 
 def rank_submissions(state: ContestState) -> tuple[RankingPlace, ...]:
@@ -55,13 +57,6 @@ def rank_submissions(state: ContestState) -> tuple[RankingPlace, ...]:
 # Everybody is told from one state: worked out for each, a ranking of hundreds would take minutes.
 _FINALIST_SCORES_CACHE: IdentityCache[FinalistScores | None] = IdentityCache(most=8)
 _RANKING_CACHE: IdentityCache[tuple[RankingPlace, ...]] = IdentityCache(most=8)
-
-
-def _compute_finalist_scores(state: ContestState) -> FinalistScores | None:
-    if len(state.finalists) < 2:
-        return None
-    told = [score_finalists_together(state, part.judgments) for part in (state.review, state.final) if part is not None]
-    return next((one for one in told if one is not None), None)
 
 
 def _compute_contest_ranking(state: ContestState) -> tuple[RankingPlace, ...]:
@@ -188,20 +183,18 @@ def _build_submission_scorecards(
     """Authors stay out of it: one who takes the name of a strict judge would otherwise be spared that judge."""
     ids = [entry.id for entry in entries]
     task, rubric = state.required_task, state.dimensions
-    answers = {judge: _collect_submission_answers(judgments, ids) for judge, judgments in said.items()}
+    answers: dict[str, tuple[Answers, ...]] = {}
+    for judge, judgments in said.items():
+        given: dict[str, dict[str, CriterionScore]] = {id: {} for id in ids}
+        for one in judgments:
+            given[one.output][one.criterion] = one.score
+        answers[judge] = tuple(Answers(id=id, scores=scores) for id, scores in given.items() if scores)
     if len(answers) == 1:
         return {card.id: card for own in answers.values() for card in score_outputs_by_rubric(rubric, own).scorecards}
     weights = {judge: task.weights.get(judge, Fraction(1)) for judge in answers}
     reviews = [Review(judge=judge, outputs=own, weight=weights[judge]) for judge, own in answers.items()]
     scores = score_reviews(rubric, reviews, outputs=[Answers(id=id) for id in ids])
     return {card.id: card for card in scores.scorecards}
-
-
-def _collect_submission_answers(judgments: Iterable[Judgment], ids: Iterable[str]) -> tuple[Answers, ...]:
-    by_output: dict[str, dict[str, CriterionScore]] = {id: {} for id in ids}
-    for one in judgments:
-        by_output[one.output][one.criterion] = one.score
-    return tuple(Answers(id=id, scores=scores) for id, scores in by_output.items() if scores)
 
 
 def _group_contest_judgments(judgments: Iterable[Judgment]) -> dict[str, list[Judgment]]:

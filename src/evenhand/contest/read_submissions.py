@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 from evenhand.contest.task import (
@@ -22,7 +21,7 @@ from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_jso
 from evenhand.evals.output_data import refuse_unknown_fields
 from evenhand.files.fields import is_null_node
 from evenhand.files.parsing import parse_json_tree, parse_yaml_tree, read_text_file
-from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
+from evenhand.files.tree import MappingNode, ScalarNode, find_node_line
 from evenhand.wording import word_json_type
 
 
@@ -39,7 +38,12 @@ def load_submissions(path: Path) -> tuple[Submission, ...]:
     except OSError as problem:
         why = (problem.strerror or str(problem)).lower()
         raise ContestError(Fault(f"cannot be read: {why}", where=str(path))) from None
-    faults += _find_repeated_submission_ids(found)
+    first: dict[str, str] = {}
+    for where, submission in found:
+        if submission.id in first:
+            what = f"the id {submission.id[:60]!r} is used twice, first in {first[submission.id]}"
+            faults.append(Fault(what, "each id is unique", where=where))
+        first.setdefault(submission.id, where)
     if not faults and not found:
         hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
         faults.append(Fault("there are no submissions in it", hint, where=str(path)))
@@ -82,15 +86,6 @@ def _list_submission_files(path: Path, faults: list[Fault]) -> Iterator[Path]:
             yield entry
 
 
-def _find_repeated_submission_ids(found: list[LocatedSubmission]) -> Iterator[Fault]:
-    first: dict[str, str] = {}
-    for where, submission in found:
-        if submission.id in first:
-            what = f"the id {submission.id[:60]!r} is used twice, first in {first[submission.id]}"
-            yield Fault(what, "each id is unique", where=where)
-        first.setdefault(submission.id, where)
-
-
 FRONT_MATTER_FIELDS = ("id", "author", "at", "revises")
 SUBMISSION_FIELDS = frozenset((*FRONT_MATTER_FIELDS, "text"))
 SUBMISSION_EXAMPLE = '{"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"}'
@@ -112,11 +107,14 @@ def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmiss
     if ending == ".json":
         text = read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError)
         given = parse_submission_object(text, str(file), SUBMISSION_EXAMPLE, faults)
-        return (
-            []
-            if given is None
-            else _locate_submission(given, str(file), faults, partial(_submission_line_of_path, text))
-        )
+        if given is None:
+            return []
+
+        def find_line(path: FaultPath) -> int:
+            tree = parse_json_tree(text, lenient=True) if len(text) <= LONGEST_LOCATED else None
+            return find_node_line(tree, path) if tree else 1
+
+        return _locate_submission(given, str(file), faults, find_line)
     if ending == ".jsonl":
         objects = read_submission_objects(file, SUBMISSION_EXAMPLE, faults)
         return [one for where, given in objects for one in _locate_submission(given, where, faults)]
@@ -131,7 +129,11 @@ def read_submission_file(file: Path, faults: list[Fault]) -> list[LocatedSubmiss
 def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmission]:
     parts = split_front_matter(read_text_file(file, LARGEST_SUBMISSION_FILE, ContestError), FRONT_MATTER_FIELDS)
     faults += [replace(fault, where=f"{file}{fault.where}") for fault in parts.faults]
-    said = {name: value for name, value in parts.values(FRONT_MATTER_FIELDS).items() if value is not None}
+    said: dict[str, object] = {}
+    for key, node in parts.tree.items if parts.tree else ():
+        if key.text in FRONT_MATTER_FIELDS and not is_null_node(node):
+            # What is no text is refused as such.
+            said[key.text] = node.text if isinstance(node, ScalarNode) else {} if isinstance(node, MappingNode) else []
     id = said.get("id", file.stem)
     given = {"author": id, **said, "id": id, "text": parts.text}
     if why := explain_unstorable_value(given):
@@ -143,12 +145,8 @@ def _read_text_submission(file: Path, faults: list[Fault]) -> list[LocatedSubmis
             what = "when it was last changed cannot be told"
             raise ContestError(Fault(what, "write at into its front matter", where=str(file))) from None
         given["at"] = changed.isoformat()
-    return _locate_submission(given, str(file), faults, parts.line)
-
-
-def _submission_line_of_path(text: str, path: FaultPath) -> int:
-    tree = parse_json_tree(text, lenient=True) if len(text) <= LONGEST_LOCATED else None
-    return find_node_line(tree, path) if tree else 1
+    tree = parts.tree
+    return _locate_submission(given, str(file), faults, lambda path: find_node_line(tree, path) if tree else 1)
 
 
 def _locate_submission(
@@ -266,15 +264,6 @@ class FrontMatterText:
     tree: MappingNode | None = None
     faults: tuple[Fault, ...] = ()  # Their places are the lines, as in ":3".
 
-    def values(self, known: Collection[str]) -> dict[str, object]:
-        """What the front matter says under the known names."""
-        items = self.tree.items if self.tree else []
-        return {key.text: _front_matter_value(node) for key, node in items if key.text in known}
-
-    def line(self, path: FaultPath) -> int:
-        """The line of a field of the front matter."""
-        return find_node_line(self.tree, path) if self.tree else 1
-
 
 def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
     """The text and its front matter: a block with at least one key that is, or is meant to be, a known one."""
@@ -282,35 +271,24 @@ def split_front_matter(text: str, known: Collection[str]) -> FrontMatterText:
     if found is None:
         return FrontMatterText(text=text)
     block = "\n" + found["block"]  # The lines of the file: its first one is the mark.
-    parsed, broken = _parse_front_matter(block)
-    tree = parsed if isinstance(parsed, MappingNode) else None
-    keys = [(key.text, key.line) for key, _ in tree.items] if tree else []
-    if broken:
+    faults: list[Fault] = []
+    tree = None
+    keys: list[tuple[str, int]] = []
+    try:
+        parsed = parse_yaml_tree(block)
+        if isinstance(parsed, MappingNode):
+            tree, keys = parsed, [(key.text, key.line) for key, _ in parsed.items]
+    except RubricError as error:
+        faults += [replace(fault, hint=fault.hint or FRONT_MATTER_AS_TEXT) for fault in error.faults]
         lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
         keys = [(key["key"].strip(), number) for key, number in lines if key]
     if not any(suggest_close_word_in_fault(key[:40], known) for key, _ in keys):
         return FrontMatterText(text=text)
-    faults = sorted([*broken, *_find_unknown_front_matter(keys, known)], key=lambda fault: int(fault.where[1:]))
-    return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))
-
-
-def _parse_front_matter(block: str) -> tuple[TreeNode | None, tuple[Fault, ...]]:
-    try:
-        return parse_yaml_tree(block), ()
-    except RubricError as error:
-        return None, tuple(replace(fault, hint=fault.hint or FRONT_MATTER_AS_TEXT) for fault in error.faults)
-
-
-def _find_unknown_front_matter(keys: Collection[tuple[str, int]], known: Collection[str]) -> Iterator[Fault]:
     sure = any(key.lower() in known for key, _ in keys)  # Else it may be text that only looks like front matter.
     for key, line in keys:
         if key not in known:
             near = suggest_close_word_in_fault(key[:40], known)
             hint = near if near and sure else f"{near or 'known: ' + ', '.join(known)}; {FRONT_MATTER_AS_TEXT}"
-            yield Fault(f"unknown field {key[:60]!r}", hint, where=f":{line}")
-
-
-def _front_matter_value(node: TreeNode) -> object:
-    if isinstance(node, ScalarNode):
-        return None if is_null_node(node) else node.text
-    return {} if isinstance(node, MappingNode) else []
+            faults.append(Fault(f"unknown field {key[:60]!r}", hint, where=f":{line}"))
+    faults.sort(key=lambda fault: int(fault.where[1:]))
+    return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))

@@ -109,16 +109,22 @@ class _TaskReader:
             self.fields.node(given, also)  # Notes a fault where a field is given under both its names.
         name = self.fields.text("name") or self.path.stem
         judges, weights = read_contest_judges(self.fields, self.tree, self.path)
+        description, acceptance = self.fields.text("description") or "", self._read_acceptance()
+        if "mode" not in self.fields:
+            self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
+        node = self.fields.node("dimensions")
         return {
             "name": name,
-            "description": self.fields.text("description") or "",
-            "acceptance": self._read_acceptance(),
-            "mode": self._read_mode(),
+            "description": description,
+            "acceptance": acceptance,
+            "mode": self.fields.choice("mode", CONTEST_MODES) or "",
             "deadline": self._read_parsed("deadline", parse_contest_moment),
             "revisions": self.fields.integer(self._written_field_name("revisions")),
             "challenge_period": self._read_parsed("challenge_period", parse_contest_duration) or timedelta(),
             "reward": self.fields.text("reward") or "",
-            "dimensions": self._read_dimensions(name),
+            "dimensions": None
+            if node is None
+            else read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ),
             "judges": judges,
             "weights": weights,
             "challenge_judges": read_challenge_judges(self.fields),
@@ -146,20 +152,9 @@ class _TaskReader:
                 found[text] = int(path[-1])
         return tuple(found)
 
-    def _read_mode(self) -> str:
-        if "mode" not in self.fields:
-            self.fields.fault("a task needs a mode", f"one of {', '.join(CONTEST_MODES)}", "mode")
-        return self.fields.choice("mode", CONTEST_MODES) or ""
-
     def _read_parsed(self, name: str, parse: Callable[[str, str, list[Fault]], T | None]) -> T | None:
         text = self.fields.text(name)
         return None if text is None else parse(text, name, self.faults)
-
-    def _read_dimensions(self, name: str) -> Rubric | None:
-        node = self.fields.node("dimensions")
-        if node is None:
-            return None
-        return read_contest_dimensions(node, name, self.faults, self.path.parent, self.environ)
 
     def _written_field_name(self, name: str) -> str:
         """The name under which a field is given, of the two that it may have."""
@@ -205,34 +200,23 @@ def read_contest_dimensions(
 
 def _find_dimension_list_faults(entries: list[TreeNode], unweighted: Fraction | None) -> Iterator[Fault]:
     """What is wrong with how many there are and with what they sum to, each where it can be told."""
-    fixed = [_is_dimension_fixed(entry) for entry in entries]
-    known = [one for one in fixed if one is not None]
-    if len(known) == len(fixed):
+    known = []
+    for entry in entries:
+        fields = FieldReader(entry, DIMENSION_FIELDS, [])
+        fixed, kind = fields.boolean("fixed"), fields.choice("type", DIMENSION_TYPES)
+        if not fields.faults and not ("fixed" in fields and "type" in fields):
+            known.append(kind == "fixed" if fixed is None else fixed)
+    if len(known) == len(entries):
         yield from find_dimension_count_faults(known)
-    weights = [_read_dimension_weight(entry, unweighted) for entry in entries]
-    numbers = [one for one in weights if one is not None]
+    nodes = [entry.get("weight") if isinstance(entry, MappingNode) else None for entry in entries]
+    weights = [unweighted if node is None else read_node_number(node) for node in nodes]
+    numbers = [one for one in weights if isinstance(one, Fraction) and one > 0]
     if len(numbers) == len(weights):
         plain = [Criterion(id=str(at), asks="?", weight=weight, fixed=True) for at, weight in enumerate(numbers)]
         try:
             Rubric(name="", method=load_method(CONTEST_METHOD), criteria=tuple(plain))
         except RubricError as error:
             yield from (_move_fault_to_dimensions(one) for one in error.faults if one.path == ("criteria",))
-
-
-def _read_dimension_weight(entry: TreeNode, unweighted: Fraction | None) -> Fraction | None:
-    """None where it cannot be told."""
-    node = entry.get("weight") if isinstance(entry, MappingNode) else None
-    weight = unweighted if node is None else read_node_number(node)
-    return weight if isinstance(weight, Fraction) and weight > 0 else None
-
-
-def _is_dimension_fixed(entry: TreeNode) -> bool | None:
-    """None where it cannot be told."""
-    fields = FieldReader(entry, DIMENSION_FIELDS, [])
-    fixed, kind = fields.boolean("fixed"), fields.choice("type", DIMENSION_TYPES)
-    if fields.faults or ("fixed" in fields and "type" in fields):
-        return None
-    return kind == "fixed" if fixed is None else fixed
 
 
 def _dimension_as_criterion(node: TreeNode, faults: list[Fault], at: int) -> TreeNode:

@@ -19,7 +19,7 @@ from evenhand.contest.ranking import (
     score_finalists_together,
     score_submission_alone,
 )
-from evenhand.contest.state import ContestEntry, ContestState, FinalJudgments
+from evenhand.contest.state import ContestState
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
 from evenhand.model.scale import Scored
@@ -41,6 +41,13 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     task, decision = state.task, explain_contest_decision(state)
     hidden = () if state.revealed else HIDDEN_EVENT_FIELDS
+    submissions = []
+    for entry in state.entries.values():
+        at, revises = entry.submission.at.isoformat(), entry.submission.revises
+        # While scores are hidden, `why` is not what a judge wrote instead of one: a number off the scale is in it.
+        unscored = entry.status == "unjudged" and entry.scored and hidden
+        why = "it could not be scored" if unscored else entry.why or None
+        submissions.append({**view_submission(state, entry.id), "at": at, "revises": revises, "why": why})
     return {
         "task": task.name,
         "mode": task.mode,
@@ -52,31 +59,25 @@ def encode_contest_state(events: Sequence[ContestEvent]) -> Json:
             {"id": one.id, "asks": one.asks, "weight": number_for_json(one.weight), "fixed": one.fixed}
             for one in state.dimensions.criteria
         ],
-        "submissions": [_submission_record_json(state, entry) for entry in state.entries.values()],
+        "submissions": submissions,
         "events": [
             {"number": number, **_contest_data_without(contest_event_json(event), hidden)}
             for number, event in enumerate(events)
         ],
-        "effects": [_effect_record_json(state, *one) for one in effects],
+        "effects": [
+            {"after": number, "at": event.at.isoformat()}
+            | _contest_data_without(
+                # Who is in the final is hidden as long as the scores that put them there.
+                contest_effect_json(one),
+                ("submissions",) if isinstance(one, AskHorizontal) and hidden else (),
+            )
+            for one, number, event in effects
+        ],
     }
-
-
-def _submission_record_json(state: ContestState, entry: ContestEntry) -> Json:
-    """While scores are hidden, `why` is not what a judge wrote instead of one: a number off the scale is in it."""
-    sent = entry.submission
-    hidden = entry.status == "unjudged" and entry.scored and not state.revealed
-    why = "it could not be scored" if hidden else entry.why or None
-    return {**view_submission(state, entry.id), "at": sent.at.isoformat(), "revises": sent.revises, "why": why}
 
 
 def _contest_data_without(data: Json, names: Sequence[str]) -> Json:
     return {name: value for name, value in data.items() if name not in names}
-
-
-def _effect_record_json(state: ContestState, effect: ContestEffect, number: int, event: ContestEvent) -> Json:
-    """Who is in the final is hidden as long as the scores that put them there."""
-    hidden = ("submissions",) if isinstance(effect, AskHorizontal) and not state.revealed else ()
-    return {"after": number, "at": event.at.isoformat(), **_contest_data_without(contest_effect_json(effect), hidden)}
 
 
 DECISION_JSON = Codec()
@@ -101,7 +102,11 @@ def explain_contest_decision(state: ContestState) -> ContestDecision | None:
     if state.required_task.mode == "fastest_first":
         return _explain_first_to_pass(state, state.winner)
     if len(state.finalists) == 1:
-        return _explain_only_finalist(state, state.winner)
+        card = score_submission_alone(state, state.entries[state.winner])
+        score = f"{_contest_submission_score(card)}, not compared"
+        why = f"{state.winner} is the only one with every dimension at band C or above: {score}."
+        told = (why, *_contest_challenge_outcome(state))
+        return ContestDecision(winner=state.winner, why=told, how_sure=("nobody was compared with it",))
     return _explain_compared_finalists(state, state.winner)
 
 
@@ -118,14 +123,6 @@ def _explain_first_to_pass(state: ContestState, winner: str) -> ContestDecision:
     return ContestDecision(winner=winner, why=(why,), how_sure=(sure,))
 
 
-def _explain_only_finalist(state: ContestState, winner: str) -> ContestDecision:
-    card = score_submission_alone(state, state.entries[winner])
-    score = f"{_contest_submission_score(card)}, not compared"
-    why = f"{winner} is the only one with every dimension at band C or above: {score}."
-    outcome = _contest_challenge_outcome(state)
-    return ContestDecision(winner=winner, why=(why, *outcome), how_sure=("nobody was compared with it",))
-
-
 def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDecision:
     places = rank_submissions(state)
     second = places[1].id
@@ -133,24 +130,23 @@ def _explain_compared_finalists(state: ContestState, winner: str) -> ContestDeci
     alone = {id: score_submission_alone(state, state.entries[id]) for id in state.finalists}
     cards = alone if compared is None else compared.cards
     how = "by their scores alone: nobody could be read side by side" if compared is None else "side by side"
-    lead = _describe_winner_lead(cards, winner, second)
+    first, next_ = cards[winner].exact, cards[second].exact
+    assert first is not None
+    assert next_ is not None
+    ahead = "less than 0.01" if 0 < first - next_ < Fraction(1, 200) else format_fraction(first - next_, 2)
+    lead = f"{_contest_submission_score(cards[winner])}, {ahead} ahead of {second}"
     why = [f"{winner} came first of {len(state.finalists)} compared {how}: {lead}."]
     tie = places[1].tie_broken_by
     why += [f"The two are equal in score; {winner} comes first by {tie}."] if tie else []
     why += _contest_challenge_outcome(state)
     why += [f"{note}." for note in (compared.notes if compared else ())]
     sure = [_compare_finalists_by_dimension(state, cards, winner, second), _compare_finalists_alone(alone, winner)]
-    sure.append(_describe_panel_majority(_winner_leads_by_judge(cards, winner, second), f"put it ahead of {second}"))
+    # By how much each judge who counts puts the winner ahead of the second.
+    said = [{one.judge: one.exact for one in cards[id].reviews or ()} for id in (winner, second)]
+    pairs = [(mine, said[1].get(judge)) for judge, mine in said[0].items()]
+    leads = [mine - other for mine, other in pairs if mine is not None and other is not None]
+    sure.append(_describe_panel_majority(leads, f"put it ahead of {second}"))
     return ContestDecision(winner=winner, why=tuple(why), how_sure=tuple(sure))
-
-
-def _describe_winner_lead(cards: Mapping[str, Scorecard], winner: str, second: str) -> str:
-    first, next_ = cards[winner].exact, cards[second].exact
-    assert first is not None
-    assert next_ is not None
-    lead = first - next_
-    shown = "less than 0.01" if 0 < lead < Fraction(1, 200) else format_fraction(lead, 2)
-    return f"{_contest_submission_score(cards[winner])}, {shown} ahead of {second}"
 
 
 def _contest_challenge_outcome(state: ContestState) -> list[str]:
@@ -160,27 +156,20 @@ def _contest_challenge_outcome(state: ContestState) -> list[str]:
     by = state.challenge.by
     if state.review is None:
         return [f"{by} has challenged it; nobody has looked at that yet."]
-    if not _is_challenge_review_readable(state, state.review):
+    said = state.review.judgments
+    if len(state.finalists) > 1:
+        readable = score_finalists_together(state, said) is not None
+    else:
+        only = replace(state.entries[state.finalists[0]], judgments=said)
+        readable = score_submission_alone(state, only).exact is not None
+    if not readable:
         return [f"{by} challenged it; those who looked again could not be read, and the winner stands."]
-    change = _describe_ranking_change(state)
-    return [f"{by} challenged it; judges who had not judged before looked again, and {change}."]
-
-
-def _describe_ranking_change(state: ContestState) -> str:
-    """What a review did to the ranking that the judges had made."""
     before = [place.id for place in rank_submissions(replace(state, review=None))]
     now = [place.id for place in rank_submissions(state)]
+    change = "the winner stands" if before == now else "the winner stands; places behind it changed"
     if before[0] != now[0]:
-        return f"the ranking changed: {before[0]} had come first"
-    return "the winner stands" if before == now else "the winner stands; places behind it changed"
-
-
-def _is_challenge_review_readable(state: ContestState, review: FinalJudgments) -> bool:
-    """Whether what was said on a challenge makes scores."""
-    if len(state.finalists) > 1:
-        return score_finalists_together(state, review.judgments) is not None
-    only = replace(state.entries[state.finalists[0]], judgments=review.judgments)
-    return score_submission_alone(state, only).exact is not None
+        change = f"the ranking changed: {before[0]} had come first"
+    return [f"{by} challenged it; judges who had not judged before looked again, and {change}."]
 
 
 def _compare_finalists_by_dimension(
@@ -209,13 +198,6 @@ def _compare_finalists_alone(alone: Mapping[str, Scorecard], winner: str) -> str
     if others[best] == scores[winner]:
         return f"alone it was equal to {best}: {own}"
     return f"alone {best} was better: {_contest_submission_score(alone[best])} to {own}"
-
-
-def _winner_leads_by_judge(cards: Mapping[str, Scorecard], winner: str, second: str) -> list[Fraction]:
-    """By how much each judge who counts puts the winner ahead of the second."""
-    said = [{one.judge: one.exact for one in cards[id].reviews or ()} for id in (winner, second)]
-    pairs = [(mine, said[1].get(judge)) for judge, mine in said[0].items()]
-    return [mine - other for mine, other in pairs if mine is not None and other is not None]
 
 
 def _describe_panel_majority(leads: Sequence[Fraction], what: str) -> str:

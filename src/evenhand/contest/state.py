@@ -155,17 +155,12 @@ def list_allowed_events(mode: ContestMode | None, phase: ContestPhase) -> tuple[
 
 def contest_phase_diagram(mode: ContestMode) -> str:
     """The machine of a mode as a Mermaid state diagram, an arrow for each pair of phases."""
-    return (
-        "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _contest_phase_arrows(MOVES_BY_MODE[mode]))]) + "\n"
-    )
-
-
-def _contest_phase_arrows(moves: PhaseMoves) -> Iterator[str]:
+    lines = ["stateDiagram-v2"]
     for phase in CONTEST_PHASES:
-        kinds = moves.get(phase)
+        kinds = MOVES_BY_MODE[mode].get(phase)
         if kinds == {}:
-            yield f"{phase} --> [*]"
-        targets = dict.fromkeys(target for found in (kinds or {}).values() for target in found)
-        for target in targets:
+            lines.append(f"    {phase} --> [*]")
+        for target in dict.fromkeys(target for found in (kinds or {}).values() for target in found):
             names = ", ".join(kind for kind, found in (kinds or {}).items() if target in found)
-            yield f"{'[*]' if phase == 'new' else phase} --> {target}: {names}"
+            lines.append(f"    {'[*]' if phase == 'new' else phase} --> {target}: {names}")
+    return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
@@ -40,7 +41,7 @@ class Task:
     challenge_judges: tuple[str, ...] = ()  # Who looks at a challenge: none of those who judged before.
 
     def __post_init__(self) -> None:
-        faults = [*self._find_task_faults(), *_find_dimension_faults(self.dimensions)]
+        faults = [*self._find_task_faults(), *(_find_dimension_faults(self.dimensions) if self.dimensions else ())]
         if faults:
             raise ContestError(*faults)
         if self.deadline is not None:
@@ -63,7 +64,14 @@ class Task:
             given = [name for name in ("challenge_period", "challenge_judges") if getattr(self, name)]
             what = "fastest_first pays the first that passes: nothing is challenged"
             yield from (Fault(what, "leave it out", (name,)) for name in given)
-        yield from self._find_panel_faults()
+        for field_name, names in (("judges", self.judges), ("challenge_judges", self.challenge_judges)):
+            twice = [name for at, name in enumerate(names) if name in names[:at]]
+            if twice:
+                yield Fault(f"{twice[0]!r} is named twice", "each judge once", (field_name,))
+        for name, weight in self.weights.items():
+            if weight <= 0:
+                what = f"the weight of {name} must be above 0, got {format_fraction(weight)}"
+                yield Fault(what, path=("judges", name))
         both = [name for name in self.challenge_judges if name in self.judges]
         if both:
             what = f"{both[0]!r} judges before: a challenge is for a panel that did not"
@@ -83,21 +91,9 @@ class Task:
         elif self.deadline and self.deadline.year <= LAST_YEAR < (self.deadline + self.challenge_period).year:
             yield Fault(f"the challenge period would end after {LAST_YEAR}", "shorten it", ("challenge_period",))
 
-    def _find_panel_faults(self) -> Iterator[Fault]:
-        for field_name, names in (("judges", self.judges), ("challenge_judges", self.challenge_judges)):
-            twice = [name for at, name in enumerate(names) if name in names[:at]]
-            if twice:
-                yield Fault(f"{twice[0]!r} is named twice", "each judge once", (field_name,))
-        for name, weight in self.weights.items():
-            if weight <= 0:
-                what = f"the weight of {name} must be above 0, got {format_fraction(weight)}"
-                yield Fault(what, path=("judges", name))
 
-
-def _find_dimension_faults(rubric: Rubric | None) -> Iterator[Fault]:
+def _find_dimension_faults(rubric: Rubric) -> Iterator[Fault]:
     """4 to 6 in all: three that every task has, marked as fixed, and one to three of its own."""
-    if rubric is None:
-        return
     method = rubric.method
     if method.name != CONTEST_METHOD:
         hint = f"use the method {CONTEST_METHOD}: bands, and fixed ones that pull the whole score down"
@@ -211,16 +207,8 @@ LONGEST_PERIOD = timedelta(days=36_525)
 MOMENT_EXAMPLE = "as in 2026-12-01T18:00:00+01:00"
 DURATION_EXAMPLE = "as in 3 days, 48 h, 90 min, 30 s or 1 week"
 
-_DURATION_UNITS = {
-    "s": 1,
-    "second": 1,
-    "min": 60,
-    "minute": 60,
-    "h": 3600,
-    "hour": 3600,
-    "day": 86_400,
-    "week": 604_800,
-}
+_DURATION_UNITS = {"s": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hour": 3600}
+_DURATION_UNITS |= {"day": 86_400, "week": 604_800}
 _DURATION = re.compile(r"(?P<number>-?[0-9]{1,15}(?:\.[0-9]{1,15})?)\s*(?P<unit>[a-z]*)")
 
 
@@ -234,7 +222,8 @@ def parse_contest_moment(text: str, name: str, faults: list[Fault]) -> datetime 
         faults.append(Fault(what, MOMENT_EXAMPLE, (name,)))
         return None
     wrong = list(find_moment_faults(moment, name))
-    if _is_date_only(text):
+    with suppress(ValueError):  # Of a date alone the time of day is what is missing.
+        date.fromisoformat(text)
         wrong = [Fault(f"{name} {text} has no time of day", f"as in {moment.date()}T18:00:00+01:00", (name,))]
     faults += wrong
     return None if wrong else moment
@@ -280,14 +269,6 @@ def parse_contest_duration(text: str, name: str, faults: list[Fault]) -> timedel
         faults.append(Fault(f"{name} is beyond the {LONGEST_PERIOD.days:,} days allowed", "", (name,)))
         return None
     return timedelta(microseconds=round(length * 1_000_000))
-
-
-def _is_date_only(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _quote_task_text(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -33,9 +34,8 @@ def evenhand_fixture(request: pytest.FixtureRequest) -> Evenhand:
     item = request.node
     scored: list[str] = item.stash.setdefault(_SCORED_STASH, [])
     wanted = find_session_report_path(request.config) is not None
-    return Evenhand(
-        requirements_from_marks(item.iter_markers("evenhand")), item.nodeid, item.path.parent, scored, with_rows=wanted
-    )
+    demand = requirements_from_marks(item.iter_markers("evenhand"))
+    return Evenhand(demand, item.nodeid, item.path.parent, scored, wanted)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -66,17 +66,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     return report
 
 
+@dataclass(eq=False, repr=False)
 class Evenhand:
-    """Scores the outputs of one test; `scored` gathers what is to be told to the session."""
+    """Scores the outputs of one test."""
 
-    def __init__(
-        self, demand: OutputRequirements, test: str, folder: Path, scored: list[str], *, with_rows: bool
-    ) -> None:
-        self._demand = demand
-        self._test = test
-        self._folder = folder
-        self._scored = scored
-        self._with_rows = with_rows
+    _demand: OutputRequirements
+    _test: str
+    _folder: Path
+    _scored: list[str]  # What is to be told to the session.
+    _with_rows: bool
 
     def __call__(  # noqa: PLR0913 - what a sample has, and what is asked of it.
         self,
@@ -111,8 +109,8 @@ class Evenhand:
         )
         caller = sys._getframe(1)  # Without a traceback, the message has to say which of several calls it was.
         place = f"{Path(caller.f_code.co_filename).name}:{caller.f_lineno}"
-        from evenhand.pytest_plugin.scoring import score_test_output, serialize_pytest_entry  # all that scoring needs.
-        from evenhand.pytest_plugin.shortfalls import format_failure_message
+        # All that scoring needs.
+        from evenhand.pytest_plugin.scoring import format_failure_message, score_test_output, serialize_pytest_entry
 
         try:
             scored, rows = score_test_output(output, said.with_defaults(self._demand), self._test, self._folder)
@@ -168,7 +166,7 @@ class ScoringSession:
         if not self._entries:
             self._said = f"no output was scored: {self._shown} is not written"
             return
-        from evenhand.pytest_plugin.session_report import write_session_report  # a database and templates.
+        from evenhand.workflows.report_tests import write_session_report  # a database and templates.
 
         try:
             write_session_report(self._entries, self._path, self._began)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 ScoredData = Mapping[str, Any]
+CARD_FIELDS = ("verdict", "grade", "criteria")  # What a scored output takes from its scorecard.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,67 +30,29 @@ class ScoredOutput:
     problems: tuple[str, ...]  # Why it falls short; empty where it does not.
     scales: Mapping[str, tuple[float, float]]  # The ends of the scale of each criterion; of the score under "".
     data: ScoredData
+    state: Literal["scored", "incomplete"] = field(init=False, repr=False)  # One that lacks an answer has no score.
+    score: float | None = field(init=False, repr=False)  # Under the rubric, on its own scale.
+    composite: float | None = field(init=False, repr=False)  # The mean of its layers, from 1 to 5.
+    layers: Mapping[str, float | None] = field(init=False, repr=False)  # Fact, behavior, judge; each from 1 to 5.
+    verdict: str | None = field(init=False, repr=False)  # Pass, borderline or fail, where the rubric has verdicts.
+    grade: str | None = field(init=False, repr=False)  # Where the rubric has grades.
+    criteria: Mapping[str, Any] = field(init=False, repr=False)  # The answer to each; None where there is none.
+    judgments: Sequence[ScoredData] = field(init=False, repr=False)  # Of each judge, with reason and evidence.
+    assertions: Sequence[ScoredData] = field(init=False, repr=False)  # What each looked for, what it found and where.
+    findings: Sequence[ScoredData] = field(init=False, repr=False)  # What the guards found in the output.
 
-    @property
-    def state(self) -> Literal["scored", "incomplete"]:
-        """Whether there is a score: one that lacks an answer has none."""
-        return cast('Literal["scored", "incomplete"]', self.data["state"])
-
-    @property
-    def score(self) -> float | None:
-        """The score under the rubric, on its own scale."""
-        return cast("float | None", self.data["score"])
-
-    @property
-    def composite(self) -> float | None:
-        """The mean of what assertions and judges came to, from 1 to 5."""
-        return cast("float | None", self.data["composite"])
-
-    @property
-    def layers(self) -> Mapping[str, float | None]:
-        """What the composite is the mean of: fact, behavior, judge; each from 1 to 5."""
-        return cast("Mapping[str, float | None]", self.data["layers"])
-
-    @property
-    def verdict(self) -> str | None:
-        """The verdict of the rubric, where it has verdicts: pass, borderline or fail."""
-        return self._read_pytest_scorecard("verdict")
-
-    @property
-    def grade(self) -> str | None:
-        """The grade, where the rubric has grades."""
-        return self._read_pytest_scorecard("grade")
-
-    @property
-    def criteria(self) -> Mapping[str, Any]:
-        """The answer to each criterion; None where there is none."""
-        card = self.data["scorecard"]
-        return card["criteria"] if card else {}
-
-    @property
-    def judgments(self) -> Sequence[ScoredData]:
-        """What each judge said on each criterion, with reason and evidence."""
-        return cast("Sequence[ScoredData]", self.data["judgments"])
-
-    @property
-    def assertions(self) -> Sequence[ScoredData]:
-        """Each assertion: whether it passed, what it looked for, what it found and where."""
-        return cast("Sequence[ScoredData]", self.data["assertions"])
-
-    @property
-    def findings(self) -> Sequence[ScoredData]:
-        """What the guards found in the output."""
-        return cast("Sequence[ScoredData]", self.data["findings"])
+    def __post_init__(self) -> None:
+        card = self.data["scorecard"] or {"verdict": None, "grade": None, "criteria": {}}
+        of_result = ("state", "score", "composite", "layers", "judgments", "assertions", "findings")
+        parts = {name: self.data[name] for name in of_result} | {name: card[name] for name in CARD_FIELDS}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
 
     def explain(self) -> list[str]:
         """Each step that moved the score, in a sentence; then those of the composite, where there are assertions."""
         card = self.data["scorecard"]
         steps = [*(card["steps"] if card else ()), *(self.data["composite_steps"] if self.assertions else ())]
         return [step["why"] for step in steps]
-
-    def _read_pytest_scorecard(self, name: str) -> str | None:
-        card = self.data["scorecard"]
-        return card[name] if card else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +75,7 @@ class OutputRequirements:
         return replace(further, **said)
 
 
-REQUIREMENT_NAMES = tuple(field.name for field in fields(OutputRequirements))
+REQUIREMENT_NAMES = tuple(one.name for one in fields(OutputRequirements))
 
 
 def requirements_from_marks(marks: Iterable[pytest.Mark]) -> OutputRequirements:

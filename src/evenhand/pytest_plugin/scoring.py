@@ -1,55 +1,37 @@
-"""Scoring one output as a run does it: the same guards, assertions, judges and arithmetic, kept in memory."""
+"""Scoring an output for a test: scored as a run does it, held against what the test asks for, and what a failed test
+says.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from evenhand.assertions.assertion import AnyAssertion
-from evenhand.assertions.reading import read_plain_assertions
-from evenhand.errors import Fault, InputError
-from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
-from evenhand.evals.sample import SINGLE_VARIANT, EvalSample
-from evenhand.evals.samples import InlineSamples
-from evenhand.evals.variants.makers import RecordedVariant, open_output_makers
-from evenhand.files.rubrics import load_rubric
+from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
+from evenhand.guards.personal_data import build_text_mask
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Prices
-from evenhand.models.connections import Connections
-from evenhand.models.requests import EMBEDDED
-from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredOutput, resolve_beside_test
-from evenhand.pytest_plugin.shortfalls import OutputThreshold, list_test_shortfalls
-from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
-from evenhand.runs.run_record import RunRecorder
-from evenhand.runs.setup import build_run_setup
-from evenhand.runs.worker import RunOutputs, RunWorker
-from evenhand.store.rows import Row
-from evenhand.workflows.judge import JudgesLike, RubricLike, price_requested_replies
+from evenhand.model.scale import to_exact_fraction
+from evenhand.pytest_plugin.scored_output import OutputRequirements, ScoredData, ScoredOutput, resolve_beside_test
+from evenhand.report.untrusted_text import fold_to_report_line
+from evenhand.wording import format_fraction
+from evenhand.workflows.score_in_test import (
+    SINGLE_VARIANT,
+    OutputRows,
+    load_rubric,
+    read_user_assertions,
+    score_in_test,
+)
 
-OutputJson = dict[str, Any]
 T = TypeVar("T")
-PYTEST_RUN_NAME = "pytest"
 SHOWN_SCORES = ("score", "composite")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputRows:
-    """What a run would keep of one output."""
-
-    sample: OutputJson
-    result: Row
-    calls: list[Row]
-    frame: OutputJson
 
 
 def score_test_output(
@@ -59,22 +41,28 @@ def score_test_output(
     if not isinstance(output, str | VariantOutput):
         raise InputError(Fault(f"an output is a text or a VariantOutput, got {type(output).__name__}"))
     made = VariantOutput(text=output) if isinstance(output, str) else output
-    rubric = _load_test_rubric(demand.rubric, folder)
-    assertions = _read_test_assertions(demand.assertions, folder)
+    rubric = demand.rubric
+    if rubric is not None and not isinstance(rubric, Rubric):
+        rubric = load_rubric(cast("str | Path", resolve_beside_test(rubric, folder)))
+    assertions = read_user_assertions(demand.assertions, folder)
     if rubric is None and not assertions:
         raise InputError(Fault("there is nothing to score by", "give a rubric, or assertions, or both"))
     threshold = OutputThreshold.from_requirements(demand, rubric)
     variant = demand.variant or SINGLE_VARIANT
-    texts: dict[str, Any] = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
-    sample = EvalSample(id=test, outputs={variant: made}, **texts)
-    rows = run_beside_test_loop(_score_test_output(sample, variant, rubric, assertions, demand.judges or EMBEDDED))
+    texts = {name: getattr(demand, name) or "" for name in ("input", "reference", "context")}
+    rows = run_beside_test_loop(
+        score_in_test(test, {variant: made}, texts, rubric=rubric, assertions=assertions, judges=demand.judges)
+    )
     # The row of a result as plain data for readers.
     content = json.loads(rows.result["content"])
     layers = {name: _pytest_row_to_float(value) for name, value in content["layers"].items()}
     shown = {name: _pytest_row_to_float(rows.result[name]) for name in SHOWN_SCORES}
     data = {**content, "state": rows.result["state"], **shown, "layers": layers}
     missed = tuple(threshold.missed(rows.result, data["scorecard"] or {}, rubric))
-    problems, scales = tuple(list_test_shortfalls(data, missed)), _collect_pytest_scales(rubric)
+    problems, scales = tuple(list_test_shortfalls(data, missed)), {}
+    if rubric is not None:
+        scales = {leaf.id: (float(leaf.scale.min), float(leaf.scale.max)) for leaf in rubric.leaves.values()}
+        scales[""] = (float(rubric.method.scale.min), float(rubric.method.scale.max))
     return ScoredOutput(test=test, variant=variant, missed=missed, problems=problems, scales=scales, data=data), rows
 
 
@@ -92,66 +80,8 @@ def run_beside_test_loop(work: Coroutine[Any, Any, T]) -> T:
     return done.result()
 
 
-async def _score_test_output(
-    sample: EvalSample, variant: str, rubric: Rubric | None, assertions: tuple[AnyAssertion, ...], judges: JudgesLike
-) -> OutputRows:
-    async with PluginConnections(judges) as connections:
-        eval = Eval(
-            name=PYTEST_RUN_NAME,
-            samples=InlineSamples((sample,), sample.id),
-            variants={variant: RecordedVariant(about="scored in tests")},
-            control=variant,
-            rubrics={DEFAULT_TAG: rubric} if rubric else {},
-            assertions=assertions,
-            judges=connections.names,
-        )
-        setup = build_run_setup(eval, connections)
-        notes = PytestRecorder()
-        book = cast("RunRecorder", notes)
-        async with open_output_makers(eval.variants, connections, os.environ, 1) as makers:
-            turns = RunBudgetQueue()
-            memory = ReplyCache(book, price_requested_replies(connections), turns, fresh=True)
-            outputs = RunOutputs(eval.variants, makers, book, turns, ())
-            await RunWorker(setup, book, memory, outputs, os.environ).score_sample(sample, 0, 0)
-    frame = cast("OutputJson", setup.describe_setup()["frame"])
-    return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
-
-
-class PluginConnections(Connections):
-    """Connections that find judges which are objects or functions by their names too."""
-
-    def __init__(self, judges: JudgesLike) -> None:
-        super().__init__(os.environ, prices=Prices.shipped())
-        several = list(judges) if isinstance(judges, (list, tuple)) else [judges]
-        opened = [one if isinstance(one, str) else self.adopt(one) for one in several]
-        self.names = tuple(one if isinstance(one, str) else one.name for one in opened)
-        self._models |= {one.name: one for one in opened if not isinstance(one, str)}
-
-
-def _load_test_rubric(given: RubricLike | None, folder: Path) -> Rubric | None:
-    if given is None or isinstance(given, Rubric):
-        return given
-    return load_rubric(cast("str | Path", resolve_beside_test(given, folder)))
-
-
-def _read_test_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...]:
-    faults: list[Fault] = []
-    read = read_plain_assertions(given, folder, faults, ("assertions",)) if given is not None else ()
-    if faults:
-        raise InputError(*faults)
-    return read
-
-
 def _pytest_row_to_float(exact: str | None) -> float | None:
     return None if exact is None else float(Fraction(exact))
-
-
-def _collect_pytest_scales(rubric: Rubric | None) -> dict[str, tuple[float, float]]:
-    if rubric is None:
-        return {}
-    scales = {leaf.id: leaf.scale for leaf in rubric.leaves.values()}
-    span = rubric.method.scale
-    return {"": (float(span.min), float(span.max))} | {id: (float(s.min), float(s.max)) for id, s in scales.items()}
 
 
 def serialize_pytest_entry(scored: ScoredOutput, rows: OutputRows | None) -> str:
@@ -169,43 +99,134 @@ def serialize_pytest_entry(scored: ScoredOutput, rows: OutputRows | None) -> str
     )
 
 
-class PytestRecorder:
-    """A book, and the store behind it, as far as scoring one output needs them.
-
-    No two outputs share one: a reply is never taken from another test, which may have scripted its judge otherwise.
-    """
-
-    run = "pytest"
-
-    def __init__(self) -> None:
-        self.rows: dict[str, list[Row]] = {"calls": [], "results": []}
-
-    def now(self) -> str:
-        """This moment, written so that it sorts."""
-        return format_test_moment(datetime.now(UTC))
-
-    @property
-    def store(self) -> PytestRecorder:
-        """Where to look for what is kept."""
-        return self
-
-    @property
-    def writer(self) -> PytestRecorder:
-        """What takes rows."""
-        return self
-
-    def put(self, kind: str, row: Row) -> Awaitable[None]:
-        """Note a row."""
-        self.rows[kind].append(row)
-        done = asyncio.get_running_loop().create_future()
-        done.set_result(None)
-        return done
-
-    def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
-        """The replies to calls that were made about this output already."""
-        return {row["key"]: row for row in self.rows["calls"] if row["key"] in keys and row["reply"] is not None}
+SCORED_STATE = "scored"
+ASSERTION_FAILED = "assertion failed"
 
 
-def format_test_moment(at: datetime) -> str:
-    """A time as a run keeps it."""
-    return at.isoformat(timespec="milliseconds")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputThreshold:
+    """A least score and a least grade, each on the rubric's own scale; None where it is not asked for."""
+
+    score: Fraction | None = None
+    grade: str | None = None
+
+    @classmethod
+    def from_requirements(cls, demand: OutputRequirements, rubric: Rubric | None) -> OutputThreshold:
+        """What a demand asks for, refused where no output could ever reach it or fall short of it."""
+        asked = {"min_score": demand.min_score, "min_grade": demand.min_grade}
+        name = next((name for name, value in asked.items() if value is not None), None)
+        if rubric is None and name is not None:
+            raise InputError(Fault(f"{name} needs a rubric", "without one every assertion must hold", where=name))
+        score = None if demand.min_score is None or rubric is None else _parse_mark_min_score(demand.min_score, rubric)
+        if demand.min_grade is not None and rubric is not None:
+            grade, grades = demand.min_grade, _list_pytest_grades(rubric)
+            if not grades:
+                what = f"the rubric {rubric.name!r} gives no grades"
+                raise InputError(Fault(what, "use min_score", where="min_grade"))
+            if grade not in grades:
+                hint = suggest_known_word_in_fault(str(grade), grades)
+                raise InputError(Fault(f"{grade!r} is not a grade", hint, where="min_grade"))
+        return cls(score=score, grade=demand.min_grade)
+
+    def missed(self, row: ScoredData, card: ScoredData, rubric: Rubric | None) -> Iterator[str]:
+        """Where a score or a grade is below what is asked for; exact numbers decide."""
+        if self.score is not None and row["score"] is not None and Fraction(row["score"]) < self.score:
+            yield f"score {format_fraction(Fraction(row['score']))} is below {format_fraction(self.score)}"
+        grade = card.get("grade")
+        if self.grade is not None and rubric is not None and grade is not None:
+            grades = _list_pytest_grades(rubric)
+            if grades.index(grade) > grades.index(self.grade):
+                yield f"grade {grade} is below {self.grade}"
+
+
+def list_test_shortfalls(data: ScoredData, missed: Sequence[str]) -> Iterator[str]:
+    """Why an output does not pass, in a few words each; an incomplete scorecard never does."""
+    card = data["scorecard"] or {}
+    if data["state"] != SCORED_STATE:
+        missing = "; ".join(f"{one['criterion']}: {one['why']}" for one in card.get("missing", ()))
+        yield f"no score: {missing or data['why']}"
+    yield from missed
+    yield from (f"gate failed: {criterion}" for criterion in card.get("gates_failed", ()))
+    if card.get("verdict") == "fail":
+        yield "the verdict is fail"
+    yield from (f"{ASSERTION_FAILED}: {one['name']}" for one in data["assertions"] if one["passed"] is False)
+
+
+def _parse_mark_min_score(asked: object, rubric: Rubric) -> Fraction:
+    try:
+        least = to_exact_fraction(asked)  # type: ignore[arg-type]
+    except (TypeError, ValueError) as error:
+        raise InputError(Fault(str(error), "as in min_score=0.8", where="min_score")) from None
+    span = rubric.method.scale
+    if not span.min <= least <= span.max:
+        ends = f"{format_fraction(span.min)}–{format_fraction(span.max)}"
+        what = f"{format_fraction(least)} is outside {ends}, the scale of the rubric {rubric.name!r}"
+        raise InputError(Fault(what, where="min_score"))
+    return least
+
+
+def _list_pytest_grades(rubric: Rubric) -> list[str]:
+    """The best first."""
+    return [grade.grade for grade in rubric.method.grades]
+
+
+LONGEST_MESSAGE_TEXT = 300  # Characters of one text.
+MOST_CRITERIA_TOLD = 20  # Criteria.
+
+
+def format_failure_message(scored: ScoredOutput, place: str) -> str:
+    """The message to fail with; empty where the output passes. Personal data is masked, and nothing in it acts."""
+    if not scored.problems:
+        return ""
+    output = scored.data["output"]["text"]
+    hide = build_text_mask([output])
+
+    def shown(text: object) -> str:
+        return fold_to_report_line(hide(str(text)), LONGEST_MESSAGE_TEXT)
+
+    first, *others = map(shown, scored.problems)
+    lines = [f"{first} ({place})", *(f"also: {one}" for one in others if not one.startswith(ASSERTION_FAILED))]
+    for one in _iterate_pytest_assertions(scored.assertions):
+        failed = one["passed"] is False
+        lines.append(f"{ASSERTION_FAILED if failed else 'assertion not answered'}: {shown(one['name'])}")
+        lines.append(f"    looked for: {shown(one['looked_for'])}")
+        lines.append(
+            f"    found: {shown(one['found'] or 'nothing')}" if failed else f"    why not: {shown(one['why_not'])}"
+        )
+    lines += _describe_pytest_criteria(scored, shown)
+    return "\n".join([*lines, f"output: {shown(output) or 'empty'}"])
+
+
+def _iterate_pytest_assertions(assertions: Any) -> Iterator[ScoredData]:
+    """The assertions that did not pass, and inside sets theirs."""
+    for one in assertions:
+        if one["passed"] is not True:
+            yield one
+            yield from _iterate_pytest_assertions(one["parts"])
+
+
+def _describe_pytest_criteria(scored: ScoredOutput, shown: Callable[[object], str]) -> Iterator[str]:
+    """What judges said on criteria that are not fully met, the lowest first."""
+    lacking = sorted(
+        (one for one in scored.judgments if _measure_pytest_criterion(scored, one) < 1),
+        key=lambda one: _measure_pytest_criterion(scored, one),
+    )
+    for one in lacking[:MOST_CRITERIA_TOLD]:
+        ends = scored.scales.get(one["criterion"])
+        scale = f" of {ends[0]:g}–{ends[1]:g}" if ends else ""
+        score = "no answer" if one["score"] is None else f"{one['score']:g}{scale}"
+        yield f"criterion {shown(one['criterion'])}: {score} by {shown(one['judge'])}"
+        why = one["why_not"] or one["reason"]
+        if why:
+            yield f"    {shown(why)}"
+        yield from (f"    quoted: {shown(quote['text'])}" for quote in one["evidence"])
+    if len(lacking) > MOST_CRITERIA_TOLD:
+        yield f"and {len(lacking) - MOST_CRITERIA_TOLD} more criteria that are not fully met"
+
+
+def _measure_pytest_criterion(scored: ScoredOutput, one: ScoredData) -> float:
+    """How much of a criterion is met; what was not answered comes first."""
+    if one["score"] is None:
+        return -1.0
+    low, high = scored.scales.get(one["criterion"], (0.0, 1.0))
+    return float((one["score"] - low) / (high - low))

@@ -1,5 +1,5 @@
-"""A run as columns, without the texts: what comparisons, audits and calibrations read, and the bytes that the
-store keeps.
+"""A run as columns, without the texts: what comparisons, audits and calibrations read; and its variants paired, row by
+row, with those of this or another run.
 """
 
 from __future__ import annotations
@@ -8,25 +8,22 @@ import io
 import json
 import zipfile
 import zlib
-from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from math import nan
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import parse_result_fraction
-from evenhand.store.rows import Row
+from evenhand.runs.tally import COLUMNS_FORMAT, MOST_REPEATS, ColumnName, ColumnsBuilder
 from evenhand.store.store import Store
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+ScoreColumn = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,40 +74,15 @@ def load_run_table(store: Store, run: str) -> RunTable:
         if finished:
             with suppress(StoreError):  # Whoever may only read the store reads the rows each time.
                 store.save_columns(row["id"], content)
-    return _build_result_columns(row, frame, kept)
-
-
-def _build_result_columns(row: Row, frame: RunEvalRecord, kept: PackedColumns) -> RunTable:
     values = kept.values
-    return RunTable(
-        run=row["id"],
-        frame=frame,
-        samples=kept.samples,
-        variants=kept.variants,
-        sample=kept.places["sample"],
-        variant=kept.places["variant"],
-        repeat=kept.places["repeat"],
-        cluster=kept.places["cluster"],
-        texts=kept.places["texts"],
-        length=values[("length",)],
-        score=values[("score",)],
-        composite=values[("composite",)],
-        layers=_columns_of_kind(values, "layers"),
-        criteria=_columns_of_kind(values, "criteria"),
-        reviews=_columns_of_kind(values, "reviews"),
-        judgments={(key[1], key[2]): column for key, column in values.items() if key[0] == "judgments"},
-        seats=_columns_of_kind(values, "seats"),
-    )
-
-
-def _columns_of_kind(values: Mapping[tuple[str, ...], Floats], kind: str) -> dict[str, Floats]:
-    return {key[1]: column for key, column in values.items() if key[0] == kind}
-
-
-COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
-ColumnName = tuple[str, ...]  # What a column holds, then of whom.
-# Of a sample, what decides how its outputs are made and judged.
-SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions")
+    mappings: dict[str, Any] = {
+        kind: {key[1]: column for key, column in values.items() if key[0] == kind}
+        for kind in ("layers", "criteria", "reviews", "seats")
+    }
+    judgments = {(key[1], key[2]): column for key, column in values.items() if key[0] == "judgments"}
+    numbers: dict[str, Any] = {name: values[(name,)] for name in ("length", "score", "composite")}
+    own: dict[str, Any] = {"run": row["id"], "frame": frame, "samples": kept.samples, "variants": kept.variants}
+    return RunTable(**own, **kept.places, **numbers, **mappings, judgments=judgments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,70 +91,8 @@ class PackedColumns:
 
     samples: tuple[str, ...]
     variants: tuple[str, ...]
-    places: Mapping[str, NDArray[np.int64]]
+    places: Mapping[str, Any]  # Integers.
     values: Mapping[ColumnName, NDArray[np.float64]]
-
-
-class ColumnsBuilder:
-    """Takes results in the order of the store, each in a few bytes."""
-
-    def __init__(self, variants: Sequence[str]) -> None:
-        self._variants = {name: place for place, name in enumerate(variants)}
-        self._clusters: dict[str, int] = {}
-        self._places = {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
-        self._values: dict[ColumnName, array[float]] = {
-            (name,): array("d") for name in ("length", "score", "composite")
-        }
-
-    def add(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        """Take one result; one of a variant that the eval does not name is none of it."""
-        variant = self._variants.get(row["variant"])
-        if variant is None:
-            return
-        own = content["cluster"]
-        places = {
-            "position": row["position"],
-            "variant": variant,
-            "repeat": row["repeat"],
-            "cluster": 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters)),
-        }
-        before = len(self._places["position"])
-        for name, place in places.items():
-            self._places[name].append(place)
-        for key, value in _result_row_numbers(row, content).items():
-            column = self._values.setdefault(key, array("d"))
-            if value is not None:
-                column.extend([nan] * (before - len(column)))
-                column.append(value)
-
-    def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
-        """The columns over these samples, which come by position, as compressed bytes; it can be done once.
-
-        One column after the other, each let go when it is written: a run of any size has to fit beside what counts it.
-        """
-        positions, ids, texts = array("q"), bytearray(), array("q")
-        for sample in samples:
-            positions.append(sample["position"])
-            ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            texts.append(_hash_run_sample(json.loads(sample["content"])))
-        place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
-        own = np.array(self._places.pop("cluster"), dtype=np.int64)
-        written = {"sample": place, "cluster": np.where(own < 0, own, place), "texts": np.array(texts, dtype=np.int64)}
-        names = json.dumps({"format": COLUMNS_FORMAT, "variants": [*self._variants], "values": [*self._values]})
-        stream = io.BytesIO()
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
-            packed.writestr("names", names)
-            packed.writestr("samples", b"[" + ids + b"]")
-            for name, places in written.items():
-                _write_run_column(packed, name, places)
-            for name in tuple(self._places):
-                _write_run_column(packed, name, np.array(self._places.pop(name), dtype=np.int64))
-            for number, key in enumerate(tuple(self._values)):
-                column = self._values.pop(key)
-                padded = np.full(len(place), nan)  # Results after the last that has such a number are missing too.
-                padded[: len(column)] = column
-                _write_run_column(packed, f"v{number}", padded)
-        return stream.getvalue()
 
 
 def unpack_columns(content: bytes | None) -> PackedColumns | None:
@@ -207,39 +117,133 @@ def unpack_columns(content: bytes | None) -> PackedColumns | None:
         return None
 
 
-def _write_run_column(packed: zipfile.ZipFile, name: str, column: NDArray[Any]) -> None:
-    with packed.open(name, "w", force_zip64=True) as stream:
-        np.lib.format.write_array(stream, column, allow_pickle=False)
-
-
 def _read_run_column(packed: zipfile.ZipFile, name: str) -> Any:
     with packed.open(name) as stream:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-def _result_row_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, float | None]:
-    """Every number of a result by its name; None where there is none."""
-    found: dict[ColumnName, float | None] = {
-        ("length",): len(content["output"]["text"]) if content["output"] else None,
-        ("score",): _parse_result_number(row["score"]),
-        ("composite",): _parse_result_number(row["composite"]),
-    }
-    for kind in ("layers", "criteria"):
-        found |= {(kind, name): _parse_result_number(text) for name, text in content[kind].items()}
-    for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
-        found["reviews", one["judge"]] = one["score"]
-    for one in content["judgments"]:
-        if one["criterion"] in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
-            found.setdefault(("judgments", one["judge"], one["criterion"]), _parse_result_number(one["exact"]))
-    return found | {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunVariantRows:
+    """One variant of one run: its rows, and the ids of the samples that it has a row for with their places."""
+
+    table: RunTable
+    variant: str
+    rows: Integers
+    samples: Mapping[str, int]
+
+    @classmethod
+    def select_variant(cls, table: RunTable, variant: str) -> Self:
+        """A variant of a table."""
+        rows = np.flatnonzero(table.variant == table.variants.index(variant))
+        there = np.zeros(len(table.samples), dtype=np.bool_)
+        there[table.sample[rows]] = True
+        samples = {table.samples[place]: place for place in np.flatnonzero(there).tolist()}
+        return cls(table=table, variant=variant, rows=rows, samples=samples)
 
 
-def _parse_result_number(text: str | None) -> float | None:
-    found = parse_result_fraction(text)
-    return None if found is None else found.numerator / found.denominator
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedSamples:
+    """What the samples of two variants have in common, as ids; `changed` are those whose texts differ."""
+
+    both: int
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    changed: tuple[str, ...]
 
 
-def _hash_run_sample(sample: Mapping[str, Any]) -> int:
-    """A number that is the same where outputs are asked for and judged by the same."""
-    told = json.dumps([sample.get(name) or "" for name in SAMPLE_PARTS], sort_keys=True)
-    return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True)
+def match_samples_of_runs(first: RunVariantRows, second: RunVariantRows) -> SharedSamples:
+    """The samples that both have, those that one has, and those that both have with other texts."""
+    ours, theirs = first.samples, second.samples
+    both = [id for id in ours if id in theirs]
+    one, other = first.table.texts, second.table.texts
+    same = one[[ours[id] for id in both]] == other[[theirs[id] for id in both]]
+    return SharedSamples(
+        both=len(both),
+        only_first=tuple(id for id in ours if id not in theirs),
+        only_second=tuple(id for id in theirs if id not in ours),
+        changed=tuple(both[place] for place in np.flatnonzero(~same).tolist()),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedResultRows:
+    """The rows of each member for the samples and repeats that all have, in one order; clusters are the first's."""
+
+    members: tuple[RunVariantRows, ...]
+    rows: tuple[Integers, ...]
+    unpaired: tuple[int, ...]  # Per member: rows of samples that all have, but of repeats that some lack.
+
+    @property
+    def clusters(self) -> list[int]:
+        """Which rows are not independent."""
+        found: list[int] = self.members[0].table.cluster[self.rows[0]].tolist()
+        return found
+
+    def composite(self, place: int, layers: Sequence[str] | None = None) -> ScoreColumn:
+        """What one member scored; with `layers`, the mean of these alone wherever it scored at all."""
+        table, rows = self.members[place].table, self.rows[place]
+        values = table.composite[rows]
+        if layers is not None:
+            values = np.where(np.isnan(values), np.nan, np.mean([table.layers[name][rows] for name in layers], axis=0))
+        return _result_scores_or_none(values)
+
+    def layers(self, place: int) -> dict[str, ScoreColumn]:
+        """Its layers."""
+        return self._result_columns(place, "layers")
+
+    def criteria(self, place: int) -> dict[str, ScoreColumn]:
+        """Its criteria; those of other variants of the run are none of it."""
+        found = self._result_columns(place, "criteria")
+        return {id: scores for id, scores in found.items() if any(score is not None for score in scores)}
+
+    def judges(self, place: int) -> list[ScoreColumn]:
+        """What each of its judges made of it."""
+        return list(self._result_columns(place, "reviews").values())
+
+    def layer_sets(self, place: int) -> dict[tuple[str, ...], int]:
+        """The sets of layers that its composites were computed from, and how many of each."""
+        table, rows = self.members[place].table, self.rows[place]
+        scored = rows[~np.isnan(table.composite[rows])]
+        names = sorted(table.layers)
+        kind = np.zeros(len(scored), dtype=np.int64)
+        for place_of, name in enumerate(names):
+            kind |= ~np.isnan(table.layers[name][scored]) << place_of
+        kinds, counts = np.unique(kind, return_counts=True)
+        return {
+            tuple(name for place_of, name in enumerate(names) if one >> place_of & 1): count
+            for one, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+        }
+
+    def _result_columns(self, place: int, kind: str) -> dict[str, ScoreColumn]:
+        rows = self.rows[place]
+        return {
+            name: _result_scores_or_none(column[rows])
+            for name, column in getattr(self.members[place].table, kind).items()
+        }
+
+
+def pair_result_rows(members: Sequence[RunVariantRows]) -> PairedResultRows:
+    """The rows that all members have, by sample id and repeat, in the order of the first."""
+    # For each row its sample, as a place among the first one's, and its repeat in one number; below 0 for others.
+    keys: list[Integers] = []
+    for member in members:
+        own = np.full(len(member.table.samples), -1, dtype=np.int64)
+        own[list(member.samples.values())] = [members[0].samples.get(id, -1) for id in member.samples]
+        keys.append(own[member.table.sample[member.rows]] * MOST_REPEATS + member.table.repeat[member.rows])
+    common = keys[0]
+    for key in keys[1:]:
+        common = np.intersect1d(common, key[key >= 0])
+    rows = []
+    for member, key in zip(members, keys, strict=True):
+        order = np.argsort(key, kind="stable")
+        rows.append(member.rows[order[np.searchsorted(key[order], common)]])
+    kept = np.unique(common // MOST_REPEATS)
+    unpaired = [int(np.isin(key[key >= 0] // MOST_REPEATS, kept).sum()) - len(common) for key in keys]
+    return PairedResultRows(members=tuple(members), rows=tuple(rows), unpaired=tuple(unpaired))
+
+
+def _result_scores_or_none(values: Floats) -> ScoreColumn:
+    """None for NaN: nobody outside takes a missing score for a number."""
+    told = values.astype(object)
+    told[np.isnan(values)] = None
+    return tuple(told)

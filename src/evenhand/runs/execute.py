@@ -1,36 +1,50 @@
-"""Executing a run: as many samples at once as the judges take, streamed, until all is done, a rule is satisfied or
-somebody stops it.
+"""Executing a run: as many samples at once as the judges take, until all is done, a rule is satisfied or somebody
+stops it. Of each sample: outputs, guards, assertions, judges, score; each finished result is stored at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice, pairwise
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Literal
 
-from evenhand.evals.sample import EvalSample
+from evenhand.assertions.assertion import Assertion, check_assertion, list_outside_assertions
+from evenhand.assertions.custom import run_custom_assertion
+from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.errors import BudgetError, OutputError
+from evenhand.evals.sample import EvalSample, read_output_json, write_output_json
+from evenhand.evals.sample_assertions import (
+    JUDGE_QUESTIONS,
+    measure_judged_sample_assertion,
+    measure_sample_similarity,
+    sample_assertion_material,
+    sample_assertion_rubric,
+)
 from evenhand.evals.samples import RecheckedSamples
-from evenhand.runs.run_record import RunWork
+from evenhand.evals.variants.variant import EndpointVariant, OutputMaker
+from evenhand.guards.output_guards import guard_text
+from evenhand.judging.judge import judge_sample
+from evenhand.judging.results import JudgedSample
+from evenhand.judging.single_judge import await_judges_in_order
+from evenhand.model.rubric import Rubric
+from evenhand.model.sample import Sample, VariantOutput
+from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.runs.early_stop import SampleStages, StopOnceDecided
+from evenhand.runs.reply_cache import ReplyCache
+from evenhand.runs.results import OutputResult, build_result_row
+from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import RunSetup
-from evenhand.runs.worker import RunWorker, make_result_key
 from evenhand.store.rows import Row, to_stored_json
 
 SAMPLES_AHEAD = 2  # Pieces under way for each call that may be: while one is scored, the next is asked about.
+_SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 FinishedResults = Mapping[tuple[int, str, int], str]  # Keys of results by position, variant and repeat.
-# Samples with positions; a stage is done before the next begins.
-SampleStages = Iterable[Iterable[tuple[int, EvalSample]]]
-# Told a position, a repeat, the composites by variant and the cluster: why to stop, or "".
-StopRuleFunction = Callable[[int, int, Mapping[str, float | None], str | None], str]
-SAMPLES_IN_MEMORY = 10_000  # Samples that are kept in memory at once; of more the file is read again.
-
-
-def _ignore_stop() -> None:
-    """Nobody has to be told."""
+ResultOutcome = Literal["scored", "unscored", "abandoned"]  # Abandoned for want of money: there is no result.
 
 
 @dataclass(slots=True)
@@ -47,7 +61,7 @@ class RunProgress:
     failed: int = 0  # Results without a score.
     settled: str = ""  # Why nothing more needs to be asked.
     stopping: bool = False
-    on_stop: Callable[[], None] = _ignore_stop
+    on_stop: Callable[[], None] = lambda: None
 
     @property
     def complete(self) -> bool:
@@ -67,35 +81,73 @@ async def execute_run(
 
     `course.stop()` leaves early; nothing kept is lost.
     """
-    setup, memory, book = worker.setup, worker.memory, worker.book
     finished = await drop_unneeded_replies(worker)  # What a sitting that was killed had no time to.
-    pool = _TaskPool(asyncio.Semaphore(SAMPLES_AHEAD * setup.eval.limits.concurrency))
     stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
-    try:
-        for stage in stages:
-            for position, sample in stage:
-                if course.stopping or memory.spent is not None:
-                    break
-                todo = []
-                for repeat in range(setup.eval.repeats):
-                    if finished and _is_sample_finished(setup, sample, position, repeat, finished):
-                        course.skipped += 1
-                        course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
-                    else:
-                        todo.append(repeat)
-                if todo:  # The sample is in the queue of the writer before its results are.
-                    content = to_stored_json(sample.to_json())
-                    book.writer.put(
-                        "samples", {"run": book.run, "position": position, "id": sample.id, "content": content}
-                    )
-                for repeat in todo:
-                    await pool.start(_score_and_count(worker, sample, position, repeat, course, ending))
-            await pool.drain()
-            if course.settled or course.stopping or memory.spent is not None:
-                break
-        await memory.turns.wait_until_idle()  # Calls that a cancelled piece left behind are paid for.
-    finally:
-        await pool.cancel()
+    for stage in stages:
+        pieces = _iter_run_pieces(worker, stage, course, ending, finished)
+        lanes = SAMPLES_AHEAD * worker.setup.eval.limits.concurrency
+        tasks = [asyncio.create_task(_score_run_pieces(worker, pieces, course, ending)) for _ in range(lanes)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:  # The first error of one ends the others.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        if course.settled or course.stopping or worker.memory.spent is not None:
+            break
+    turns = worker.memory.turns
+    while turns.under_way:  # Calls that a cancelled piece left behind are paid for.
+        await turns.freed.wait()
+
+
+def _iter_run_pieces(
+    worker: RunWorker,
+    stage: Iterable[tuple[int, EvalSample]],
+    course: RunProgress,
+    ending: StopOnceDecided | None,
+    finished: FinishedResults,
+) -> Iterator[tuple[EvalSample, int, int]]:
+    """What is to be done: a sample, its position, a repeat."""
+    setup, book = worker.setup, worker.book
+    for position, sample in stage:
+        if course.stopping or worker.memory.spent is not None:
+            return
+        todo = []
+        for repeat in range(setup.eval.repeats):
+            if finished and all(
+                finished.get((position, name, repeat)) == setup.make_result_key(sample, name, repeat)
+                for name in setup.eval.variants
+            ):
+                course.skipped += 1
+                course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
+            else:
+                todo.append(repeat)
+        if todo:  # The sample is in the queue of the writer before its results are.
+            content = to_stored_json(sample.to_json())
+            book.writer.put("samples", {"run": book.run, "position": position, "id": sample.id, "content": content})
+        for repeat in todo:
+            yield sample, position, repeat
+
+
+async def _score_run_pieces(
+    worker: RunWorker,
+    pieces: Iterator[tuple[EvalSample, int, int]],
+    course: RunProgress,
+    ending: StopOnceDecided | None,
+) -> None:
+    """Score one piece after the other; several of these share the pieces."""
+    for sample, position, repeat in pieces:
+        try:
+            kept = await worker.score_sample(sample, position, repeat)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            continue  # A call of it was waiting for its turn when the run was stopped.
+        course.failed += kept.count("unscored")
+        if "abandoned" not in kept:
+            course.done += 1
+            course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
 
 
 async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
@@ -111,115 +163,129 @@ async def drop_unneeded_replies(worker: RunWorker) -> FinishedResults:
     return finished
 
 
-def _is_sample_finished(
-    setup: RunSetup, sample: EvalSample, position: int, repeat: int, finished: FinishedResults
-) -> bool:
-    works = (RunWork(position, repeat, name) for name in setup.eval.variants)
-    return all(finished.get((position, work.variant, repeat)) == make_result_key(setup, sample, work) for work in works)
+@dataclass
+class RunWorker:
+    """Carries out the pieces of a run; `tell` is told every result as it is kept."""
 
+    setup: RunSetup
+    book: RunRecorder
+    memory: ReplyCache
+    makers: Mapping[str, OutputMaker]
+    environ: Mapping[str, str]
+    runs: Sequence[str] = ()  # Whose outputs may be taken over.
+    tell: Callable[[Row], None] | None = None
 
-async def _score_and_count(
-    worker: RunWorker,
-    sample: EvalSample,
-    position: int,
-    repeat: int,
-    course: RunProgress,
-    ending: StopOnceDecided | None,
-) -> None:
-    kept = await worker.score_sample(sample, position, repeat)
-    course.failed += kept.count("unscored")
-    if "abandoned" not in kept:
-        course.done += 1
-        course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
+    async def score_sample(self, sample: EvalSample, position: int, repeat: int) -> list[ResultOutcome]:
+        """Results for all variants, and what became of each.
 
+        Where the budget has run out on the way, none is kept that lacks something: it is asked another time.
+        """
+        rubric = self.setup.eval.rubric_for(sample.tags)
+        works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
+        # All variants in one question, as reviewers of a panel see them, or each in its own.
+        together = rubric is not None and rubric.method.dialogue == "listwise"
+        parts = [works] if together else [[work] for work in works]
+        kept = await await_judges_in_order([self._score_outputs(rubric, sample, part) for part in parts])
+        return [outcome for part in kept for outcome in part]
 
-@dataclass(slots=True)
-class _TaskPool:
-    """So many tasks at once as there are slots; the first error of one of them stops the rest."""
+    async def _score_outputs(
+        self, rubric: Rubric | None, sample: EvalSample, works: Sequence[RunWork]
+    ) -> list[ResultOutcome]:
+        """Results for outputs that judges see together."""
+        results = await await_judges_in_order([self._check_output(rubric, sample, work) for work in works])
+        found = {one.work.variant: (one, one.made) for one in results if one.made and one.made.text.strip()}
+        if rubric is not None and found:
+            asked = Sample(
+                id=sample.id,
+                outputs={name: made.text for name, (_, made) in found.items()},
+                input=sample.input,
+                reference=sample.reference,
+                context=sample.context,
+                authors={name: made.author for name, (_, made) in found.items() if made.author},
+                findings={name: one.findings for name, (one, _) in found.items() if one.findings},
+            )
+            shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
+            judged = await self._ask_judges(rubric, asked, shared)
+            for one in results:
+                one.judged = judged
+                one.work.keys += shared.keys
+                one.work.unanswered += shared.unanswered
+        return await await_judges_in_order([self._record_result(sample, one) for one in results])
 
-    slots: asyncio.Semaphore
-    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    _error: BaseException | None = None
-
-    async def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Begin a piece once there is room for it."""
+    async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
+        """The output and what rules find in it, or why there is none."""
+        eval, result = self.setup.eval, OutputResult(work=work, cluster=sample.cluster, rubric=rubric)
+        live = eval.variants[work.variant].live
         try:
-            await self.slots.acquire()
-        except BaseException:
-            work.close()
-            raise
-        if self._error is not None:
-            work.close()
-            raise self._error
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._finish_task)
+            if live:
+                made = await self._make_or_load_output(sample, work)
+            else:
+                made = await self.makers[work.variant].make(sample, work.repeat)
+        except (OutputError, BudgetError) as error:
+            work.unanswered += live  # A recorded output that is not there will not be there another time.
+            self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
+            result.why = str(error)
+            return result
+        facts = AssertionFacts(made=made, input=sample.input, reference=sample.reference, context=sample.context)
+        assertions = eval.assertions_for(sample)
+        leaves = list_outside_assertions(assertions)
+        values = await asyncio.gather(*(self._measure_assertion(leaf, facts, work) for leaf in leaves))
+        measured = dict(zip(leaves, values, strict=True))
+        result.made = made
+        result.findings = guard_text(made.text, eval.guards)
+        result.checked = tuple(check_assertion(one, facts, measured) for one in assertions)
+        return result
 
-    async def drain(self) -> None:
-        """Wait for what is under way."""
-        while self._tasks and self._error is None:
-            await asyncio.wait(self._tasks, return_when=asyncio.FIRST_EXCEPTION)
-        if self._error is not None:
-            raise self._error
+    async def _make_or_load_output(self, sample: EvalSample, work: RunWork) -> VariantOutput:
+        """What a live variant makes of a sample; one that it made before is taken over."""
+        book, maker = self.book, self.makers[work.variant]
+        key = self.setup.make_output_key(sample, work.variant, work.repeat)
+        found = book.store.find_outputs([key], self.runs).get(key)
+        if found is None:
+            made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
+        else:
+            made = read_output_json(json.loads(found["content"]))
+        if found is None or found["run"] != book.run:
+            content = to_stored_json(write_output_json(made))
+            await book.writer.put("made", {**work.place_in_run(book), "key": key, "content": content})
+        return made
 
-    async def cancel(self) -> None:
-        """End what is still under way."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+    async def _measure_assertion(self, leaf: Assertion, facts: AssertionFacts, work: RunWork) -> AssertionMeasurement:
+        if leaf.kind == "custom":
+            return await asyncio.to_thread(
+                run_custom_assertion, leaf, facts, folder=self.setup.eval.folder, hide=self._secrets.remove_keys
+            )
+        if leaf.kind not in JUDGE_QUESTIONS:
+            return measure_sample_similarity(leaf, facts)
+        shown = sample_assertion_material(leaf, facts)
+        if isinstance(shown, str):
+            return AssertionMeasurement(why=shown)
+        return measure_judged_sample_assertion(await self._ask_judges(sample_assertion_rubric(leaf.kind), shown, work))
 
-    def _finish_task(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self.slots.release()
-        if not task.cancelled() and task.exception() is not None and self._error is None:
-            self._error = task.exception()
+    async def _ask_judges(self, rubric: Rubric, asked: Sample, work: RunWork) -> JudgedSample:
+        cache = self.memory
+        judges = [
+            ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
+            for model in self.setup.judges
+        ]
+        return await judge_sample(rubric, asked, judges, self.setup.eval.how)
 
+    @cached_property
+    def _secrets(self) -> Secrets:
+        """The keys of judges and the variables that variants send, which no check may show."""
+        endpoints = [one for one in self.setup.eval.variants.values() if isinstance(one, EndpointVariant)]
+        templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
+        sent = [name for text in templates for name in _SENT_VARIABLE.findall(text)]
+        return Secrets([self.environ.get(name, "") for name in (*KEY_VARIABLES, *sent)])
 
-class StopOnceDecided:
-    """Samples are asked about in a random order, from look to look, until the rule gives a reason to stop.
-
-    No sample beyond a look is asked about before it: what comes after the end would be paid for and not counted.
-    """
-
-    def __init__(self, order: Sequence[int], looks: Sequence[int], rule: StopRuleFunction, kept: Iterable[Row]) -> None:
-        """Begin with the results that earlier sittings have kept."""
-        self._order = order
-        self._looks = looks
-        self._rule = rule
-        self._scores: dict[tuple[int, int], dict[str, float | None]] = {}  # By position and repeat.
-        self._clusters: dict[int, str | None] = {}
-        self.until = f"stops once it is decided, after {looks[0]} of {looks[-1]:,} samples at the earliest"
-        for row in kept:
-            self.note_result(row)
-
-    def plan_stages(self, samples: RecheckedSamples) -> SampleStages:
-        """In the order of the run, up to each look."""
-        placed = read_samples_in_run_order(samples, self._order)
-        return (islice(placed, end - start) for start, end in pairwise((0, *self._looks)))
-
-    def note_result(self, row: Row) -> None:
-        """Remember what an output scored."""
-        self._scores.setdefault((row["position"], row["repeat"]), {})[row["variant"]] = row["number"]
-        self._clusters[row["position"]] = json.loads(row["content"])["cluster"]
-
-    def why_stop(self, position: int, repeat: int) -> str:
-        """What the rule says, now that all variants have their results for a sample and repeat."""
-        return self._rule(position, repeat, self._scores.pop((position, repeat)), self._clusters[position])
-
-
-def shuffle_run_order(samples: int, seed: int) -> list[int]:
-    """The positions of so many samples, shuffled: by a hash, which is the same in every version on every machine."""
-    return sorted(range(samples), key=lambda position: hashlib.sha256(f"{seed} {position}".encode()).digest())
-
-
-def read_samples_in_run_order(
-    samples: RecheckedSamples, order: Sequence[int], held: int = SAMPLES_IN_MEMORY
-) -> Iterator[tuple[int, EvalSample]]:
-    """The samples with their positions in the order given; none any more once they are not what they were."""
-    for start in range(0, len(order), held):
-        wanted = order[start : start + held]
-        among = set(wanted)
-        found = {position: sample for position, sample in enumerate(samples) if position in among}
-        if samples.changed:
-            return
-        yield from ((position, found[position]) for position in wanted)
+    async def _record_result(self, sample: EvalSample, result: OutputResult) -> ResultOutcome:
+        work = result.work
+        if self.memory.spent is not None and work.unanswered:
+            return "abandoned"
+        if not work.unanswered:
+            result.key = self.setup.make_result_key(sample, work.variant, work.repeat)
+        row = build_result_row(result, self.setup.eval.name, self.book)
+        await self.book.writer.put("results", row)
+        if self.tell is not None:
+            self.tell(row)
+        return "scored" if row["state"] == "scored" else "unscored"

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import islice
 from typing import TypeVar
 
@@ -17,16 +16,46 @@ from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.identity_cache import IdentityCache
+from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
-from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, TokenUsage, read_model_version
+from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row, to_stored_json
 
-ReplyCostFunction = Callable[[str, TokenUsage], Decimal | None]
 REPLIES_PER_DROP = 500  # Replies that are let go together: all of a large run would not fit.
 # Digests of schemas: all questions about a rubric share one, as long as half of them.
 _SCHEMA_DIGESTS: IdentityCache[str] = IdentityCache()
+
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class RunBudgetQueue:
+    """A call sets aside the most it may cost, and many are under way at once: the money is spent when none is."""
+
+    under_way: int = 0
+    freed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
+        """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""
+        while True:
+            self.under_way += 1
+            refused = False
+            try:
+                return await call_next(request)
+            except BudgetError:
+                refused = True
+                if self.under_way == 1:
+                    raise
+            finally:
+                self.under_way -= 1
+                if not refused:  # Wake those who wait, and have the next ones wait for the next call.
+                    self.freed.set()
+                    self.freed = asyncio.Event()
+            await self.freed.wait()
 
 
 @dataclass(slots=True)
@@ -34,9 +63,9 @@ class ReplyCache:
     """Replies by the full content of what was asked. A repeat is another question, and `fresh` asks all anew."""
 
     book: RunRecorder
-    cost: ReplyCostFunction
-    turns: RunBudgetQueue
+    price: Callable[[str], Price | None]  # Of a model, where it is known.
     fresh: bool = False
+    turns: RunBudgetQueue = field(default_factory=RunBudgetQueue)
     spent: BudgetError | None = None  # Set once the budget does not reach: nothing more should be started.
     _under_way: dict[str, asyncio.Future[Reply]] = field(default_factory=dict)
     _has_forgotten: bool = False
@@ -46,28 +75,26 @@ class ReplyCache:
         key = reply_key(model, request, work.repeat)
         work.keys.append(key)
         try:
-            return await self._find_or_ask(key, model.name, work, lambda: call_next(request))
+            while (waiting := self._under_way.get(key)) is not None:  # On its way to somebody else.
+                try:
+                    return await asyncio.shield(waiting)
+                except asyncio.CancelledError:
+                    task = asyncio.current_task()
+                    if not waiting.cancelled() or (task is not None and task.cancelling()):
+                        raise
+                    # Whoever asked has given up; we have not.
+            found = self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
+            if found is None:
+                return await self._ask_and_record(key, model.name, work, call_next(request))
+            if (
+                found["run"] != self.book.run
+            ):  # The run keeps its own copy, so that it stands when the other is deleted.
+                copy = {**found, **work.place_in_run(self.book), "cost": None, "cached_from": found["run"]}
+                await self.book.writer.put("calls", copy)
+            return reply_from_json(json.loads(found["reply"]))
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
-
-    async def _find_or_ask(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
-        """The reply of a model: a kept one, one that is on its way to somebody else, or a new one."""
-        while (waiting := self._under_way.get(key)) is not None:
-            try:
-                return await asyncio.shield(waiting)
-            except asyncio.CancelledError:
-                task = asyncio.current_task()
-                if not waiting.cancelled() or (task is not None and task.cancelling()):
-                    raise
-                # Whoever asked has given up; we have not.
-        found = self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
-        if found is None:
-            return await self._ask_and_record(key, judge, work, ask)
-        if found["run"] != self.book.run:  # The run keeps its own copy, so that it stands when the other is deleted.
-            copy = {**found, **self._work_columns(work), "cost": None, "cached_from": found["run"]}
-            await self.book.writer.put("calls", copy)
-        return reply_from_json(json.loads(found["reply"]))
 
     async def drop_finished_replies(self, is_finished: Callable[[int, int], bool], keep: KeepReplies) -> None:
         """Let raw replies go, masked or altogether, by position and repeat of pieces whose results are all kept.
@@ -78,14 +105,16 @@ class ReplyCache:
         raw = (row for row in self.book.store.calls(self.book.run) if row["kept"] == "raw" and row["reply"])
         done = (row for row in raw if is_finished(row["position"], row["repeat"]))
         while some := list(islice(done, REPLIES_PER_DROP)):
-            masked = [_mask_cached_reply(row["reply"]) if keep == "masked" else None for row in some]
-            drops = [
-                {"run": row["run"], "key": row["key"], "reply": reply, "kept": keep}
-                for row, reply in zip(some, masked, strict=True)
-            ]
+            drops = []
+            for row in some:
+                reply = None
+                if keep == "masked":
+                    data = json.loads(row["reply"])
+                    reply = to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
+                drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
             await asyncio.gather(*(self.book.writer.put("drop", drop) for drop in drops))
 
-    async def _ask_and_record(self, key: str, judge: str, work: RunWork, ask: Callable[[], Awaitable[Reply]]) -> Reply:
+    async def _ask_and_record(self, key: str, judge: str, work: RunWork, asked: Awaitable[Reply]) -> Reply:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
         # Look at an error, so that nobody is warned of one that whoever asked has been told.
@@ -93,7 +122,7 @@ class ReplyCache:
         self._under_way[key] = answer
         began = loop.time()
         try:
-            reply = await ask()
+            reply = await asked
             if self._has_forgotten:
                 self._rename_dropped_call(key)
             await self.book.writer.put("calls", self._call_row(key, judge, work, reply))
@@ -123,9 +152,10 @@ class ReplyCache:
             self.book.writer.put("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
-        cost = None if reply.recorded else self.cost(judge, reply.usage)
+        price = None if reply.recorded else self.price(judge)
+        cost = price.cost(reply.usage) if price else None
         return {
-            **self._work_columns(work),
+            **work.place_in_run(self.book),
             "key": key,
             "judge": judge,
             "reply": to_stored_json(reply_to_json(reply)),
@@ -140,15 +170,6 @@ class ReplyCache:
             "cached_from": None,
         }
 
-    def _work_columns(self, work: RunWork) -> Row:
-        return {
-            "run": self.book.run,
-            "position": work.position,
-            "variant": work.variant,
-            "repeat": work.repeat,
-            "at": self.book.now(),
-        }
-
 
 def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     """A name for a question to a model: another text, setting, version, server, code or repeat is another name."""
@@ -157,43 +178,3 @@ def reply_key(model: ChainedModel, request: Request, repeat: int) -> str:
     asked = request if schema is None else replace(request, schema=None)
     parts = (asked.key(model.name), form, read_model_version(model), model.origin, model.source, str(repeat))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def _mask_cached_reply(reply: str) -> str:
-    data = json.loads(reply)
-    return to_stored_json({**data, "text": mask_personal_data(data["text"]), "places": []})
-
-
-A = TypeVar("A")
-T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class RunBudgetQueue:
-    """A call sets aside the most it may cost, and many are under way at once: the money is spent when none is."""
-
-    _under_way: int = 0
-    _freed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
-        """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""
-        while True:
-            self._under_way += 1
-            refused = False
-            try:
-                return await call_next(request)
-            except BudgetError:
-                refused = True
-                if self._under_way == 1:
-                    raise
-            finally:
-                self._under_way -= 1
-                if not refused:  # Wake those who wait, and have the next ones wait for the next call.
-                    self._freed.set()
-                    self._freed = asyncio.Event()
-            await self._freed.wait()
-
-    async def wait_until_idle(self) -> None:
-        """Wait for all that is under way, also where whoever asked has left."""
-        while self._under_way:
-            await self._freed.wait()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
 from evenhand.evals.sample import write_output_json
@@ -25,91 +24,69 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.wording import format_exact_fraction
 
 Json = dict[str, object]
-ResultState = Literal["scored", "incomplete", "failed"]
 EMPTY_OUTPUT = "the output is empty: there is nothing to judge"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class OutputResult:
-    """What came of one output; `key` is empty where another try may give more."""
+    """What came of one output; `key` is empty where another try may give more, `why` says why there is no output."""
 
     work: RunWork
-    key: str
     cluster: str | None
     rubric: Rubric | None
-    made: VariantOutput | None
-    why: str
-    findings: tuple[GuardFinding, ...]
-    checked: tuple[CheckedAssertion, ...]
-    judged: JudgedSample | None
-
-
-def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> Row:
-    """The row of a result; scores are exact fractions."""
-    work = result.work
-    cards = result.judged.scores.scorecards if result.judged else ()
-    card = next((one for one in cards if one.id == work.variant), None)
-    whole = _cached_result_composite(result, card) if result.made else None
-    total = whole.card if whole else None
-    state, why = _run_result_state(result, total)
-    return {
-        "run": book.run,
-        "position": work.position,
-        "variant": work.variant,
-        "repeat": work.repeat,
-        "key": result.key,
-        "state": state,
-        "subject": subject,
-        "score": format_exact_fraction(card.exact if card else None),
-        "composite": format_exact_fraction(total.exact if total else None),
-        "number": None if total is None or total.exact is None else float(total.exact),
-        "content": to_stored_json(_result_row_content(result, card, whole, why)),
-        "at": book.now(),
-    }
+    made: VariantOutput | None = None
+    why: str = ""
+    findings: tuple[GuardFinding, ...] = ()
+    checked: tuple[CheckedAssertion, ...] = ()
+    judged: JudgedSample | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _CompositeResult:
-    """A composite with its layers and steps as a result keeps them."""
+class ResultComposite:
+    """A composite with its layers, each from 1 to 5 or None where it failed, and its steps as a result keeps them."""
 
     card: Scorecard
-    layers: Json
+    layers: Mapping[str, str | None]
     steps: object
 
 
 # Most outputs of a run come to one of the same few scores.
-_COMPOSITE_RESULTS: IdentityCache[_CompositeResult] = IdentityCache(512)
+_COMPOSITE_RESULTS: IdentityCache[ResultComposite] = IdentityCache(512)
 
 
-def _cached_result_composite(result: OutputResult, card: Scorecard | None) -> _CompositeResult:
-    measured = measure_assertion_pass_rates(result.checked)
-    judged = None if card is None else (card.exact, card.missing)
-    key = (result.rubric or "", result.work.variant, repr((measured, judged)))
-    return _COMPOSITE_RESULTS.get(
-        key, lambda: _compute_result_composite(result.rubric, result.work.variant, measured, card)
-    )
+def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> Row:
+    """The row of a result; scores are exact fractions."""
+    variant = result.work.variant
+    cards = result.judged.scores.scorecards if result.judged else ()
+    card = next((one for one in cards if one.id == variant), None)
+    whole, exact = None, None
+    state, why = "failed", result.why
+    if result.made is not None:
+        measured = measure_assertion_pass_rates(result.checked)
+        key = (result.rubric or "", variant, repr((measured, None if card is None else (card.exact, card.missing))))
+        whole = _COMPOSITE_RESULTS.get(key, lambda: compose_result_score(result.rubric, variant, measured, card))
+        exact = whole.card.exact
+        if exact is not None:
+            state, why = "scored", ""
+        elif result.rubric and not result.made.text.strip():
+            state, why = "incomplete", EMPTY_OUTPUT
+        else:
+            reasons = [f"{entry.criterion}: {entry.why}" for entry in whole.card.missing]
+            state, why = "incomplete", "; ".join(reasons or whole.card.notes)
+    return {
+        **result.work.place_in_run(book),
+        "key": result.key,
+        "state": state,
+        "subject": subject,
+        "score": format_exact_fraction(card.exact if card else None),
+        "composite": format_exact_fraction(exact),
+        "number": None if exact is None else float(exact),
+        "content": to_stored_json(_result_row_content(result, card, whole, why)),
+    }
 
 
-def _compute_result_composite(
-    rubric: Rubric | None, id: str, measured: LayerScores, card: Scorecard | None
-) -> _CompositeResult:
-    whole = compose_result_score(rubric, id, measured, card)
-    layers: Json = {name: format_exact_fraction(value) for name, value in scale_result_layers(rubric, whole).items()}
-    return _CompositeResult(whole, layers, scorecard_to_json(build_result_composite_rubric(rubric), whole)["steps"])
-
-
-def _run_result_state(result: OutputResult, whole: Scorecard | None) -> tuple[ResultState, str]:
-    if whole is None:
-        return "failed", result.why
-    if whole.exact is not None:
-        return "scored", ""
-    if result.rubric and not (result.made and result.made.text.strip()):
-        return "incomplete", EMPTY_OUTPUT
-    reasons = [f"{entry.criterion}: {entry.why}" for entry in whole.missing]
-    return "incomplete", "; ".join(reasons) or "; ".join(whole.notes)
-
-
-def _result_row_content(result: OutputResult, card: Scorecard | None, whole: _CompositeResult | None, why: str) -> Json:
+def _result_row_content(result: OutputResult, card: Scorecard | None, whole: ResultComposite | None, why: str) -> Json:
     judged, variant = result.judged, result.work.variant
     orders = judged.orders if judged else {}
     leaves = result.rubric.leaves if result.rubric else {}
@@ -147,7 +124,6 @@ write_exact_judgment = Codec(shapes={Judgment: replace(JUDGMENT_SHAPE, derived={
 )
 
 
-LayerScores = Mapping[str, CriterionScore]
 COMPOSITE_JUDGE_LAYER = "judge"
 LOWEST_LAYER_SCORE, HIGHEST_LAYER_SCORE = Fraction(1), Fraction(5)
 _COMPOSITE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
@@ -158,48 +134,39 @@ def build_result_composite_rubric(rubric: Rubric | None) -> Rubric:
     layered = load_rubric("layered")
     if rubric is None:
         return layered
-    return _COMPOSITE_RUBRICS.get((rubric,), lambda: _scale_result_judge_layer(rubric, layered))
+    span = rubric.method.scale
+    criteria = (
+        replace(one, scale=Scale(min=span.min, max=span.max), anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one
+        for one in layered.criteria
+    )
+    return _COMPOSITE_RUBRICS.get((rubric,), lambda: replace(layered, criteria=tuple(criteria)))
 
 
 def compose_result_score(
     rubric: Rubric | None, id: str, measured: Mapping[str, CriterionScore], card: Scorecard | None
-) -> Scorecard:
+) -> ResultComposite:
     """The mean of the layers that are configured; one that is configured and failed leaves no composite."""
-    scores = dict(measured)
+    scores, layered = dict(measured), build_result_composite_rubric(rubric)
     if rubric is not None:
-        scores[COMPOSITE_JUDGE_LAYER] = _judge_layer_of_result(card)
-    return score_answers(build_result_composite_rubric(rubric), Answers(id=id, scores=scores))
-
-
-def scale_result_layers(rubric: Rubric | None, card: Scorecard) -> dict[str, Fraction | None]:
-    """Each configured layer from 1 to 5; None where it failed."""
-    layers: dict[str, Fraction | None] = {}
-    for criterion in build_result_composite_rubric(rubric).criteria:
-        score = card.criteria.get(criterion.id)
+        if card is None:
+            judged: CriterionScore = Missing("not_asked", "not judged")
+        elif card.exact is not None:
+            judged = Scored(card.exact)
+        elif not card.missing:
+            judged = Missing("failed", "no score")
+        else:
+            first, *others = dict.fromkeys(entry.missing for entry in card.missing)
+            judged = replace(first, why="; ".join((first.why, *(one.text for one in others))))
+        scores[COMPOSITE_JUDGE_LAYER] = judged
+    whole = score_answers(layered, Answers(id=id, scores=scores))
+    layers: dict[str, str | None] = {}
+    for criterion in layered.criteria:
+        score = whole.criteria.get(criterion.id)
         if isinstance(score, Scored):
             low, high = criterion.scale.min, criterion.scale.max
             share = (score.value - low) / (high - low)
-            layers[criterion.id] = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * share
+            scaled = LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * share
+            layers[criterion.id] = format_exact_fraction(scaled)
         elif score is not None:
             layers[criterion.id] = None
-    return layers
-
-
-def _scale_result_judge_layer(rubric: Rubric, layered: Rubric) -> Rubric:
-    span = rubric.method.scale
-    scale = Scale(min=span.min, max=span.max)
-    criteria = [
-        replace(one, scale=scale, anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one for one in layered.criteria
-    ]
-    return replace(layered, criteria=tuple(criteria))
-
-
-def _judge_layer_of_result(card: Scorecard | None) -> CriterionScore:
-    if card is None:
-        return Missing("not_asked", "not judged")
-    if card.exact is not None:
-        return Scored(card.exact)
-    if not card.missing:
-        return Missing("failed", "no score")
-    first, *others = dict.fromkeys(entry.missing for entry in card.missing)
-    return replace(first, why="; ".join((first.why, *(one.text for one in others))))
+    return ResultComposite(whole, layers, scorecard_to_json(layered, whole)["steps"])

@@ -7,9 +7,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
@@ -19,7 +20,6 @@ from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
 
 if TYPE_CHECKING:
-    from evenhand.evals.eval_definition import Eval
     from evenhand.model.rubric import Rubric
 
 
@@ -43,11 +43,6 @@ class RunEvalRecord:
     seed: int
     fingerprints: Mapping[str, str]
 
-    def to_json(self) -> Json:
-        """As plain data."""
-        written: Json = SNAPSHOT_JSON.to_json(self)
-        return written
-
     @property
     def scale(self) -> tuple[float, float] | None:
         """The scale of the rubrics' own scores, where they share one."""
@@ -60,30 +55,8 @@ class RunEvalRecord:
         return [name for name in self.variants if name != self.control] or [self.control]
 
 
-def record_eval_of_run(eval: Eval, fingerprints: Mapping[str, str]) -> RunEvalRecord:
-    """The frame of an eval."""
-    return RunEvalRecord(
-        name=eval.name,
-        control=eval.control,
-        variants={name: variant.about for name, variant in eval.variants.items()},
-        judges=eval.judges if fingerprints else (),
-        guards=eval.guards,
-        rubrics=tuple(rubric_snapshot_json(tag, rubric) for tag, rubric in eval.rubrics.items()),
-        assertions=tuple(one.title for one in eval.assertions),
-        gates=eval.gates,
-        smallest_effect=eval.smallest_effect,
-        repeats=eval.repeats,
-        seed=eval.how.seed,
-        fingerprints=fingerprints,
-    )
-
-
-def read_run_eval_record(data: object) -> RunEvalRecord:
-    """The frame that a run has kept."""
-    return SNAPSHOT_JSON.from_json(RunEvalRecord, data)
-
-
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version")
+read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
 
 
 def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
@@ -128,6 +101,11 @@ class RunWork:
     keys: list[str] = field(default_factory=list)  # Of the calls that it rests on.
     unanswered: int = 0  # Calls that failed and may go well another time.
 
+    def place_in_run(self, book: RunRecorder) -> Row:
+        """The columns that say where in the run a row belongs, and when it was written."""
+        place = {"position": self.position, "variant": self.variant, "repeat": self.repeat}
+        return {"run": book.run, **place, "at": book.now()}
+
 
 def make_run_id(began: datetime) -> str:
     """An id such as 20261116-053741-2a19f0."""
@@ -138,7 +116,8 @@ def find_resumable_run_record(store: Store, name: str, digest: str) -> Row | Non
     """The newest run of an eval in which all was the same, else the newest; one that was rescored asked nothing."""
     runs = store.list_runs(name)
     same = (row for row in runs if row["digest"] == digest)
-    return next(filter(_run_asked_judges, same), None) or next(filter(_run_asked_judges, runs), None)
+    asked = (row for row in (*same, *runs) if "rescored_from" not in json.loads(row["setup"]))
+    return next(asked, None)
 
 
 def list_run_record_lineage(store: Store, row: Row) -> list[str]:
@@ -149,10 +128,6 @@ def list_run_record_lineage(store: Store, row: Row) -> list[str]:
         line.append(earlier)
         earlier = before.get(earlier)
     return line
-
-
-def _run_asked_judges(row: Row) -> bool:
-    return "rescored_from" not in json.loads(row["setup"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +141,7 @@ class PastEvaluation:
     score: float | None
     criteria: Mapping[str, Fraction]
     asked: int  # Calls that were made for it: what was all kept from before is no new evaluation.
-    consistency: Consistency | None = None
+    consistency: Consistency
 
 
 def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
@@ -174,32 +149,27 @@ def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
     past: list[PastScores] = []
     found = []
     for row in sorted(runs, key=lambda row: (row["ended"] or "", row["id"])):
-        one = _read_run_record_evaluation(row, variant)
-        if one is None:
+        if row["state"] != "finished" or row["summary"] is None:
             continue
-        held = check_score_consistency(one.fingerprint, one.criteria, past)
-        found.append(replace(one, consistency=held))
-        if one.asked:
-            past.append(PastScores(fingerprint=one.fingerprint, scores=one.criteria))
+        summary = json.loads(row["summary"])
+        own = next((one for one in summary["variants"] if one["name"] == variant), None)
+        if own is None:
+            continue
+        layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
+        criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
+        scores = PastScores(fingerprint=row["fingerprint"], scores={**layers, **criteria})
+        asked = sum(one["calls"] - one["cached"] for one in summary["judges"]) if summary["judges"] else 1
+        one = PastEvaluation(
+            run=row["id"],
+            ended=row["ended"],
+            fingerprint=row["fingerprint"],
+            composite=own["composite"]["mean"] if own["composite"] else None,
+            score=own["score"]["mean"] if own["score"] else None,
+            criteria=scores.scores,
+            asked=asked,
+            consistency=check_score_consistency(scores.fingerprint, scores.scores, past),
+        )
+        found.append(one)
+        if asked:
+            past.append(scores)
     return found
-
-
-def _read_run_record_evaluation(row: Mapping[str, Any], variant: str) -> PastEvaluation | None:
-    if row["state"] != "finished" or row["summary"] is None:
-        return None
-    summary = json.loads(row["summary"])
-    own = next((one for one in summary["variants"] if one["name"] == variant), None)
-    if own is None:
-        return None
-    criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
-    layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
-    asked = sum(one["calls"] - one["cached"] for one in summary["judges"])
-    return PastEvaluation(
-        run=row["id"],
-        ended=row["ended"],
-        fingerprint=row["fingerprint"],
-        composite=own["composite"]["mean"] if own["composite"] else None,
-        score=own["score"]["mean"] if own["score"] else None,
-        criteria={**layers, **criteria},
-        asked=asked if summary["judges"] else 1,
-    )

@@ -11,8 +11,8 @@ from itertools import zip_longest
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
 from evenhand.errors import Fault, JudgeError
 from evenhand.evals.eval_definition import Eval
+from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS, sample_assertion_rubric
-from evenhand.evals.variants.makers import Variant
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
@@ -20,7 +20,7 @@ from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.results import build_result_composite_rubric
-from evenhand.runs.run_record import record_eval_of_run
+from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
 
 Json = dict[str, object]
@@ -34,28 +34,47 @@ class RunSetup:
     judges: tuple[ChainedModel, ...]
     asked: Mapping[str, JudgingSetup]  # By tag of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
+    fingerprint: str  # What must be equal for the scores of two runs to be comparable.
+    programs: Mapping[str, str]  # By variant: the folder of its program; in another, a name may mean another program.
     digests: Mapping[str, str]  # By variant: of all settings that decide a score of it, but for the sample.
 
     def digest_with_samples(self, samples: str) -> str:
         """Of all that decides what a run says, samples included: a run is resumed where it is the same."""
         eval = self.eval
         gates = {name: str(least) for name, least in eval.gates.items()}
-        programs = [variant_program_folder(variant) for variant in eval.variants.values()]
         judged = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
-        return digest_run_parts(self.digests, programs, samples, *judged)
+        return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged)
 
-    @property
-    def fingerprint(self) -> str:
-        """What must be equal for the scores of two runs to be comparable."""
-        assertions = [assertion_to_definition(one) for one in self.eval.assertions]
-        return digest_run_parts(sorted(self.fingerprints.items()), [assertions, self.eval.how.refuse])[:16]
+    def make_result_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
+        """A name for all that decides a result: a finished one of the same name is not worked out again."""
+        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}".encode()).hexdigest()
+
+    def make_output_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
+        """A name for all that decides what a live variant makes of a sample, as far as can be seen from outside."""
+        definition = self.eval.variants[variant].definition()
+        told = sample.variant_input(repeat)
+        return digest_run_parts(variant, definition, self.programs[variant], told, sample.reference)
 
     def describe_setup(self) -> Json:
         """What a run keeps of it, as it was."""
         eval = self.eval
         judges = next(iter(self.asked.values())).judges if self.asked else []
+        frame = RunEvalRecord(
+            name=eval.name,
+            control=eval.control,
+            variants={name: variant.about for name, variant in eval.variants.items()},
+            judges=eval.judges if self.fingerprints else (),
+            guards=eval.guards,
+            rubrics=tuple(rubric_snapshot_json(tag, rubric) for tag, rubric in eval.rubrics.items()),
+            assertions=tuple(one.title for one in eval.assertions),
+            gates=eval.gates,
+            smallest_effect=eval.smallest_effect,
+            repeats=eval.repeats,
+            seed=eval.how.seed,
+            fingerprints=self.fingerprints,
+        )
         return {
-            "frame": record_eval_of_run(eval, self.fingerprints).to_json(),
+            "frame": SNAPSHOT_JSON.to_json(frame),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
             "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
@@ -73,7 +92,17 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*own, *questions))
     rubrics = {**eval.rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
-    judges = _open_judges_for_run(eval, connections) if rubrics else ()
+    judges: list[ChainedModel] = []
+    faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
+    for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
+        if name.startswith("python:"):
+            add_import_folder(eval.folder)
+        try:
+            judges.append(resolve_judge_by_name(connections, name))
+        except JudgeError as error:
+            faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
+    if faults:
+        raise JudgeError(*faults)
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
@@ -81,34 +110,22 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         if tag in eval.rubrics:
             marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
-    code = [judge.source for judge in judges]
-    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), code)
-    digests = {name: digest_run_parts(name, variant.definition(), *shared) for name, variant in eval.variants.items()}
-    return RunSetup(eval=eval, judges=judges, asked=asked, fingerprints=marks, digests=digests)
-
-
-def _open_judges_for_run(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
-    """The judges, or an error with all that cannot be asked; functions are looked for from the eval's folder too."""
-    if any(name.startswith("python:") for name in eval.judges):
-        add_import_folder(eval.folder)
-    judges: list[ChainedModel] = []
-    faults: list[Fault] = []
-    for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue=""):
-        try:
-            judges.append(resolve_judge_by_name(connections, name))
-        except JudgeError as error:
-            faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
-    if faults:
-        raise JudgeError(*faults)
-    return tuple(judges)
+    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), [one.source for one in judges])
+    return RunSetup(
+        eval=eval,
+        judges=tuple(judges),
+        asked=asked,
+        fingerprints=marks,
+        fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse])[:16],
+        programs={
+            name: str(one.folder.resolve()) if isinstance(one, CommandVariant | FunctionVariant) else ""
+            for name, one in eval.variants.items()
+        },
+        digests={name: digest_run_parts(name, one.definition(), *shared) for name, one in eval.variants.items()},
+    )
 
 
 def digest_run_parts(*parts: object) -> str:
     """A hash over plain data."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def variant_program_folder(variant: Variant) -> str:
-    """Where the program behind a variant is: in another folder, one name may mean another program."""
-    return str(variant.folder.resolve()) if isinstance(variant, CommandVariant | FunctionVariant) else ""

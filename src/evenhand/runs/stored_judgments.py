@@ -42,7 +42,17 @@ def read_run_rubric(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
     if tag not in rubrics:
-        raise InputError(_run_rubric_fault(rubrics, tag))
+        tags = ", ".join(one for one in rubrics if one)
+        what, hint = "the run has no judgments to score: it had no rubric", ""
+        if rubrics and not tag:
+            what, hint = (
+                "the run has no rubric for all samples, only for those with a tag",
+                f"name one with --tag: {tags}",
+            )
+        elif rubrics:
+            what = f"the run has no rubric for the tag {tag!r}"
+            hint = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
+        raise InputError(Fault(what, hint))
     old, how = rubrics[tag], setup["how"]
     holistic = old["method"]["holistic"]
     return RunRubric(
@@ -83,16 +93,6 @@ def refuse_criteria_outside_run(rubric: Rubric, asked: RunRubric) -> None:
         faults.append(Fault(f"the run has no judgments on {', '.join(strangers)}", hint))
     if faults:
         raise InputError(*faults)
-
-
-def _run_rubric_fault(rubrics: Json, tag: str) -> Fault:
-    tags = ", ".join(one for one in rubrics if one)
-    if not rubrics:
-        return Fault("the run has no judgments to score: it had no rubric")
-    if not tag:
-        return Fault("the run has no rubric for all samples, only for those with a tag", f"name one with --tag: {tags}")
-    known = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
-    return Fault(f"the run has no rubric for the tag {tag!r}", known)
 
 
 def _stored_leaf_criteria(criteria: Sequence[Json]) -> Iterator[Json]:
@@ -154,13 +154,17 @@ def _read_result_answers(
     return replace(
         known,
         scores={
-            id: _stored_criterion_score(said.get((CRITERIA, id)), unasked)
+            id: _stored_criterion_score(said[CRITERIA, id]) if (CRITERIA, id) in said else unasked
             for id, leaf in rubric.leaves.items()
             if leaf.judged
         },
         red_flags=_true_statements_of_result(rubric, said, "red_flags"),
         bonuses=_true_statements_of_result(rubric, said, "bonuses"),
-        unanswered=_unanswered_statements_of_result(rubric, said),
+        unanswered={
+            id: Missing.from_text(one["why_not"])
+            for (group, id), one in said.items()
+            if group != CRITERIA and one["exact"] is None and id in [own.id for own in getattr(rubric, group)]
+        },
         unsafe=unsafe["rule"] if unsafe else None,
         passage=unsafe["text"] if unsafe else None,
         holistic=_stored_holistic_score(content["scorecard"], judge)
@@ -182,9 +186,7 @@ def _index_result_judgments(asked: RunRubric, content: Json, judge: str) -> dict
     return said
 
 
-def _stored_criterion_score(said: Json | None, unasked: Missing) -> CriterionScore:
-    if said is None:
-        return unasked
+def _stored_criterion_score(said: Json) -> CriterionScore:
     if said["exact"] is None:
         return Missing.from_text(said["why_not"])
     return Scored(Fraction(said["exact"]), said["band"], said["reason"])
@@ -198,12 +200,6 @@ def _true_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Js
         for id, one in given.items()
         if one and one["exact"] and Fraction(one["exact"]) > Fraction(1, 2)
     }
-
-
-def _unanswered_statements_of_result(rubric: Rubric, said: Mapping[tuple[str, str], Json]) -> dict[str, Missing]:
-    listed = {(group, one.id) for group in STATEMENT_GROUPS for one in getattr(rubric, group)}
-    open_ = {place[1]: one["why_not"] for place, one in said.items() if place in listed and one["exact"] is None}
-    return {id: Missing.from_text(why) for id, why in open_.items()}
 
 
 def _stored_holistic_score(card: Json | None, judge: str) -> Scored | None:

@@ -15,12 +15,10 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.errors import InputError
-from evenhand.runs.columns import ColumnsBuilder
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
@@ -28,7 +26,7 @@ from evenhand.stats.regression import length_bias
 from evenhand.wording import format_fraction
 
 Json = dict[str, Any]
-Floats = NDArray[np.float64]
+GUARD_FLAG = ("guard", "rule", "says")
 ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
 MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
@@ -105,38 +103,56 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
     """What a run keeps of its numbers; `ids` names the samples in which something was met first."""
     from evenhand.models.requests import EMBEDDED  # whoever reads what was kept asks no judge
 
-    ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
-    variants = []
-    for name in summary.tallies:
-        one = summarise_run_variant(name, summary, frame.scale)
-        one["criteria"] = {id: {**found, "scale": ends.get(id)} for id, found in one["criteria"].items()}
-        role = "control" if name == frame.control else "treatment"
-        variants.append({**one, "role": role, "about": frame.variants[name]})
+    tallies = summary.tallies
+    variants = [summarise_run_variant(name, summary, frame) for name in tallies]
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
     judges = [summarise_run_judge(name, summary.calls[name], name == EMBEDDED) for name in asked]
+    reviewers = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
+    outputs = [one["cost"]["outputs"] for one in variants if one["cost"]["outputs"] is not None]
+    unpriced = sum(one["unpriced"] for one in judges)
+    judged = sum(one["cost"] or 0.0 for one in judges)
     return {
         "eval": {name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
-        "unfinished": sum(tally.unfinished for tally in summary.tallies.values()),
+        "unfinished": sum(tally.unfinished for tally in tallies.values()),
         "variants": variants,
         "judges": judges,
-        "agreement": summarise_run_judge_agreement(summary.tallies),
-        "lengths": summarise_run_length_bias(summary.tallies),
-        "failures": _summarise_run_failures(summary, ids),
-        "flags": _summarise_run_guard_flags(summary, ids),
-        "cost": _summarise_run_cost(variants, judges),
+        "agreement": [_summarise_judge_pair_tallies(*two, tallies) for two in combinations(reviewers, 2)],
+        "lengths": summarise_run_length_bias(tallies),
+        "failures": [
+            {"kind": kind, "variant": name, "why": why, "count": count, "first": ids.get(tally.first[(kind, why)], "")}
+            for name, tally in tallies.items()
+            for (kind, why), count in tally.failures.most_common()
+        ],
+        "flags": [
+            {**dict(zip(GUARD_FLAG, flag, strict=True)), "variant": name, "count": count}
+            | {"first": ids.get(tally.first[flag], "")}
+            for name, tally in tallies.items()
+            for flag, count in tally.flags.most_common()
+        ],
+        "cost": {
+            "outputs": sum(outputs) if outputs else None,
+            "judges": None if unpriced or not judges else judged,
+            "total": None if unpriced or not (judges or outputs) else judged + sum(outputs),
+            "unpriced": unpriced,
+        },
     }
 
 
-def summarise_run_variant(name: str, summary: RunSummary, scale: Sequence[float] | None) -> Json:
+def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
+    scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
+    ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    bins = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
+    for value in tally.composite.values:
+        if not isnan(value):
+            bins[min(len(bins) - 1, max(0, bisect_right(COMPOSITE_BIN_EDGES, value) - 1))] += 1
     return {
         "name": name,
         "results": sum(tally.states.values()),
-        "scored": tally.states["scored"],
-        "incomplete": tally.states["incomplete"],
-        "failed": tally.states["failed"],
-        "score": _summarise_run_mean(tally.score, tally.clusters, scale) if scale else None,
+        **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
+        # The rubrics' own score, where they share a scale.
+        "score": _summarise_run_mean(tally.score, tally.clusters, scales.pop()) if len(scales) == 1 else None,
         "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
         "layers": {layer: _summarise_run_mean(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
         "criteria": {
@@ -145,23 +161,25 @@ def summarise_run_variant(name: str, summary: RunSummary, scale: Sequence[float]
                 "exact": str(mean.exact) if mean.n else None,
                 "n": mean.n,
                 "missing": mean.missing,
+                "scale": ends.get(id),
             }
             for id, mean in tally.criteria.items()
         },
         "verdicts": dict(tally.verdicts),
         "assertions": {word: sum(counts[word] for counts in tally.assertions.values()) for word in ASSERTION_ANSWERS},
         "assertion_rates": [
-            {
-                "name": one,
-                "layer": tally.assertion_layers[one],
-                **{word: counts[word] for word in ASSERTION_ANSWERS},
-            }
+            {"name": one, "layer": tally.assertion_layers[one], **{word: counts[word] for word in ASSERTION_ANSWERS}}
             for one, counts in tally.assertions.items()
         ],
-        "distribution": _tally_run_composites(tally.composite.values),
-        "cost": {"outputs": float(tally.cost) if tally.costed else None, "judges": _judge_calls_cost(calls)},
+        "distribution": {"of": "composite", "edges": COMPOSITE_BIN_EDGES, "counts": bins},
+        "cost": {
+            "outputs": float(tally.cost) if tally.costed else None,
+            "judges": None if calls.unpriced or not calls.calls else float(calls.cost),
+        },
         "tokens": {"input": calls.input, "output": calls.output},
         "latency_ms": _latency_quantiles(tally.latency),
+        "role": "control" if name == frame.control else "treatment",
+        "about": frame.variants[name],
     }
 
 
@@ -169,23 +187,14 @@ def summarise_run_judge(name: str, tally: JudgeCallTally, heuristic: bool) -> Js
     """One judge in numbers."""
     return {
         "name": name,
-        "calls": tally.calls,
-        "cached": tally.cached,
-        "failed": tally.failed,
-        "retries": tally.retries,
+        **{count: getattr(tally, count) for count in ("calls", "cached", "failed", "retries")},
         "input_tokens": tally.input,
         "output_tokens": tally.output,
-        "cost": _judge_calls_cost(tally),
+        "cost": None if tally.unpriced or not tally.calls else float(tally.cost),
         "unpriced": tally.unpriced,
         "seconds": _latency_quantiles(tally.seconds),
         "heuristic": heuristic,
     }
-
-
-def summarise_run_judge_agreement(tallies: Mapping[str, VariantTally]) -> list[Json]:
-    """How far each two judges agree, over all variants."""
-    names = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
-    return [_summarise_judge_pair_tallies(one, other, tallies) for one, other in combinations(names, 2)]
 
 
 def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, VariantTally]) -> Json:
@@ -231,58 +240,11 @@ def _summarise_run_mean(mean: ExactMean, clusters: Sequence[int], scale: Sequenc
     }
 
 
-def _judge_calls_cost(calls: JudgeCallTally) -> float | None:
-    return None if calls.unpriced or not calls.calls else float(calls.cost)
-
-
-def _tally_run_composites(values: Iterable[float]) -> Json:
-    counts = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
-    for value in values:
-        if not isnan(value):
-            counts[min(len(counts) - 1, max(0, bisect_right(COMPOSITE_BIN_EDGES, value) - 1))] += 1
-    return {"of": "composite", "edges": COMPOSITE_BIN_EDGES, "counts": counts}
-
-
 def _latency_quantiles(values: Sequence[float]) -> Json | None:
     if not values:
         return None
     ordered = sorted(values)
     return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}
-
-
-def _summarise_run_failures(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
-    return [
-        {"kind": kind, "variant": name, "why": why, "count": count, "first": ids.get(tally.first[(kind, why)], "")}
-        for name, tally in summary.tallies.items()
-        for (kind, why), count in tally.failures.most_common()
-    ]
-
-
-def _summarise_run_guard_flags(summary: RunSummary, ids: Mapping[int, str]) -> list[Json]:
-    return [
-        {
-            "guard": guard,
-            "rule": rule,
-            "says": says,
-            "variant": name,
-            "count": count,
-            "first": ids.get(tally.first[(guard, rule, says)], ""),
-        }
-        for name, tally in summary.tallies.items()
-        for (guard, rule, says), count in tally.flags.most_common()
-    ]
-
-
-def _summarise_run_cost(variants: list[Json], judges: list[Json]) -> Json:
-    outputs = [one["cost"]["outputs"] for one in variants if one["cost"]["outputs"] is not None]
-    unpriced = sum(one["unpriced"] for one in judges)
-    judged = sum(one["cost"] or 0.0 for one in judges)
-    return {
-        "outputs": sum(outputs) if outputs else None,
-        "judges": None if unpriced or not judges else judged,
-        "total": None if unpriced or not (judges or outputs) else judged + sum(outputs),
-        "unpriced": unpriced,
-    }
 
 
 def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]:
@@ -299,29 +261,16 @@ def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]
         kept = np.linspace(0, len(lengths) - 1, min(len(lengths), MOST_LENGTH_POINTS)).round().astype(np.int64)
         shown = zip(lengths[kept], scores[kept], strict=True)
         points = [[int(length), round(float(score), 3)] for length, score in shown]
-        line = _summarise_length_bias_line(lengths, scores, clusters)
-        found.append({"variant": name, "n": len(lengths), "points": points, **line})
+        one: Json = {"variant": name, "n": len(lengths), "points": points}
+        try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
+            bias = length_bias(scores, lengths, clusters=clusters.tolist())
+        except InputError as error:
+            one |= {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": str(error)}
+        else:
+            middle, across = float(scores.mean()), float(lengths.mean())
+            ends = (float(lengths[0]), float(lengths[-1]))
+            one["line"] = [[int(end), round(middle + bias.slope * (end - across) / 100, 4)] for end in ends]
+            one |= {figure: float(f"{getattr(bias, figure):.4g}") for figure in ("slope", "low", "high")}
+            one |= {"level": bias.level, "correlation": round(bias.correlation, 4), "why_not": ""}
+        found.append(one)
     return found
-
-
-def _summarise_length_bias_line(lengths: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Json:
-    """The line by its two ends, its slope per 100 characters with an interval, the correlation; None where none."""
-    try:
-        found = length_bias(scores, lengths, clusters=clusters.tolist())
-    except InputError as error:
-        return {**dict.fromkeys(("line", "slope", "low", "high", "level", "correlation")), "why_not": str(error)}
-    middle, across = float(scores.mean()), float(lengths.mean())
-    ends = (float(lengths[0]), float(lengths[-1]))
-    return {
-        "line": [[int(end), round(middle + found.slope * (end - across) / 100, 4)] for end in ends],
-        "slope": _round_summary_length_bias(found.slope),
-        "low": _round_summary_length_bias(found.low),
-        "high": _round_summary_length_bias(found.high),
-        "level": found.level,
-        "correlation": round(found.correlation, 4),
-        "why_not": "",
-    }
-
-
-def _round_summary_length_bias(value: float) -> float:
-    return float(f"{value:.4g}")

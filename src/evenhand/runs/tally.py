@@ -1,16 +1,23 @@
-"""The results of one variant counted: exact means, assertions, failures, findings, cost."""
+"""Results taken in one at a time: those of a variant counted, exact means included, and all of a run as columns."""
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain
 from math import nan
 from typing import Any
+
+import numpy as np
 
 from evenhand.model.scale import Missing
 
@@ -27,9 +34,9 @@ class ExactMean:
     Repeats of a sample, and samples of one cluster, count as one: the mean is taken over these, as intervals are.
     """
 
-    values: array[float] = field(default_factory=lambda: array("d"))
+    values: array[float] = field(default_factory=lambda: array("d"))  # NaN is missing, or nobody was asked.
+    n: int = 0  # Values that there are.
     missing: int = 0
-    absent: int = 0  # Nobody was asked: neither there nor missing.
     sums: dict[int, int] = field(default_factory=dict)  # Of numerators, by denominator: far quicker than fractions.
     units: int = 0
     open: tuple[int, Fraction, int] | None = None  # The sample that is being added to: repeats come one after another.
@@ -41,6 +48,7 @@ class ExactMean:
             self.missing += 1
             self.values.append(nan)
             return
+        self.n += 1
         self.values.append(value.numerator / value.denominator)
         if cluster < 0:
             total, n = self.named.get(cluster, (Fraction(0), 0))
@@ -48,35 +56,21 @@ class ExactMean:
         elif self.open is not None and self.open[0] == cluster:
             self.open = cluster, self.open[1] + value, self.open[2] + 1
         else:
-            self._close_sample()
+            if self.open is not None:
+                _, total, n = self.open
+                mean = total if n == 1 else total / n
+                self.sums[mean.denominator] = self.sums.get(mean.denominator, 0) + mean.numerator
+                self.units += 1
             self.open = cluster, value, 1
-
-    def skip(self, rows: int = 1) -> None:
-        """Count rows that this is not asked about, so that all columns have the same rows."""
-        self.absent += rows
-        self.values.extend([nan] * rows)
-
-    @property
-    def n(self) -> int:
-        """How many there are."""
-        return len(self.values) - self.missing - self.absent
 
     @property
     def exact(self) -> Fraction | None:
         """The mean of those that there are."""
-        self._close_sample()
+        last = () if self.open is None else (self.open[1:],)
         total = sum((Fraction(over, under) for under, over in self.sums.items()), Fraction(0))
-        total += sum((part / n for part, n in self.named.values()), Fraction(0))
-        units = self.units + len(self.named)
+        total += sum((part / n for part, n in (*last, *self.named.values())), Fraction(0))
+        units = self.units + len(last) + len(self.named)
         return total / units if units else None
-
-    def _close_sample(self) -> None:
-        if self.open is not None:
-            _, total, n = self.open
-            mean = total if n == 1 else total / n
-            self.sums[mean.denominator] = self.sums.get(mean.denominator, 0) + mean.numerator
-            self.units += 1
-            self.open = None
 
 
 @dataclass(slots=True)
@@ -112,59 +106,51 @@ class VariantTally:
         self.unfinished += row["key"] == ""
         self.score.add(parse_result_fraction(row["score"]), cluster)
         self.composite.add(parse_result_fraction(row["composite"]), cluster)
-        self._add_to_means(self.layers, {name: parse_result_fraction(text) for name, text in content["layers"].items()})
-        reviews = (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ()
-        scores = {one["judge"]: None if one["score"] is None else Fraction(str(one["score"])) for one in reviews}
-        self._add_to_means(self.judges, scores)
-        self._add_card(row, content)
+        card = content["scorecard"] or {"reviews": None, "verdict": None}
+        reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
+        self._add_to_means(self.layers, content["layers"])
+        self._add_to_means(self.judges, {name: None if one is None else str(one) for name, one in reviews.items()})
+        self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
+        if card["verdict"] is not None:
+            self.verdicts[card["verdict"]] += 1
+            self.passed += card["verdict"] in PASSING_VERDICTS
+        else:  # Where a method gives no verdict, whatever has a score passes.
+            self.passed += row["state"] == "scored"
         for one in content["assertions"]:
             word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
             self.assertions.setdefault(one["name"], Counter())[word] += 1
             self.assertion_layers[one["name"]] = one["layer"]
-        self._add_output(content["output"])
-        self._add_failures(row, content)
-
-    def _add_to_means(self, means: dict[str, ExactMean], values: Mapping[str, Fraction | None]) -> None:
-        """Count one value for each name that there ever was, so that all columns have the same rows."""
-        before = len(self.clusters) - 1
-        for name in values:
-            if name not in means:
-                means[name] = ExactMean(values=array("d", [nan]) * before, missing=before)
-        for name, mean in means.items():
-            mean.add(values.get(name), self.clusters[-1])
-
-    def _add_card(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        verdict = content["scorecard"]["verdict"] if content["scorecard"] else None
-        if verdict is not None:
-            self.verdicts[verdict] += 1
-        # Where a method gives no verdict, whatever has a score passes.
-        self.passed += verdict in PASSING_VERDICTS if verdict is not None else row["state"] == "scored"
-        asked = content["criteria"]
-        for id in asked:
-            if id not in self.criteria:
-                self.criteria[id] = ExactMean()
-                self.criteria[id].skip(len(self.clusters) - 1)
-        for id, mean in self.criteria.items():
-            if id in asked:
-                mean.add(parse_result_fraction(asked[id]), self.clusters[-1])
-            else:
-                mean.skip()
-
-    def _add_output(self, output: Mapping[str, Any] | None) -> None:
+        output = content["output"]
         self.lengths.append(nan if output is None else len(output["text"]))
-        if output is None:
-            return
-        if output["latency_ms"] is not None:
+        if output is not None and output["latency_ms"] is not None:
             self.latency.append(float(output["latency_ms"]))
-        if output["cost"] is not None:
+        if output is not None and output["cost"] is not None:
             self.cost += Decimal(str(output["cost"]))
             self.costed += 1
-
-    def _add_failures(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
         for kind, why in dict.fromkeys(list_result_row_failures(row, content)):
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
+
+    def _add_to_means(
+        self,
+        means: dict[str, ExactMean],
+        texts: Mapping[str, str | None],
+        asked: Mapping[str, object] | None = None,
+    ) -> None:
+        """Count one value for each name that there ever was, so that all columns have the same rows.
+
+        What is not among `asked` is not missing: nobody wanted to know.
+        """
+        before = len(self.clusters) - 1
+        for name in texts:
+            if name not in means:
+                means[name] = ExactMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
+        for name, mean in means.items():
+            if asked is None or name in asked:
+                mean.add(parse_result_fraction(texts.get(name)), self.clusters[-1])
+            else:
+                mean.values.append(nan)
 
     def _count_reason(self, counter: Counter[Any], what: tuple[str, ...], position: int) -> None:
         if what not in counter and len(counter) >= MOST_FAILURE_REASONS:
@@ -196,3 +182,88 @@ def list_result_row_failures(row: Mapping[str, Any], content: Mapping[str, Any])
     for one in content["assertions"]:
         if one["passed"] is None:
             yield "assertion", f"{one['name']}: {one['why_not']}"
+
+
+COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
+ColumnName = tuple[str, ...]  # What a column holds, then of whom.
+# Of a sample, what decides how its outputs are made and judged.
+SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions")
+
+
+@dataclass(slots=True)
+class ColumnsBuilder:
+    """Takes results in the order of the store, each in a few bytes."""
+
+    variants: Sequence[str]
+    _clusters: dict[str, int] = field(default_factory=dict)
+    _places: dict[str, Any] = field(
+        default_factory=lambda: {name: array("q") for name in ("position", "variant", "repeat", "cluster")}
+    )
+    _values: dict[ColumnName, array[float]] = field(
+        default_factory=lambda: {(name,): array("d") for name in ("length", "score", "composite")}
+    )
+
+    def add(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Take one result; one of a variant that the eval does not name is none of it."""
+        if row["variant"] not in self.variants:
+            return
+        variant = self.variants.index(row["variant"])
+        own = content["cluster"]
+        cluster = 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters))
+        before = len(self._places["position"])
+        for name, place in zip(self._places, (row["position"], variant, row["repeat"], cluster), strict=True):
+            self._places[name].append(place)
+        # Every number of the result by its name, exact ones as texts; None where there is none.
+        found: dict[ColumnName, str | float | None] = {
+            ("length",): len(content["output"]["text"]) if content["output"] else None,
+            ("score",): row["score"],
+            ("composite",): row["composite"],
+        }
+        for kind in ("layers", "criteria"):
+            found |= {(kind, name): text for name, text in content[kind].items()}
+        for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
+            found["reviews", one["judge"]] = one["score"]
+        for one in content["judgments"]:
+            if one["criterion"] in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
+                found.setdefault(("judgments", one["judge"], one["criterion"]), one["exact"])
+        found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
+        for key, value in found.items():
+            column = self._values.setdefault(key, array("d"))
+            number = parse_result_fraction(value) if isinstance(value, str) else value
+            if number is not None:
+                column.extend([nan] * (before - len(column)))
+                column.append(float(number))
+
+    def pack(self, samples: Iterable[Mapping[str, Any]]) -> bytes:
+        """The columns over these samples, which come by position, as compressed bytes; it can be done once.
+
+        One column after the other, each let go when it is written: a run of any size has to fit beside what counts it.
+        """
+        positions, ids, texts = array("q"), bytearray(), array("q")
+        for sample in samples:
+            positions.append(sample["position"])
+            ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
+            # A number that is the same where outputs are asked for and judged by the same.
+            content = json.loads(sample["content"])
+            told = json.dumps([content.get(name) or "" for name in SAMPLE_PARTS], sort_keys=True)
+            texts.append(int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True))
+        place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
+        own = np.array(self._places.pop("cluster"), dtype=np.int64)
+        self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}
+        names = json.dumps({"format": COLUMNS_FORMAT, "variants": [*self.variants], "values": [*self._values]})
+        columns = chain(
+            ((name, np.array(self._places.pop(name), dtype=np.int64)) for name in tuple(self._places)),
+            # Results after the last that has such a number are missing too.
+            (
+                (f"v{number}", np.append(column, np.full(len(place) - len(column), nan)))
+                for number, column in enumerate(self._values.pop(key) for key in tuple(self._values))
+            ),
+        )
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as packed:
+            packed.writestr("names", names)
+            packed.writestr("samples", b"[" + ids + b"]")
+            for name, column in columns:
+                with packed.open(name, "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, column, allow_pickle=False)
+        return stream.getvalue()

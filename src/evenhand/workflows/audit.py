@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.calibrate.audits.audit import audit_judges
 from evenhand.calibrate.audits.audited_run import AuditedRun, count_answers_in_results, count_complete_answers
 from evenhand.calibrate.audits.findings import Audit
-from evenhand.runs.columns import RunTable, load_run_table
+from evenhand.runs.columns import load_run_table
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.stores import with_user_store
@@ -33,23 +33,19 @@ def audit_run(store: Store, run: str) -> Audit:
         if silent or whole
         else (count_complete_answers(table), {})
     )
+    # The model that made each variant: as the eval says, else the author that its outputs name, if it is one.
+    known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
+    authors: dict[str, set[str | None]] = {}
+    for one in islice(store.results(table.run), RESULTS_PEEKED if len(known) < len(table.variants) else 0):
+        output = json.loads(one["content"])["output"]
+        if output is not None:
+            authors.setdefault(one["variant"], set()).add(output["author"])
+    named = {name: next(iter(found)) for name, found in authors.items() if len(found) == 1}
     audited = AuditedRun(
         table=table,
         answer_counts=heard,
-        makers=_load_audited_run_models(store, table, setup),
+        makers={name: by for name, by in {**named, **known}.items() if by and name in table.variants},
         holistic=holistic,
         comparisons=tuple(head["decision"]["comparisons"]),
     )
     return audit_judges(audited)
-
-
-def _load_audited_run_models(store: Store, table: RunTable, setup: Json) -> dict[str, str]:
-    """The model that made each variant: as the eval says, else the author that its outputs name, if it is one."""
-    known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
-    authors: dict[str, set[str | None]] = {}
-    for row in islice(store.results(table.run), RESULTS_PEEKED if len(known) < len(table.variants) else 0):
-        output = json.loads(row["content"])["output"]
-        if output is not None:
-            authors.setdefault(row["variant"], set()).add(output["author"])
-    named = {name: next(iter(found)) for name, found in authors.items() if len(found) == 1}
-    return {name: by for name, by in {**named, **known}.items() if by and name in table.variants}

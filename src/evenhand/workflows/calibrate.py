@@ -13,7 +13,6 @@ from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, build_unwritable_error
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_table
-from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.stores import with_user_store
 
@@ -38,7 +37,12 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
     variants = json.loads(row["setup"])["variants"]
     models = {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
-    found = calibrate_judges(table, read, models=models, cost=_load_stored_judge_costs(row), seed=table.frame.seed)
+    # What a call of each judge cost, where all of them have a price.
+    judges = json.loads(row["summary"])["judges"] if row["summary"] else []
+    paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
+    priced = all(cost is not None and calls > 0 for cost, calls in paid.values())
+    costs = {name: cost / calls for name, (cost, calls) in paid.items()} if priced else {}
+    found = calibrate_judges(table, read, models=models, cost=costs, seed=table.frame.seed)
     refused = None if panel is None else _try_writing_panel(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
@@ -83,12 +87,3 @@ def export_stored_panel(found: JudgeCalibration) -> str:
     weighted = chosen.chosen.kind == "weights"
     judges = [f"  {name}: {weight:g}" if weighted else f"  - {name}" for name, weight in names.items()]
     return "\n".join([*lines, "judges:", *judges, ""])
-
-
-def _load_stored_judge_costs(run: Row) -> dict[str, float]:
-    """What a call of each judge cost, where all of them have a price."""
-    judges = json.loads(run["summary"])["judges"] if run["summary"] else []
-    paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
-    if any(cost is None or calls <= 0 for cost, calls in paid.values()):
-        return {}
-    return {name: cost / calls for name, (cost, calls) in paid.items()}

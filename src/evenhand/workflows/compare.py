@@ -12,7 +12,7 @@ from evenhand.compare.decision import CompareDecision, ForcedComparison, GateSta
 from evenhand.compare.decision_json import encode_compare_decision
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
-from evenhand.runs.pairing import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
+from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, unit_differences
 from evenhand.stats.power import LEAST_NEEDED, needed_for, power_of, step_of
@@ -108,11 +108,25 @@ def compare_runs(
     ]
     if not terms.force:
         refuse_stored_runs(objections)
-    found = decide_stored_runs(store, sides, pairs, terms, _describe_forced_stored_runs(objections, treatments))
+    forced = None
+    if objections:
+        forced = ForcedComparison(
+            why="; ".join(dict.fromkeys(objection.what for objection in objections)),
+            doubt="the difference may come from that" if treatments else "that may have made it what it is",
+            fix="; ".join(dict.fromkeys(objection.fix for objection in objections)),
+        )
+    found = decide_stored_runs(store, sides, pairs, terms, forced)
+    # Over all treatments: what is in all of them is paired.
+    ids = {
+        "only_control": dict.fromkeys(id for shared in common for id in shared.only_first),
+        "only_treatment": dict.fromkeys(id for shared in common for id in shared.only_second),
+        "changed": dict.fromkeys(id for shared in common for id in shared.changed),
+    }
+    named = {name: {"count": len(some), "first": list(some)[:SAMPLE_IDS_NAMED]} for name, some in ids.items()}
     return CompareResult(
         control=control,
         treatments=tuple(treatments),
-        samples=_stored_run_samples_json(common, len(control.member.samples)),
+        samples={"both": len(control.member.samples) - len(ids["only_control"]), **named},
         notes=(*_note_about_stored_runs(sides, common, by_lot, pairs), *found.notes),
         forced=tuple(part for objection in objections for part in objection.parts),
         decision=found.decision,
@@ -135,29 +149,6 @@ def _object_to_stored_runs(
             *object_to_changed_stored_samples(store, control, side, found),
         )
     ]
-
-
-def _describe_forced_stored_runs(
-    objections: Sequence[ComparisonObjection], treatments: Sequence[StoredRunSide]
-) -> ForcedComparison | None:
-    if not objections:
-        return None
-    return ForcedComparison(
-        why="; ".join(dict.fromkeys(objection.what for objection in objections)),
-        doubt="the difference may come from that" if treatments else "that may have made it what it is",
-        fix="; ".join(dict.fromkeys(objection.fix for objection in objections)),
-    )
-
-
-def _stored_run_samples_json(common: Sequence[SharedSamples], own: int) -> Json:
-    """Over all treatments: what is in all of them is paired."""
-    ids = {
-        "only_control": dict.fromkeys(id for found in common for id in found.only_first),
-        "only_treatment": dict.fromkeys(id for found in common for id in found.only_second),
-        "changed": dict.fromkeys(id for found in common for id in found.changed),
-    }
-    named = {name: {"count": len(some), "first": list(some)[:SAMPLE_IDS_NAMED]} for name, some in ids.items()}
-    return {"both": own - len(ids["only_control"]), **named}
 
 
 def _note_about_stored_runs(
@@ -230,7 +221,15 @@ def decide_stored_runs(
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
+        # The gates that a variant was held to in its run, but for those of layers that are compared.
+        other_gates={
+            side.name: tuple(
+                GateState(**state)
+                for state in heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
+                if state["gate"] not in layers
+            )
+            for side in sides
+        },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -271,12 +270,6 @@ def _load_paired_run_columns(
 
 def _load_stored_looks(side: StoredRunSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
-
-
-def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
-    """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
-    states = head["decision"]["gates"].get(side.member.variant, ())
-    return tuple(GateState(**state) for state in states if state["gate"] not in but)
 
 
 def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_fault
-from evenhand.runs.columns import SAMPLE_PARTS, load_run_table
-from evenhand.runs.pairing import PairedResultRows, RunVariantRows, SharedSamples
+from evenhand.runs.columns import PairedResultRows, RunVariantRows, SharedSamples, load_run_table
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
+from evenhand.runs.tally import SAMPLE_PARTS
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count

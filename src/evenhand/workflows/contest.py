@@ -40,7 +40,7 @@ from evenhand.runs.run_record import make_run_id
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.contest_log import (
+from evenhand.workflows.contests import (
     ContestSession,
     digest_stored_terms,
     find_contest_to_resume,
@@ -94,7 +94,11 @@ async def run_contest(
     """
     row = find_contest_to_resume(store, contest.task, how) if resume else None
     begun = [] if row is None else open_stored_contest_log(store, row["id"])
-    _refuse_changed_stored_submissions(rebuild_contest_state(begun), contest.submissions)
+    entries = rebuild_contest_state(begun).entries
+    for one in contest.submissions:
+        if one.id in entries and entries[one.id].submission != one:
+            what = f"the submission {one.id!r} has changed since the contest began"
+            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest(store, row["id"], begun, contest))
     judges = open_contest_judges(contest.task.judges, connections)
@@ -109,7 +113,10 @@ async def run_contest(
     why = ""
     try:
         if locked is not None:
-            log.write(ContestCreated(at=_find_stored_contest_start(contest), task=locked))
+            # In the time of the contest it begins with the first that comes.
+            times = [one.at for one in contest.submissions]
+            times += [locked.deadline] if locked.deadline else []
+            log.write(ContestCreated(at=min(times, default=datetime.now(UTC)), task=locked))
         arrivals = Arrivals(submissions=contest.submissions, challenges=contest.challenges, until=contest.until)
         await advance_contest_phases(log, ContestJudgePanels(judges, others, how), arrivals, tell)
         if log.state.phase != "closed":
@@ -123,9 +130,8 @@ async def run_contest(
         raise
     finally:
         more = sitting.end_session(log, why)
-    return ContestResult(
-        id=sitting.id, record={"id": sitting.id, **encode_contest_state(log.events), **more}, why_stopped=why
-    )
+    record = {"id": row["id"], **encode_contest_state(log.events), **more}
+    return ContestResult(id=row["id"], record=record, why_stopped=why)
 
 
 def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:
@@ -136,13 +142,6 @@ def _load_finished_contest(store: Store, id: str, events: Sequence[ContestEvent]
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {**kept, "refused": merge_stored_refusals(kept["refused"], explain_refused_entries(events, late), state)}
-
-
-def _find_stored_contest_start(contest: Contest) -> datetime:
-    """In the time of the contest it begins with the first that comes."""
-    deadline = contest.task.deadline
-    times = [one.at for one in contest.submissions] + ([deadline] if deadline else [])
-    return min(times, default=datetime.now(UTC))
 
 
 def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> Row:
@@ -160,15 +159,6 @@ def _begin_stored_contest(store: Store, contest: Contest, how: JudgeOptions) -> 
     }
     store.contests.begin_contest(row)
     return row
-
-
-def _refuse_changed_stored_submissions(state: ContestState, submissions: Sequence[Submission]) -> None:
-    """A submission that was judged cannot become another one."""
-    for one in submissions:
-        kept = state.entries.get(one.id)
-        if kept is not None and kept.submission != one:
-            what = f"the submission {one.id!r} has changed since the contest began"
-            raise ContestError(Fault(what, "hand it in as a revision with an id of its own"))
 
 
 async def generate_dimensions(

@@ -1,27 +1,34 @@
-"""Contests from files: a task and submissions read, judges chosen, the contest played; or one submission checked."""
+"""Contests from files: task and submissions read, judges chosen, the contest played; one submission checked; and the
+dimensions of a task locked by writing them into its file.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from evenhand.contest.event_log import contest_task_json
 from evenhand.contest.play import ContestProgress
 from evenhand.contest.read_submissions import load_challenges, load_submission, load_submissions
 from evenhand.contest.read_task import load_task
 from evenhand.contest.task import Submission, Task, parse_contest_moment
-from evenhand.errors import Fault, InputError
+from evenhand.errors import ContestError, Fault, InputError, build_unwritable_error
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
 from evenhand.workflows.connections import ConnectionOptions, open_connections
 from evenhand.workflows.contest import Contest, ContestResult, check_submission, generate_dimensions, run_contest
-from evenhand.workflows.contest_dimensions import LockedDimensions, save_dimensions_to_user_file
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -89,11 +96,16 @@ async def play_contest_files(
 ) -> PlayedContest:
     """Play the contest of a task with submissions, begun anew or resumed. Everything is kept in the store."""
     task, source = load_task(files.task, os.environ)
+    until, faults = None, list[Fault]()
+    if files.until is not None:
+        until = datetime.now(UTC) if files.until == "now" else parse_contest_moment(files.until, "--until", faults)
+    if faults:
+        raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     contest = Contest(
         task=task,
         submissions=load_submissions(files.submissions),
         challenges=load_challenges(files.challenges) if files.challenges else (),
-        until=_parse_requested_until(files.until),
+        until=until,
         source=source,
     )
     async with open_connections(connect) as connections, watch() as tell:
@@ -135,16 +147,6 @@ async def check_submission_file(
     return CheckedSubmission(task=task, submission=submission, feedback=feedback, late=late)
 
 
-def _parse_requested_until(given: str | None) -> datetime | None:
-    if given is None or given == "now":
-        return None if given is None else datetime.now(UTC)
-    faults: list[Fault] = []
-    moment = parse_contest_moment(given, "--until", faults)
-    if moment is None:
-        raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
-    return moment
-
-
 def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Connections) -> Task:
     """The task with its judges: those named, its own, those of the record, or the one set up for submissions."""
     recorded = tuple(name for name in connections.recorded() if name not in task.challenge_judges)
@@ -155,3 +157,72 @@ def _load_requested_judges(task: Task, named: tuple[str, ...], connections: Conn
         hint = "name one: --model openai/NAME, judges in the task, or ORACLE_LLM_MODEL; evenhand models lists them"
         raise InputError(Fault("nobody is named to judge", hint))
     return replace(task, judges=names, weights={name: task.weights[name] for name in names if name in task.weights})
+
+
+# An id that no reader of YAML takes for anything but text.
+_PLAIN_YAML_ID = re.compile(r"(?!true$|false$|null$)[a-z]{4,}(?:-[a-z]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockedDimensions:
+    """The dimensions to paste, and whether they stand in the file already."""
+
+    to_paste: str
+    written: bool
+
+
+def save_dimensions_to_user_file(path: Path, task: Task, rubric: Rubric) -> LockedDimensions:
+    """Append the dimensions to a task file, if it then reads as the same task with these dimensions."""
+    # The same in flow style, which is at home in JSON and in every YAML.
+    entries = []
+    for one in rubric.criteria:
+        fixed = ', "fixed": true' if one.fixed else ""
+        weight = _format_dimension_weight(one.weight)
+        entries.append(f'  {{"id": {json.dumps(one.id)}, "asks": {json.dumps(one.asks)}, "weight": {weight}{fixed}}}')
+    to_paste = '"dimensions": [\n' + ",\n".join(entries) + "\n  ]\n"
+    wanted = replace(task, dimensions=rubric)
+    real = path.resolve()  # A link stays a link.
+    content = real.read_bytes()
+    part = real.with_name(f".{real.stem}.part{real.suffix}")
+    try:
+        block = dimensions_to_yaml(rubric) if content.endswith(b"\n") else f"\n{dimensions_to_yaml(rubric)}"
+        block = block.replace("\n", "\r\n") if b"\r\n" in content else block  # With the line ends of the file.
+        part.write_bytes(content + block.encode())
+        # JSON, flow style, an end mark or a block of text at the end may make it mean something else.
+        found, _ = load_task(part, os.environ)
+        if contest_task_json(replace(found, name=task.name)) != contest_task_json(wanted):
+            return LockedDimensions(to_paste=to_paste, written=False)
+        shutil.copymode(real, part)
+        part.replace(real)
+    except ContestError:
+        return LockedDimensions(to_paste=to_paste, written=False)
+    except OSError as problem:
+        raise build_unwritable_error(str(path), problem) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return LockedDimensions(to_paste=to_paste, written=True)
+
+
+def dimensions_to_yaml(rubric: Rubric) -> str:
+    """The dimensions as a task file has them."""
+    lines = ["dimensions:"]
+    for one in rubric.criteria:
+        id = one.id if _PLAIN_YAML_ID.fullmatch(one.id) else _quote_yaml_text(one.id)
+        lines += [
+            f"  - id: {id}",
+            f"    asks: {_quote_yaml_text(one.asks)}",
+            f"    weight: {_format_dimension_weight(one.weight)}",
+        ]
+        lines += ["    fixed: true"] if one.fixed else []
+    return "\n".join(lines) + "\n"
+
+
+def _quote_yaml_text(text: str) -> str:
+    """JSON's strings are YAML's, once what nobody sees is an escape: YAML has no pairs of surrogates."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in quoted)
+
+
+def _format_dimension_weight(weight: Fraction) -> str:
+    decimal = Decimal(weight.numerator) / Decimal(weight.denominator)
+    return str(decimal) if Fraction(decimal) == weight else str(weight)

@@ -1,17 +1,161 @@
-"""Housekeeping of stored contests: listed, loaded and deleted."""
+"""What is stored of contests: events and record, what was refused and spent, whether one can be resumed; and their
+housekeeping: listed, loaded and deleted.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
+from evenhand.contest.event_log import contest_event_from_json, contest_event_json, contest_task_json
+from evenhand.contest.events import ContestCreated, ContestEvent
+from evenhand.contest.machine import apply_contest_event
+from evenhand.contest.play import ContestLog, RefusedEntry, explain_refused_entries
+from evenhand.contest.record import encode_contest_state
+from evenhand.contest.state import ContestState
+from evenhand.contest.task import Task
+from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.judging.results import JudgeCall, judge_dialogue_to_json, spending_to_json
+from evenhand.judging.single_judge import JudgeOptions
+from evenhand.models.connections import Connections
 from evenhand.store.database import NO_CONTESTS
-from evenhand.workflows.contest_log import load_contest_record
+from evenhand.store.process_locks import process_holder_name
+from evenhand.store.rows import Row, to_stored_json
+from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
 
-__all__ = ["NO_CONTESTS", "ContestListing", "delete_contests", "list_contests", "load_contest"]
+__all__ = ["NO_CONTESTS", "ContestListing", "ContestSession", "delete_contests", "digest_stored_terms"]
+__all__ += ["find_contest_to_resume", "list_contests", "load_contest", "load_contest_record"]
+__all__ += ["merge_stored_refusals", "open_stored_contest_log"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ContestSession:
+    """One process at work on one contest. What earlier ones refused and spent is taken over."""
+
+    store: Store
+    row: Row
+    how: JudgeOptions
+    connections: Connections
+
+    def record_event(self, number: int, event: ContestEvent, calls: Sequence[JudgeCall]) -> None:
+        """Write an event down with the calls that it rests on; beside the first, how judges are asked."""
+        said: object = [judge_dialogue_to_json(one) for one in calls]
+        if isinstance(event, ContestCreated):
+            said = {"how": stored_judge_options_json(self.how)}
+        content = to_stored_json(contest_event_json(event))
+        self.store.contests.append_event(self.row["id"], number, event.at.isoformat(), content, to_stored_json(said))
+
+    def end_session(self, log: ContestLog, why: str) -> Json:
+        """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
+        last = log.state.at
+        # What all sittings together have spent; a cost is known where it is known of each.
+        earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
+        before, now = earlier.get("spent") or {}, spending_to_json(self.connections.spent)
+        known = [name for name in now if now[name] is not None and before.get(name, 0) is not None]
+        spent = {name: before.get(name, 0) + now[name] if name in known else None for name in now}
+        more = {
+            "winner": log.state.winner,
+            "ahead": last.isoformat() if last is not None and last > datetime.now(UTC) else None,
+            "refused": merge_stored_refusals(
+                earlier.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
+            ),
+            "spent": spent,
+            "stopped": why or None,
+        }
+        state, ended = ("stopped" if why else "finished"), datetime.now(UTC).isoformat(timespec="milliseconds")
+        kept, holder = to_stored_json(more), process_holder_name()
+        self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder)
+        return more
+
+
+def merge_stored_refusals(before: Sequence[Json], now: Sequence[RefusedEntry], state: ContestState) -> list[Json]:
+    """What was refused in any sitting and not taken since; of the same one the first reason."""
+    new = [{"id": one.id, "author": one.author, "at": one.at.isoformat(), "why": one.why} for one in now]
+    found: dict[tuple[Any, ...], Json] = {}
+    for one in (*before, *new):
+        if one["id"] not in state.entries:
+            found.setdefault((one["id"], one["author"], one["at"]), one)
+    return list(found.values())
+
+
+def load_contest_record(store: Store, id: str) -> Json:
+    """The stable JSON of a kept contest."""
+    row = store.contests.find_contest(id)
+    events = open_stored_contest_log(store, row["id"])
+    if not events:
+        raise ContestError(Fault(f"contest {row['id']} was stopped before it began", "run it again"))
+    if row["state"] == "running":
+        stopped = None if store.contests.is_contest_held(row) else "it was killed"
+        more: Json = {"ahead": None, "refused": [], "spent": None, "stopped": stopped}
+    else:
+        more = json.loads(row["summary"])
+    return {"id": row["id"], **encode_contest_state(events), **more}
+
+
+def open_stored_contest_log(store: Store, id: str) -> list[ContestEvent]:
+    """The log of a contest, read back and tried: where it was damaged, that is told, with the event."""
+    events: list[ContestEvent] = []
+    state = ContestState()
+    for row in store.contests.stream_events(id):
+        try:
+            event = contest_event_from_json(json.loads(row["content"]))
+            state, _ = apply_contest_event(state, event)
+        except (ContestError, ValueError) as problem:
+            what = f"event {row['number']} of contest {id} cannot be read: {problem}"
+            raise StoreError(Fault(what, "the store was changed by something else", where=store.shown)) from None
+        events.append(event)
+    return events
+
+
+LONGEST_TERM = 80
+
+
+def find_contest_to_resume(store: Store, task: Task, how: JudgeOptions) -> Row | None:
+    """The last contest of the same task; None where there is none. One with other terms is not gone on with."""
+    rows, digest = store.contests.list_contests(task.name), digest_stored_terms(task, how)
+    found = next((row for row in rows if row["digest"] == digest), None)
+    if rows and found is None:
+        first = next(store.contests.stream_events(rows[0]["id"], calls=True), None)
+        differing = _list_differing_stored_terms(first, task, how)
+        what = f"the last contest of {task.name!r}, {rows[0]['id']}, has other terms: {', '.join(differing)}"
+        raise ContestError(Fault(what, "leave --resume out to begin a new one"))
+    return found
+
+
+def digest_stored_terms(task: Task, how: JudgeOptions) -> str:
+    """A name for all that decides what judges are asked: answers to other questions are not ranked together."""
+    return sha256(to_stored_json([contest_task_json(task), stored_judge_options_json(how)]).encode()).hexdigest()
+
+
+def stored_judge_options_json(how: JudgeOptions) -> Json:
+    """How judges are asked, as far as their answers depend on it; kept beside the first event."""
+    settings = asdict(how.settings)
+    return {**settings, "model_seed": settings["seed"], "language": how.language, "seed": how.seed}
+
+
+def _list_differing_stored_terms(first: Row | None, task: Task, how: JudgeOptions) -> list[str]:
+    """In what the terms of a contest differ from those given; a task that names no dimensions leaves them open."""
+    if first is None:
+        return ["it never began"]
+    before = {**json.loads(first["content"])["task"], **json.loads(first["calls"])["how"]}
+    now = {**contest_task_json(task), **stored_judge_options_json(how)}
+    names = [name for name in now if before.get(name) != now[name] and (name != "dimensions" or now[name] is not None)]
+    differing = [
+        f"{name} {_shorten_stored_term(before.get(name))}, not {_shorten_stored_term(now[name])}" for name in names
+    ]
+    return differing or ["dimensions"]
+
+
+def _shorten_stored_term(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +184,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
         return listed
 
 
-def load_contest(store: StoreLike, contest: str) -> dict[str, Any]:
+def load_contest(store: StoreLike, contest: str) -> Json:
     """The stable JSON of a contest: by its id, the beginning of one, "latest" or "latest:NAME"."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         return load_contest_record(opened, contest)

@@ -23,7 +23,6 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
-from evenhand.models.connections import Connections
 from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
 from evenhand.models.requests import EMBEDDED, Model
 from evenhand.workflows.connections import ConnectionOptions, open_connections
@@ -111,20 +110,16 @@ async def _judge_user_files(
     watch: ModelWatcher,
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_connections(connect) as connections:
-        models = [
-            resolve_judge_by_name(connections, name) for name in _choose_judge_names(files.judges, rubric, connections)
-        ]
+        # The judges named, or those of the record; else the judge set up for submissions, or the embedded one.
+        oracle = rubric.method.dialogue == "individual" and is_oracle_model_configured(os.environ)
+        other = choose_oracle_model_name(os.environ) if oracle else EMBEDDED
+        names = files.judges or connections.recorded() or (other,)
+        models = [resolve_judge_by_name(connections, name) for name in names]
         async with watch(models) as watched:
             if files.pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
             judged = await judge_sample(rubric, sample, watched, how, price_requested_replies(connections))
     return judged, connections.spent
-
-
-def _choose_judge_names(named: tuple[str, ...], rubric: Rubric, connections: Connections) -> tuple[str, ...]:
-    """The judges named, or those of the record; else the judge set up for submissions, or the embedded one."""
-    oracle = rubric.method.dialogue == "individual" and is_oracle_model_configured(os.environ)
-    return named or connections.recorded() or (choose_oracle_model_name(os.environ) if oracle else EMBEDDED,)
 
 
 def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:

@@ -29,10 +29,19 @@ class ProbedModels:
 
     def to_json(self) -> Json:
         """As plain data."""
-        return {
-            "prices_as_of": self.prices.as_of.isoformat(),
-            "models": [_model_probe_to_json(one) for one in self.probes],
-        }
+        models = [
+            {
+                "name": one.name,
+                "reachable": one.reachable,
+                "why_not": one.why or None,
+                "model": one.model or None,
+                "offers": list(one.offers),
+                **{name: getattr(one, name) for name in ("structured", "logprobs", "seed", "seconds")},
+                "price": one.price and {name: float(amount) for name, amount in asdict(one.price).items()},
+            }
+            for one in self.probes
+        ]
+        return {"prices_as_of": self.prices.as_of.isoformat(), "models": models}
 
 
 async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices: Path | None = None) -> ProbedModels:
@@ -43,18 +52,3 @@ async def probe_models(names: tuple[str, ...], *, seconds: float = 60.0, prices:
     async with Connections(os.environ, limits=limits, prices=price_list) as connections:
         probes = await asyncio.gather(*(ask_judge_probe_question(connections, name) for name in asked))
     return ProbedModels(asked=asked, probes=tuple(probes), prices=price_list)
-
-
-def _model_probe_to_json(one: ModelProbe) -> Json:
-    return {
-        "name": one.name,
-        "reachable": one.reachable,
-        "why_not": one.why or None,
-        "model": one.model or None,
-        "offers": list(one.offers),
-        "structured": one.structured,
-        "logprobs": one.logprobs,
-        "seed": one.seed,
-        "seconds": one.seconds,
-        "price": None if one.price is None else {name: float(amount) for name, amount in asdict(one.price).items()},
-    }

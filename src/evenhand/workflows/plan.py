@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import RefusedError, StoreError
-from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
@@ -26,7 +26,6 @@ from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Re
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
-from evenhand.runs.worker import made_output_key
 from evenhand.store.store import Store
 
 __all__ = ["eval_schema", "plan_run"]
@@ -78,21 +77,24 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
-                made = _load_stored_outputs(store, eval, runs, sample)
-                taken.update(name for name, _ in made)
-                await _plan_requested_questions(setup, sample, meters, made)
+                texts = _load_stored_outputs(store, setup, runs, sample)
+                taken.update(name for name, _ in texts)
+                await _plan_requested_questions(setup, sample, meters, texts)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         budget = eval.budget
         money = float(budget.money) if budget is not None and budget.money is not None else None
+        variants = []
+        for name, variant in eval.variants.items():
+            made = round(taken[name] * share)
+            to_make = counted.samples * eval.repeats - made if variant.live else 0
+            variants.append({"name": name, "about": variant.about, "to_make": to_make, "taken_over": made})
         return {
             "name": eval.name,
             "samples": counted.samples,
             "repeats": eval.repeats,
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,
-            "variants": [
-                _planned_variant_json(eval, name, counted.samples, taken[name] * share) for name in eval.variants
-            ],
+            "variants": variants,
             "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
             "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
             "note": counted.mixed or None,
@@ -123,12 +125,6 @@ async def _plan_requested_questions(
                 await judge_sample(rubric, asked, judges, eval.how)
 
 
-def _planned_variant_json(eval: Eval, name: str, samples: int, made: float) -> Json:
-    variant, taken = eval.variants[name], round(made)
-    to_make = samples * eval.repeats - taken if variant.live else 0
-    return {"name": name, "about": variant.about, "to_make": to_make, "taken_over": taken}
-
-
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
     name = meter.model.name
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
@@ -145,14 +141,14 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
     }
 
 
-def _load_stored_outputs(store: Store | None, eval: Eval, runs: list[str], sample: EvalSample) -> OutputTexts:
+def _load_stored_outputs(store: Store | None, setup: RunSetup, runs: list[str], sample: EvalSample) -> OutputTexts:
     """The outputs of a sample that were made in earlier runs of the same line."""
     if store is None or not runs:
         return {}
     units = {
-        made_output_key(name, variant, sample, repeat): (name, repeat)
-        for name, variant in eval.variants.items()
-        for repeat in range(eval.repeats)
+        setup.make_output_key(sample, name, repeat): (name, repeat)
+        for name, variant in setup.eval.variants.items()
+        for repeat in range(setup.eval.repeats)
         if variant.live
     }
     found = store.find_outputs(list(units), runs) if units else {}

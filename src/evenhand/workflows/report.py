@@ -12,9 +12,9 @@ from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_run, read_run_looks
-from evenhand.runs.columns import ColumnsBuilder
-from evenhand.runs.run_record import RunEvalRecord, evaluate_run_records, read_run_eval_record
+from evenhand.runs.run_record import evaluate_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_head
+from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_run_sensitivity
@@ -76,19 +76,13 @@ def load_stored_head(store: Store, run: Row) -> Json:
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     ids = store.sample_ids(run["id"], first) if first else {}
     looks = read_run_looks(setup, summary.samples)
-    # A run that was scored anew was settled by others.
-    settled = run["state"] == "finished" and "rescored_from" not in setup
-    early = looks is not None and looks.taken[-1] < looks.planned and settled
-    stopping = None
+    stopping, early = None, False
     if looks is not None:
-        used, look = looks.taken[-1], len(looks.taken)
-        stopping = {
-            "planned": looks.planned,
-            "used": used,
-            "look": look,
-            "looks": list(looks.taken),
-            "settled_early": early,
-        }
+        # A run that was scored anew was settled by others.
+        settled = run["state"] == "finished" and "rescored_from" not in setup
+        early = looks.taken[-1] < looks.planned and settled
+        taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
+        stopping = {"planned": looks.planned, **taken, "settled_early": early}
     seconds = None
     if run["ended"] is not None:
         spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
@@ -109,7 +103,13 @@ def load_stored_head(store: Store, run: Row) -> Json:
         "decision": encode_compare_decision(decide_run(frame, summary, looks, stopped_early=early)),
         **summarise_run_head(frame, summary, ids),
     }
-    return {**head, "consistency": _stored_consistency_json(store, run, frame, head)}
+    consistency = []
+    if run["state"] == "finished":  # A part of a run is no evaluation.
+        this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
+        known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
+        for name in frame.variants:  # Each against its own history, which never changes a score.
+            consistency.append({"variant": name, "says": str(evaluate_run_records(known, name)[-1].consistency)})
+    return {**head, "consistency": consistency}
 
 
 def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
@@ -121,15 +121,3 @@ def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:
         return build_report_data(store, run, json.loads(run["summary"]))
     state = "running" if store.is_run_held(run) else "killed"
     return build_report_data(store, run, load_stored_head(store, {**run, "state": state}))
-
-
-def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
-    """How each variant stands against its own history; it never changes a score. A part of a run is no evaluation."""
-    if run["state"] != "finished":
-        return []
-    this = {**run, "state": "finished", "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
-    others = [one for one in store.list_runs(frame.name) if one["id"] < run["id"]]
-    return [
-        {"variant": name, "says": str(evaluate_run_records([*others, this], name)[-1].consistency)}
-        for name in frame.variants
-    ]

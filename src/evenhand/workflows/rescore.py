@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from evenhand.errors import Fault, InputError
@@ -17,8 +17,8 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import compose_result_score, scale_result_layers
-from evenhand.runs.run_record import make_run_id, read_run_eval_record, rubric_snapshot_json
+from evenhand.runs.results import compose_result_score
+from evenhand.runs.run_record import SNAPSHOT_JSON, make_run_id, read_run_eval_record, rubric_snapshot_json
 from evenhand.runs.stored_judgments import (
     RunRubric,
     read_run_rubric,
@@ -70,7 +70,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
         fingerprints={**frame.fingerprints, tag: mark},
     )
     began = datetime.now(UTC)
-    setup |= {"frame": renewed.to_json(), "rescored_from": old["id"]}
+    setup |= {"frame": SNAPSHOT_JSON.to_json(renewed), "rescored_from": old["id"]}
     return {
         **old,
         "id": make_run_id(began),
@@ -106,13 +106,7 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
 
 
 def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    part: list[Row] = []
-    for row in rows:
-        part.append(row)
-        if len(part) == RESCORED_ROWS_PER_BATCH:
-            yield part
-            part = []
-    if part:
+    while part := list(islice(rows, RESCORED_ROWS_PER_BATCH)):
         yield part
 
 
@@ -130,26 +124,23 @@ def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecar
     if content["output"] is None:
         return row
     measured = {layer: _load_layer_score_to_rescore(content, layer) for layer in content["layers"] if layer != "judge"}
-    whole = compose_result_score(rubric, row["variant"], measured, card)
-    layers = {
-        name: None if value is None else format_exact_fraction(value)
-        for name, value in scale_result_layers(rubric, whole).items()
-    }
+    composite = compose_result_score(rubric, row["variant"], measured, card)
+    whole = composite.card
     missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
     renewed = {
         **content,
         "why": "" if whole.exact is not None else missing if card else content["why"],
         "rubric": rubric.name,
-        "layers": layers,
+        "layers": composite.layers,
         "scorecard": scorecard_to_json(rubric, card) if card else None,
-        "composite_steps": scorecard_to_json(rubric, whole)["steps"],
+        "composite_steps": composite.steps,
         "unsafe": card.unsafe if card else None,
     }
     return {
         **row,
         "state": "incomplete" if whole.exact is None else "scored",
-        "score": format_exact_fraction(card.exact) if card and card.exact is not None else None,
-        "composite": format_exact_fraction(whole.exact) if whole.exact is not None else None,
+        "score": format_exact_fraction(card.exact if card else None),
+        "composite": format_exact_fraction(whole.exact),
         "number": float(whole.exact) if whole.exact is not None else None,
         "content": to_stored_json(renewed),
     }

@@ -26,23 +26,16 @@ from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
-from evenhand.runs.execute import (
-    RunProgress,
-    StopOnceDecided,
-    drop_unneeded_replies,
-    execute_run,
-    shuffle_run_order,
-)
-from evenhand.runs.reply_cache import ReplyCache, RunBudgetQueue
+from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
+from evenhand.runs.execute import RunProgress, RunWorker, drop_unneeded_replies, execute_run
+from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder, find_resumable_run_record, list_run_record_lineage, make_run_id
 from evenhand.runs.setup import RunSetup, build_run_setup
-from evenhand.runs.worker import RunOutputs, RunWorker
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.sequential import planned_looks
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.judge import price_requested_replies
 from evenhand.workflows.report import load_stored_head
 
 Json = dict[str, Any]
@@ -122,20 +115,18 @@ async def _execute_stored_run(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
-    eval = planned.eval
+    eval, recorded = planned.eval, json.loads(row["setup"])
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    ending = _choose_run_ending(store, row, eval)
-    course = RunProgress(
-        total=total,
-        outputs=total * len(eval.variants),
-        judges=judges,
-        note=counted.mixed,
-        until=ending.until if ending else "",
-    )
-    line = list_run_record_lineage(store, row)
+    course = RunProgress(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
+    ending = None
+    if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
+        ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
+        course.until = ending.until
+    line = [row["id"]] if row["taken_from"] is None else list_run_record_lineage(store, row)
+    budget = None if eval.budget is None else _remaining_run_budget(eval, eval.budget, store, line)
     async with (
-        _open_run_connections(eval, _remaining_run_budget(eval, store, line)) as connections,
+        _open_run_connections(eval, budget) as connections,
         open_output_makers(
             eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
         ) as makers,
@@ -148,14 +139,10 @@ async def _execute_stored_run(
         store.hold_run(row["id"], process_holder_name())
         with closing(StoreWriter(store.write_rows)) as writer:
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
-            fresh = bool(json.loads(row["setup"]).get("fresh"))
-            turns = RunBudgetQueue()
-            memory = ReplyCache(book, price_requested_replies(connections), turns, fresh=fresh)
+            memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
+            tell = ending.note_result if ending else None
+            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell)
             async with watch(course, lambda: connections.spent):
-                outputs = RunOutputs(eval.variants, makers, book, turns, line)
-                worker = RunWorker(
-                    setup, book, memory, outputs, os.environ, tell=ending.note_result if ending else None
-                )
                 try:
                     await execute_run(worker, samples, course, ending)
                 except asyncio.CancelledError:
@@ -163,18 +150,20 @@ async def _execute_stored_run(
                         raise
                 if eval.keep != "raw":
                     await drop_unneeded_replies(worker)
-    why, needs_budget = _explain_unfinished_run(course, samples, memory)
+    why, needs_budget = str(memory.spent or ""), memory.spent is not None
+    if samples.changed:
+        why, needs_budget = SAMPLES_CHANGED, False
+    elif course.settled:
+        why, needs_budget = "", False
+    elif course.stopping and not course.complete:
+        why, needs_budget = STOPPED_BY_HAND, False
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
 
 
-def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | None:
-    """What may end a run before its last sample; it is part of the run and does not change when it is resumed."""
-    until = json.loads(row["setup"]).get("until_decided")
-    if until is None:
-        return None
+def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:
     order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
     rule = VerdictStoppingRule(
         order=order,
@@ -185,17 +174,6 @@ def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | 
         seed=eval.how.seed,
     )
     return StopOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
-
-
-def _explain_unfinished_run(course: RunProgress, samples: RecheckedSamples, memory: ReplyCache) -> tuple[str, bool]:
-    """Why a run is not finished, if it is not; and whether it is for want of money."""
-    if samples.changed:
-        return SAMPLES_CHANGED, False
-    if course.settled:
-        return "", False
-    if course.stopping and not course.complete:
-        return STOPPED_BY_HAND, False
-    return str(memory.spent or ""), memory.spent is not None
 
 
 def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, options: RunOptions) -> tuple[Row, bool]:
@@ -234,10 +212,8 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     }, False
 
 
-def _remaining_run_budget(eval: Eval, store: Store, line: Sequence[str]) -> Budget | None:
+def _remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
-    if eval.budget is None:
-        return None
     paid, used = Decimal(0), 0
     asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
     if asked:  # Outputs that the run took over were paid for before.
@@ -249,7 +225,7 @@ def _remaining_run_budget(eval: Eval, store: Store, line: Sequence[str]) -> Budg
         if call["cached_from"] is None:
             paid += Decimal(call["cost"] or 0)
             used += (call["input_tokens"] or 0) + (call["output_tokens"] or 0)
-    return replace(eval.budget, paid=paid, used=used)
+    return replace(budget, paid=paid, used=used)
 
 
 def _open_run_connections(eval: Eval, budget: Budget | None) -> Connections:

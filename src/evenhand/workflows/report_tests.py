@@ -6,22 +6,21 @@ import json
 import platform
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any
 
 from evenhand._version import __version__
-from evenhand.pytest_plugin.scoring import PYTEST_RUN_NAME, format_test_moment
 from evenhand.report import find_report_writer
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report, load_stored_head
+from evenhand.workflows.score_in_test import PYTEST_RUN_NAME
 
 SessionJson = dict[str, Any]
 SessionSample = tuple[str, SessionJson, list[SessionJson]]
@@ -34,22 +33,15 @@ def write_session_report(entries: Sequence[SessionJson], path: Path, began: date
     in_order = sorted(entries, key=lambda entry: str(entry["test"]))
     writer = find_report_writer(WRITER_NAMES[path.suffix.lower()])
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        TemporaryDirectory(prefix="evenhand-") as folder,
-        Store.open(folder, {}) as store,
-        _replace_session_file(path) as stream,
-    ):
-        head, samples = load_run_report(store, _store_session_run(store, in_order, began))
-        writer(head, samples, stream)
-
-
-@contextmanager
-def _replace_session_file(path: Path) -> Iterator[TextIO]:
-    """A file that takes the place of the old one once it is whole."""
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}.part")  # It takes the place of the old one once it is whole.
     try:
-        with part.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        with (
+            TemporaryDirectory(prefix="evenhand-") as folder,
+            Store.open(folder, {}) as store,
+            part.open("w", encoding="utf-8", newline="") as stream,
+        ):
+            head, samples = load_run_report(store, _store_session_run(store, in_order, began))
+            writer(head, samples, stream)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -68,13 +60,14 @@ def _store_session_run(store: Store, entries: Sequence[SessionJson], began: date
                 samples=[{**place, "id": id, "content": sample}],
                 results=[_build_session_result_row(entry, place) for entry in own],
                 calls=[
-                    {**call, **place, "key": _build_session_call_key(call["key"], place, entry["variant"])}
+                    # Tests ask apart from each other: one question to judges of one name may have had other answers.
+                    {**call, **place, "key": f"{call['key']}-{at}-{entry['variant']}"}
                     for entry in own
                     for call in entry["rows"]["calls"]
                 ],
             )
         )
-    ended = {**row, "state": "finished", "ended": format_test_moment(datetime.now(UTC))}
+    ended = {**row, "state": "finished", "ended": datetime.now(UTC).isoformat(timespec="milliseconds")}
     head = {**load_stored_head(store, ended), "decision": decide_session(entries)}
     store.release_run(row["id"], ended["state"], ended["ended"], to_stored_json(head))
     return str(row["id"])
@@ -103,7 +96,7 @@ def _build_session_run_row(entries: Sequence[SessionJson], began: datetime) -> R
         "name": PYTEST_RUN_NAME,
         "digest": digest_run_parts([entry["rows"]["result"]["key"] for entry in entries]),
         "state": "running",
-        "started": format_test_moment(began),
+        "started": began.isoformat(timespec="milliseconds"),
         "ended": None,
         "seed": frame["seed"],
         "fingerprint": digest_run_parts(sorted(frame["fingerprints"].items()))[:16],
@@ -142,15 +135,10 @@ def _group_session_samples(entries: Sequence[SessionJson]) -> list[SessionSample
 def _build_session_result_row(entry: SessionJson, place: Mapping[str, object]) -> Row:
     row = entry["rows"]["result"]
     content = json.loads(row["content"])
-    content["calls"] = [_build_session_call_key(key, place, entry["variant"]) for key in content["calls"]]
+    content["calls"] = [f"{key}-{place['position']}-{entry['variant']}" for key in content["calls"]]
     if content["scorecard"] is not None:  # What a test asks for is a gate: it decides and moves no number.
         content["scorecard"]["gates_failed"] += entry["missed"]
     return {**row, **place, "content": to_stored_json(content)}
-
-
-def _build_session_call_key(key: str, place: Mapping[str, object], variant: str) -> str:
-    """Tests ask apart from each other: the same question to judges of one name may have had other answers."""
-    return f"{key}-{place['position']}-{variant}"
 
 
 def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
