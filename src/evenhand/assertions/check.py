@@ -10,7 +10,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, AssertionSet
 from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, make_unanswered_finding
 from evenhand.assertions.kinds import ASSERTION_KINDS, AssertionLayer
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import written_as
 from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, number_for_json
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import Fault, InputError, StoreError
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import written_as
 from evenhand.model.sample import VariantOutput
 
 SINGLE_VARIANT = "output"  # The variant of a sample that has one output and no name for it.
