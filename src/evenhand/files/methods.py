@@ -10,6 +10,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
+import yaml
+
 from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word_in_fault
 from evenhand.files.criteria import (
     CriterionDefaults,
@@ -20,7 +22,7 @@ from evenhand.files.criteria import (
 )
 from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, parse_number_text
 from evenhand.files.json_shape import ShapeField, list_shape_fields
-from evenhand.files.parsing import parse_yaml_strings, read_tree_file
+from evenhand.files.parsing import YAML_STRING_LOADER, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
 from evenhand.model.method import (
     DialogueName,
@@ -239,7 +241,7 @@ def read_starter_rubric() -> str:
 
 def load_library_data(name: str) -> Any:
     """A data file of the library as mappings and lists of strings."""
-    return parse_yaml_strings((LIBRARY / name).read_text("utf-8"))
+    return yaml.load((LIBRARY / name).read_text("utf-8"), Loader=YAML_STRING_LOADER)
 
 
 def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
