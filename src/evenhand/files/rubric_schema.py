@@ -6,7 +6,8 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from evenhand.files.methods import list_method_names, list_step_file_fields
+from evenhand.files.criteria import list_file_fields
+from evenhand.files.methods import list_method_names
 from evenhand.model.scale import Scale
 from evenhand.model.steps import STEPS, Panel, Step
 
@@ -114,13 +115,13 @@ def _rubric_file_ranges_schema() -> RubricSchemaJson:
 
 def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
     with_parameters = _rubric_file_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
-    if any(one.required for one in list_step_file_fields(step).values()):
+    if any(one.required for one in list_file_fields(step).values()):
         return with_parameters
     return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
 
 
 def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
-    known = list_step_file_fields(step)
+    known = list_file_fields(step)
     must = [name for name, one in known.items() if one.required]
     schemas = {name: _rubric_file_parameter_schema(one.type) for name, one in known.items()}
     return {**_rubric_file_object_schema(schemas, must), "description": step.__doc__}
