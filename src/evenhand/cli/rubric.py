@@ -12,10 +12,9 @@ from evenhand.cli.output import escape_terminal_text, escape_to_terminal_line, p
 from evenhand.cli.screen import Screen
 from evenhand.errors import InputError
 from evenhand.model.criterion import Anchor, Criterion
-from evenhand.model.method import Method
+from evenhand.model.method import Method, Step
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Scale
-from evenhand.model.steps import Step
 from evenhand.scoring.scores import list_usable_tie_breaks
 from evenhand.wording import format_fraction, pluralize_count
 from evenhand.workflows.rubric import (

@@ -25,17 +25,19 @@ from evenhand.files.fields import FieldReader, build_checked, describe_node, is_
 from evenhand.files.parsing import YAML_STRING_LOADER, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
 from evenhand.model.method import (
+    STEPS,
+    Cap,
     DialogueName,
     EnvironmentSetting,
     Grade,
     Method,
     ScoreScale,
+    Step,
     TieBreak,
     VerdictThreshold,
 )
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO
-from evenhand.model.steps import STEPS, Cap, Step
 
 METHOD_FIELDS = (
     "name", "about", "scale", "criterion_scale", "criteria", "required", "weights_sum_to", "holistic",

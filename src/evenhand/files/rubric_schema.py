@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from evenhand.files.criteria import list_file_fields
 from evenhand.files.methods import list_method_names
+from evenhand.model.method import STEPS, Panel, Step
 from evenhand.model.scale import Scale
-from evenhand.model.steps import STEPS, Panel, Step
 
 RubricSchemaJson = dict[str, Any]
 

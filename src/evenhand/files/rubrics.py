@@ -35,10 +35,9 @@ from evenhand.files.methods import (
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, build_tree, find_node_line
-from evenhand.model.method import Method, ScoreScale
+from evenhand.model.method import Method, Panel, ScoreScale
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO
-from evenhand.model.steps import Panel
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",

@@ -16,7 +16,7 @@ from typing import TypeVar
 from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_definition import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
-from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import IdentityCache
 from evenhand.models.middleware import CallNext, ChainedModel
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import Reply, Request, TokenUsage

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from evenhand.model.method import Grade, Method
+from evenhand.model.method import Cap, Ceiling, Grade, LayerMean, Method, Shortfall, Step
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import NOT_ASKED, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
-from evenhand.model.steps import Cap, Ceiling, LayerMean, Shortfall, Step
 from evenhand.scoring.steps import StepInputs, apply_step, find_shortfall_criteria, fold_criterion_scores
 from evenhand.wording import format_fraction
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from evenhand.model.method import Panel
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import NOT_ASKED, CriterionScore, Missing, Scored
 from evenhand.model.scorecard import (
@@ -21,7 +22,6 @@ from evenhand.model.scorecard import (
     Scorecard,
     Scores,
 )
-from evenhand.model.steps import Panel
 from evenhand.scoring.engine import (
     apply_holistic_score,
     fail_scorecard_without_layers,

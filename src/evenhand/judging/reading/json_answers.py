@@ -17,7 +17,7 @@ from evenhand.judging.reading.score_labels import (
     normalize_answer_name,
 )
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
-from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import IdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
 GIVEN_TWICE = Missing("unreadable", "given twice with different answers")
