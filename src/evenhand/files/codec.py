@@ -313,7 +313,12 @@ def _read_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
 def _read_mapping(read_entry: JsonReader, value: object) -> dict[str, object]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise unexpected_json("an object", value)
-    return {key: read_json_entry(read_entry, key, entry) for key, entry in value.items()}
+    try:
+        return {key: read_entry(entry) for key, entry in value.items()}
+    except InputError:
+        for key, entry in value.items():
+            read_json_entry(read_entry, key, entry)
+        raise
 
 
 def _read_texts(value: object) -> tuple[str, ...]:

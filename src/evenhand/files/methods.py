@@ -94,33 +94,32 @@ def read_score_scale(fields: FieldReader) -> ScoreScale | None:
 
 def read_steps(fields: FieldReader) -> tuple[Step, ...]:
     """The steps of a method, each a word or {word: {parameters}}."""
+    faults, steps = fields.faults, []
     if "steps" not in fields:
         fields.fault("a method needs steps", "as in steps: [weighted_mean]")
-    read = [_read_method_step(node, fields.faults, path) for node, path in fields.items("steps")]
-    return tuple(step for step in read if step)
-
-
-def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> Step | None:
-    if isinstance(node, MappingNode) and len(node.items) == 1:
-        key, below = node.items[0]
-        kind, here = key.text, (*path, key.text)
-    elif isinstance(node, ScalarNode):
-        kind, below, here = node.text, MappingNode(node.line), path
-    else:
-        faults.append(Fault(f"a step is a word or one word with its parameters, got {describe_node(node)}", path=path))
-        return None
-    step = STEPS.get(kind)
-    if step is None:
-        faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
-        return None
-    known = list_file_fields(step)
-    fields = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
-    count = len(faults)
-    given = read_typed_fields(fields, step)
-    for name, one in known.items():
-        if one.required and name not in fields:
-            fields.fault(f"{kind} needs {name}")
-    return None if len(faults) > count else build_checked(step, faults, here, **given)
+    for node, path in fields.items("steps"):
+        if isinstance(node, MappingNode) and len(node.items) == 1:
+            key, below = node.items[0]
+            kind, here = key.text, (*path, key.text)
+        elif isinstance(node, ScalarNode):
+            kind, below, here = node.text, MappingNode(node.line), path
+        else:
+            what = f"a step is a word or one word with its parameters, got {describe_node(node)}"
+            faults.append(Fault(what, path=path))
+            continue
+        cls = STEPS.get(kind)
+        if cls is None:
+            faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
+            continue
+        known = list_file_fields(cls)
+        parts = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
+        count = len(faults)
+        given = read_typed_fields(parts, cls)
+        for name in [name for name, one in known.items() if one.required and name not in parts]:
+            parts.fault(f"{kind} needs {name}")
+        step = None if len(faults) > count else build_checked(cls, faults, here, **given)
+        steps += [step] if step else []
+    return tuple(steps)
 
 
 def _read_method_decisions(fields: FieldReader) -> dict[str, object]:

@@ -104,7 +104,7 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
                 anchors |= {event.anchor: None} if event.anchor else {}
                 opened.append(event.anchor)
                 is_mapping = isinstance(event, yaml.MappingStartEvent)
-                builder.open(MappingNode(line) if is_mapping else SequenceNode(line))
+                builder.add(MappingNode(line) if is_mapping else SequenceNode(line), opens=True)
             elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 node = builder.close()
                 anchor = opened.pop()
@@ -175,7 +175,7 @@ class _JsonTokenReader:
             self.expects = "after"
         elif wants_value and token in ("{", "["):
             is_mapping = token == "{"
-            self.builder.open(MappingNode(line) if is_mapping else SequenceNode(line))
+            self.builder.add(MappingNode(line) if is_mapping else SequenceNode(line), opens=True)
             self.nesting.append("}" if is_mapping else "]")
             self.expects = "key" if is_mapping else "value"
         elif kind == "string" and self.expects in ("value", "key"):

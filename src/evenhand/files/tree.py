@@ -89,17 +89,16 @@ class TreeBuilder:
     _open: list[tuple[SequenceNode | MappingNode, list[ScalarNode], set[str]]] = field(default_factory=list)
     _count: int = 0
 
-    def add(self, node: TreeNode, size: int = 1, line: int | None = None) -> None:
-        """Put a node where the reader stands: as the root, an item, a key or a value."""
+    def add(self, node: TreeNode, size: int = 1, line: int | None = None, *, opens: bool = False) -> None:
+        """Put a node where the reader stands, as the root, an item, a key or a value; a list or mapping may open."""
         self._count += size
         if self._count > self.most_nodes:
             what = f"more than {self.most_nodes:,} entries"
             raise make_line_error(line or node.line, what, "is this the right file?")
-        if not self._open:
+        parent, waiting, seen = self._open[-1] if self._open else (None, [], set())
+        if parent is None:
             self.root = node
-            return
-        parent, waiting, seen = self._open[-1]
-        if isinstance(parent, SequenceNode):
+        elif isinstance(parent, SequenceNode):
             parent.items.append(node)
         elif waiting:
             parent.items.append((waiting.pop(), node))
@@ -110,13 +109,10 @@ class TreeBuilder:
         else:
             seen.add(node.text)
             waiting.append(node)
-
-    def open(self, node: SequenceNode | MappingNode) -> None:
-        """Begin a list or mapping."""
-        self.add(node)
-        if len(self._open) >= DEEPEST_NESTING and not self.lenient:
-            raise make_line_error(node.line, f"nested more than {DEEPEST_NESTING} deep")
-        self._open.append((node, [], set()))
+        if opens and not isinstance(node, ScalarNode):
+            if len(self._open) >= DEEPEST_NESTING and not self.lenient:
+                raise make_line_error(node.line, f"nested more than {DEEPEST_NESTING} deep")
+            self._open.append((node, [], set()))
 
     def close(self) -> SequenceNode | MappingNode:
         """End the innermost list or mapping."""
