@@ -251,14 +251,16 @@ def _is_number(value: Any) -> bool:
 _read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
 _read_whole_number = _make_checked_reader("a whole number", _is_whole_number)
 _read_number = _make_checked_reader("a number", _is_number)
-_read_null = _make_checked_reader("null", lambda value: value is None)
 
 
-def _read_decimal(value: object) -> Decimal:
-    try:
-        return Decimal(read_json_string(value))
-    except InvalidOperation:
-        raise unexpected_json("a number as text", value) from None
+def _make_parsing_reader(expected: str, parse: Callable[[str], Any]) -> Callable[[object], Any]:
+    def read(value: object) -> Any:
+        try:
+            return parse(read_json_string(value))
+        except (ValueError, InvalidOperation):
+            raise unexpected_json(expected, value) from None
+
+    return read
 
 
 def _decode_json_fraction(value: object) -> Fraction:
@@ -267,27 +269,20 @@ def _decode_json_fraction(value: object) -> Fraction:
     raise unexpected_json("a fraction as text, as in 2/3", value)
 
 
-def _decode_json_moment(value: object) -> datetime:
-    try:
-        return datetime.fromisoformat(read_json_string(value))
-    except ValueError:
-        raise unexpected_json("a time in ISO 8601", value) from None
-
-
 FRACTION_TEXT = JsonScalar(_decode_json_fraction, str)
 AS_IT_STANDS = JsonScalar(lambda value: value)
 
 JSON_SCALARS: dict[Any, JsonScalar] = {
     Any: AS_IT_STANDS,
     object: AS_IT_STANDS,
-    NoneType: JsonScalar(_read_null),
+    NoneType: JsonScalar(_make_checked_reader("null", lambda value: value is None)),
     str: JsonScalar(read_json_string),
     bool: JsonScalar(_read_flag),
     int: JsonScalar(_read_whole_number),
     float: JsonScalar(_read_number),
-    Decimal: JsonScalar(_read_decimal, str),
+    Decimal: JsonScalar(_make_parsing_reader("a number as text", Decimal), str),
     Fraction: FRACTION_TEXT,
-    datetime: JsonScalar(_decode_json_moment, datetime.isoformat),
+    datetime: JsonScalar(_make_parsing_reader("a time in ISO 8601", datetime.fromisoformat), datetime.isoformat),
 }
 
 # What these readers give back as it stands.

@@ -138,8 +138,9 @@ def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
     """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
-    method = _read_rubric_method(fields, folder, tree)
-    # Without a method the criteria are read as the kind they look like, so that every fault is told at once.
+    said = "method" in fields or "steps" in fields
+    method = _read_rubric_method(fields, folder) if said else load_method(_infer_method_name(tree))
+    # Where the method is wrong, the criteria are read as the kind they look like, so that every fault is told at once.
     parts = _read_rubric_parts(fields, method or load_method(_infer_method_name(tree)), name)
     rubric = None
     try:
@@ -184,7 +185,7 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
     return parts | read_typed_fields(fields, Rubric, ("safety_gate", "about"))
 
 
-def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) -> Method | None:
+def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
     word = fields.text("method")
     if "steps" in fields:
         if word is not None:
@@ -195,7 +196,7 @@ def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) ->
             return None
         return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)
     if word is None:
-        return load_method(_infer_method_name(tree)) if "method" not in fields else None
+        return None
     if word.endswith(METHOD_FILE_ENDINGS):
         if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
@@ -211,12 +212,13 @@ def _infer_method_name(tree: MappingNode) -> str:
     """Without a method the kind of criteria decides."""
     entries = tree.get("criteria") or tree.get("rubrics")
     nodes = [node for node in getattr(entries, "items", []) if isinstance(node, MappingNode)]
-    if any(node.get("children") for node in nodes):
+    said = {key.text for node in nodes for key, _ in node.items}
+    if "children" in said:
         return "tree"
-    if any(node.get("points") for node in nodes):
+    if "points" in said:
         return "points"
-    scaled = any(node.get(name) for node in nodes for name in ("score_ranges", "scale", "required_min_score"))
-    return "score-ranges" if scaled or tree.get("scale") else "checklist"
+    scaled = said & {"score_ranges", "scale", "required_min_score"} or tree.get("scale")
+    return "score-ranges" if scaled else "checklist"
 
 
 def _read_rubric_panel_fields(fields: FieldReader, method: Method) -> Method:
