@@ -189,7 +189,7 @@ class _AnswersReader:
         read, notes = self.rubric.read(scores)
         for id in read:
             given = scores.twice.get(id, [scores[id]]) if isinstance(scores, DuplicateKeyObject) else [scores[id]]
-            if any(one != given[0] or _has_conflicting_answer_fields(one) for one in given):
+            if any(one != given[0] for one in given[1:]) or any(map(_has_conflicting_answer_fields, given)):
                 read[id] = CONFLICTING_ANSWERS
         return read, notes
 

@@ -25,6 +25,7 @@ from evenhand.files.json_shape import (
     json_choice_reader,
     list_shape_fields,
     read_json_entry,
+    read_json_string,
     unexpected_json,
 )
 
@@ -94,19 +95,21 @@ class Codec:
         wrong_form = isinstance(error, JsonFormatError)
         return self._error(*(replace(one, hint=self._hint) if wrong_form else one for one in error.faults))
 
-    def _name_object(self, one: object) -> str:
-        name = f"object_{id(one)}"
-        self._objects[name] = one
-        return name
+    def _call_expression(self, function: Callable[..., object], value: str) -> str:
+        """A call of a function, but not of a reader for what it would give back as it stands."""
+        plain = UNCHANGED_TYPES.get(function)
+        name = f"object_{id(function)}"
+        self._objects[name] = function
+        return f"(part if type(part := {value}) is {plain.__name__} else {name}(part))" if plain else f"{name}({value})"
 
     def _write_expression(self, type_: Any, value: str) -> str:
         """How a value is written: {"text": value.text, "usage": {"input": value.usage.input, …}, …}."""
         shape, origin, parts = self._shapes.get(type_), get_origin(type_), get_args(type_)
         scalar = self._scalars.get(type_)
         if scalar or origin is Literal:
-            return f"{self._name_object(scalar.write)}({value})" if scalar and scalar.write else value
+            return self._call_expression(scalar.write, value) if scalar and scalar.write else value
         if isinstance(shape, StandIn):
-            return self._write_expression(shape.type, f"{self._name_object(shape.write)}({value})")
+            return self._write_expression(shape.type, self._call_expression(shape.write, value))
         if is_dataclass(type_) and isinstance(type_, type):
             return self._write_object_expression(type_, shape or JsonShape(), value)
         if origin in (Union, UnionType):
@@ -114,7 +117,7 @@ class Codec:
             written = {self._write_expression(part, value) for part in some}
             if written == {value}:
                 return value
-            one = written.pop() if len(some) == 1 else f"{self._name_object(self.to_json)}({value})"
+            one = written.pop() if len(some) == 1 else self._call_expression(self.to_json, value)
             return one if len(some) == len(parts) else f"(None if {value} is None else {one})"
         if origin in (tuple, list, Sequence) and len(parts) > 1 and parts[1] is not Ellipsis:
             return f"[{', '.join(self._write_expression(part, f'{value}[{at}]') for at, part in enumerate(parts))}]"
@@ -128,7 +131,7 @@ class Codec:
 
     def _write_object_expression(self, cls: type, shape: JsonShape, value: str) -> str:
         if cls in self._writing:  # A tree: values of this class inside of others.
-            return f"{self._name_object(self.to_json)}({value})"
+            return self._call_expression(self.to_json, value)
         kind = getattr(cls, "kind", None)
         entries = [f"{self._tag!r}: {kind!r}"] if isinstance(kind, str) and not shape.row else []
         self._writing.append(cls)
@@ -136,9 +139,9 @@ class Codec:
             for one in list_shape_fields(cls, shape):
                 own, form = f"{value}.{one.name}", one.form
                 if not isinstance(form, JsonField):
-                    part = f"{self._name_object(form.write)}({value})"
+                    part = self._call_expression(form.write, value)
                 elif form.scalar and form.scalar.write:
-                    part = f"{self._name_object(form.scalar.write)}({own})"
+                    part = self._call_expression(form.scalar.write, own)
                 else:
                     part = own if form.plain or form.scalar else self._write_expression(one.type, own)
                 several = form.flat if isinstance(form, JsonField) else isinstance(form, SplitField)
@@ -182,7 +185,7 @@ class Codec:
         if origin is tuple and parts[-1] is not Ellipsis:
             return self._make_tuple_reader(parts)
         if origin in (tuple, Sequence):
-            return _read_texts if parts[0] is str else partial(_read_list, self._find_reader(parts[0]))
+            return partial(_read_list, read_json_string if parts[0] is str else self._find_reader(parts[0]))
         if origin in (dict, Mapping):
             return partial(_read_mapping, self._find_reader(parts[1]))
         raise TypeError(f"{type_} has no form in JSON")
@@ -199,7 +202,7 @@ class Codec:
                 below = self._plan_object(one.type)
                 fields |= below.fields
                 keys |= below.keys
-                arguments += f"{one.name}={self._name_object(below.build)}(data, {{}}), "
+                arguments += f"{one.name}={self._call_expression(below.build, 'data, {}')}, "
                 continue
             keys |= dict.fromkeys(one.keys, not may_lack)
             if isinstance(form, DerivedField):
@@ -207,27 +210,20 @@ class Codec:
                 continue
             if isinstance(form, SplitField):
                 assert form.read, f"{one.name} is not read back"
-                opened = f"{self._name_object(JsonParts)}(data, {self._name_object(self._find_reader)})"
-                arguments += f"{one.name}={self._name_object(form.read)}({opened}), "
+                parts = self._call_expression(partial(JsonParts, self._find_reader), "data")
+                arguments += f"{one.name}={self._call_expression(form.read, parts)}, "
                 continue
             key, type_ = one.keys[0], _without_none(one.type) if may_lack else one.type  # Null is then the default.
             read = fields[key] = form.scalar.read if form.scalar else self._find_reader(type_)
             if may_lack:
-                made = one.default_factory is not MISSING
-                default = f"{self._name_object(one.default_factory)}()" if made else self._name_object(one.default)
-                there = self._read_expression(read, "given_part")
+                there = self._call_expression(read, "given_part")
+                made: Any = (lambda value=one.default: value) if one.default_factory is MISSING else one.default_factory
+                default = self._call_expression(made, "")
                 arguments += f"{one.name}={default} if (given_part := data.get({key!r})) is None else {there}, "
             else:
-                arguments += f"{one.name}={self._read_expression(read, f'data[{key!r}]')}, "
-        build = eval(f"lambda data, given: {self._name_object(cls)}({arguments}**given)", self._objects)
+                arguments += f"{one.name}={self._call_expression(read, f'data[{key!r}]')}, "
+        build = eval(f"lambda data, given: {self._call_expression(cls, f'{arguments}**given')}", self._objects)
         return _ObjectPlan(keys, fields, checks, build)
-
-    def _read_expression(self, read: JsonReader, value: str) -> str:
-        """A call of a reader, but not for what it would give back as it stands."""
-        plain = UNCHANGED_TYPES.get(read)
-        if plain is None:
-            return f"{self._name_object(read)}({value})"
-        return f"(part if type(part := {value}) is {plain.__name__} else {self._name_object(read)}(part))"
 
     def _read_object(self, plan: _ObjectPlan, data: object, /, **given: object) -> Any:
         """A value; only where building it fails is it found out which field is wrong."""
@@ -241,7 +237,7 @@ class Codec:
             self._find_object_fault(plan, data)
             raise
         for check in plan.checks:
-            check(value, JsonParts(data, self._find_reader))
+            check(value, JsonParts(self._find_reader, data))
         return value
 
     def _find_object_fault(self, plan: _ObjectPlan, data: Mapping[str, object]) -> None:
@@ -268,7 +264,7 @@ class Codec:
 
     def _make_tuple_reader(self, types: Sequence[Any]) -> JsonReader:
         readers = [self._find_reader(type_) for type_ in types]
-        parts = "".join(f"{self._read_expression(read, f'value[{at}]')}, " for at, read in enumerate(readers))
+        parts = "".join(f"{self._call_expression(read, f'value[{at}]')}, " for at, read in enumerate(readers))
         build = eval(f"lambda value: ({parts})", self._objects)
 
         def read(value: object) -> Any:
@@ -300,14 +296,14 @@ def _without_none(type_: Any) -> Any:
 
 
 def _read_list(read_entry: JsonReader, value: object) -> tuple[object, ...]:
-    if not isinstance(value, (list, tuple)):
-        raise unexpected_json("a list", value)
-    try:
-        return tuple(map(read_entry, value))
-    except InputError:
-        for at, entry in enumerate(value):
-            read_json_entry(read_entry, at, entry)
-        raise
+    of_texts = read_entry is read_json_string
+    if isinstance(value, (list, tuple)):
+        try:
+            return tuple(map(read_entry, value))
+        except InputError:
+            for at, entry in enumerate(() if of_texts else value):
+                read_json_entry(read_entry, at, entry)
+    raise unexpected_json("a list of texts" if of_texts else "a list", value)
 
 
 def _read_mapping(read_entry: JsonReader, value: object) -> dict[str, object]:
@@ -319,9 +315,3 @@ def _read_mapping(read_entry: JsonReader, value: object) -> dict[str, object]:
         for key, entry in value.items():
             read_json_entry(read_entry, key, entry)
         raise
-
-
-def _read_texts(value: object) -> tuple[str, ...]:
-    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
-        return tuple(value)
-    raise unexpected_json("a list of texts", value)

@@ -116,8 +116,8 @@ class StandIn:
 class JsonParts:
     """The object that a value is read from, for fields that need more than one key of it."""
 
-    data: Mapping[str, object]
     find_reader: Callable[[Any], JsonReader]
+    data: Mapping[str, object]
 
     def read(self, key: str, type_: Any) -> Any:
         """The value under a key."""
