@@ -244,13 +244,12 @@ def write_exact_fraction(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max)
-
-
 _read_flag = _make_checked_reader("true or false", lambda value: isinstance(value, bool))
 _read_whole_number = _make_checked_reader("a whole number", _is_whole_number)
-_read_number = _make_checked_reader("a number", _is_number)
+_read_number = _make_checked_reader(
+    "a number",
+    lambda value: isinstance(value, float) or (_is_whole_number(value) and abs(value) <= sys.float_info.max),
+)
 
 
 def _make_parsing_reader(expected: str, parse: Callable[[str], Any]) -> Callable[[object], Any]:

@@ -204,39 +204,33 @@ def load_library_data(name: str) -> Any:
     return yaml.load((LIBRARY / name).read_text("utf-8"), Loader=YAML_STRING_LOADER)
 
 
+SWITCH_WORDS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
+
+
 def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     """The rubric as the variables that its method listens to make it."""
-    settings = rubric.method.environment
-    texts = {name: environ[name] for name in settings if environ.get(name, "").strip()}
-    given = {n: _parse_environment_field_number(n, text) for n, text in texts.items() if settings[n].sets != "guard"}
-    guarded = [_parse_environment_field_switch(n, text) for n, text in texts.items() if settings[n].sets == "guard"]
+    method, gate, settings = rubric.method, rubric.safety_gate, rubric.method.environment
+    texts = {name: text for name in settings if (text := environ.get(name, "").strip())}
+    given: dict[str, Fraction] = {}
+    for name in sorted(texts, key=lambda name: settings[name].sets == "guard"):
+        text, where = texts[name], f"environment variable {name}"
+        if settings[name].sets == "guard":
+            if text.lower() not in SWITCH_WORDS:
+                raise RubricError(Fault(f"{text[:40]!r} is neither true nor false", where=where))
+            gate = SWITCH_WORDS[text.lower()]
+            continue
+        number = parse_number_text(text)
+        if isinstance(number, str):
+            raise RubricError(Fault(number, where=where))
+        given[name] = number
     weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
-    method = rubric.method
     try:
         for name, value in given.items():
             if settings[name].sets == "cap":
                 steps = (replace(step, at=value) if isinstance(step, Cap) else step for step in method.steps)
                 method = replace(method, steps=tuple(steps))
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
-        gate = guarded[-1] if guarded else rubric.safety_gate
         return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
     except RubricError as error:
         where = f"environment ({', '.join(given)})"
         raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
-
-
-def _parse_environment_field_number(name: str, text: str) -> Fraction:
-    value = parse_number_text(text)
-    if isinstance(value, str):
-        raise RubricError(Fault(value, where=f"environment variable {name}"))
-    return value
-
-
-def _parse_environment_field_switch(name: str, text: str) -> bool:
-    word = text.strip()
-    if word.lower() not in SWITCH_WORDS:
-        raise RubricError(Fault(f"{word[:40]!r} is neither true nor false", where=f"environment variable {name}"))
-    return SWITCH_WORDS[word.lower()]
-
-
-SWITCH_WORDS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)

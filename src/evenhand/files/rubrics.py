@@ -171,8 +171,12 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
         criteria = read_criteria(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
     elif "scale" in fields and method.criteria:
         fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
-    parts: dict[str, Any] = {"name": fields.text("name") or name, "criteria": criteria}
-    parts["method"] = _read_rubric_panel_fields(fields, method) if "panel" in fields else method
+    parts: dict[str, Any] = {"name": fields.text("name") or name, "method": method, "criteria": criteria}
+    panel = fields.node("panel")
+    if panel is not None:
+        given = read_typed_fields(FieldReader(panel, list_file_fields(Panel), faults, ("panel",)), Panel)
+        changed = build_checked(partial(replace, method.panel), faults, ("panel",), **given)
+        parts["method"] = method.with_step(method.panel, changed) if changed else method
     for kind in ("red_flags", "bonuses"):
         statements = [read_statement(node, faults, path) for node, path in fields.items(kind)]
         parts[kind] = tuple(statement for statement in statements if statement)
@@ -219,11 +223,3 @@ def _infer_method_name(tree: MappingNode) -> str:
         return "points"
     scaled = said & {"score_ranges", "scale", "required_min_score"} or tree.get("scale")
     return "score-ranges" if scaled else "checklist"
-
-
-def _read_rubric_panel_fields(fields: FieldReader, method: Method) -> Method:
-    node = fields.node("panel") or MappingNode()
-    parts = FieldReader(node, list_file_fields(Panel), fields.faults, ("panel",))
-    given = read_typed_fields(parts, Panel)
-    changed = build_checked(partial(replace, method.panel), fields.faults, ("panel",), **given)
-    return method if changed is None else method.with_step(method.panel, changed)
