@@ -47,8 +47,6 @@ FILES: dict[str, tuple[str, ...]] = {  # What is broken in each; everything wher
         "LARGEST_NUMBER",
         "MOST_FRACTION_DECIMALS",
         "to_exact_fraction",
-        "_decimal_to_fraction",
-        "_refuse_huge_number",
     ),
     "wording.py": ("round_half_away", "number_for_json"),
 }

@@ -13,7 +13,7 @@ import evenhand
 from evenhand import errors
 from evenhand.cli.app import app
 from evenhand.files.methods import list_method_names, list_rubric_names, load_method
-from evenhand.model.steps import STEPS
+from evenhand.model.method import STEPS
 from tests.docs.pages import PAGES, ROOT, blocks, run_page
 
 DOCS = ROOT / "docs"

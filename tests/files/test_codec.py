@@ -13,22 +13,20 @@ import pytest
 
 from evenhand.errors import Fault, InputError, StoreError
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import (
-    JsonFormatError,
-    json_exact_fraction,
-    number_between,
-    whole_number_between,
-    written_as,
-)
 from evenhand.files.json_shape import (
     DerivedField,
     JsonField,
+    JsonFormatError,
     JsonParts,
     JsonShape,
     SplitField,
     StandIn,
+    json_exact_fraction,
     json_key,
     list_shape_fields,
+    number_between,
+    whole_number_between,
+    written_as,
 )
 from evenhand.model.method import Grade
 

@@ -14,8 +14,8 @@ from evenhand.files.methods import LIBRARY, list_method_names, list_rubric_names
 from evenhand.files.rubric_schema import build_rubric_schema
 from evenhand.files.rubrics import RUBRIC_FIELDS, read_rubric_source
 from evenhand.judging.judge import judge_sample
+from evenhand.model.method import STEPS
 from evenhand.model.scale import YES_NO
-from evenhand.model.steps import STEPS
 from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
 from evenhand.scoring.scores import compute_fingerprint
 from tests.files.files import ARRAY, CHECKLIST, MAP

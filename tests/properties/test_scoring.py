@@ -10,9 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from evenhand import Rubric, Scorecard, load_rubric, score
-from evenhand.model.scale import Scored
-from evenhand.model.scorecard import Answers
-from evenhand.model.steps import (
+from evenhand.model.method import (
     STEPS,
     Add,
     Cap,
@@ -26,6 +24,8 @@ from evenhand.model.steps import (
     WeightedMean,
     WeightedSum,
 )
+from evenhand.model.scale import Scored
+from evenhand.model.scorecard import Answers
 from evenhand.scoring.columns import COLUMN_STEP_FUNCTIONS
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.scores_json import scores_to_json

@@ -12,7 +12,7 @@ from evenhand.assertions.facts import AssertionFacts, AssertionFinding, Assertio
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import written_as
 from evenhand.model.scale import Missing, Scored
 from evenhand.wording import format_fraction, format_quoted_texts, number_for_json, quote_text
 

@@ -39,8 +39,7 @@ from evenhand.calibrate.panel_candidates import collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
-from evenhand.files.json_shape import JsonField, JsonShape, SplitField
+from evenhand.files.json_shape import JsonField, JsonShape, SplitField, written_as
 from evenhand.runs.columns import RunTable
 from evenhand.wording import format_number, format_signed
 

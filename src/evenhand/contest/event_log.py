@@ -13,15 +13,20 @@ from evenhand.contest.events import ContestEvent, RankingChallenged, SubmissionR
 from evenhand.contest.task import CONTEST_METHOD, LONGEST_PERIOD, Task, normalize_contest_moment
 from evenhand.errors import ContestError, Fault
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import (
+from evenhand.files.json_shape import (
+    DerivedField,
+    JsonField,
     JsonFormatError,
+    JsonParts,
+    JsonShape,
+    SplitField,
+    StandIn,
     json_exact_fraction,
     json_seconds_up_to,
     number_between,
     whole_number_between,
     write_exact_fraction,
 )
-from evenhand.files.json_shape import DerivedField, JsonField, JsonParts, JsonShape, SplitField, StandIn
 from evenhand.files.methods import load_method
 from evenhand.judging.results import AcceptanceCheck
 from evenhand.model.criterion import Criterion

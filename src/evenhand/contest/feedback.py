@@ -17,10 +17,10 @@ from evenhand.contest.ranking import (
 )
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import guard_finding_to_json, suggestion_to_json
+from evenhand.model.method import Shortfall
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import Judgment, Scorecard
-from evenhand.model.steps import Shortfall
 from evenhand.wording import format_fraction, number_for_json
 
 Json = dict[str, Any]

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.judging.results import AcceptanceCheck
-from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Review, Scorecard
 from evenhand.scoring.scores import score_outputs_by_rubric, score_reviews

@@ -18,7 +18,7 @@ from evenhand.evals.output_data import (
     refuse_unknown_fields,
 )
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
+from evenhand.files.json_shape import written_as
 from evenhand.model.sample import VariantOutput
 from evenhand.wording import word_json_type
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
 from typing import BinaryIO, Literal
@@ -70,24 +71,18 @@ def read_answers(data: object, rubric: Rubric) -> OutputAnswers | ReviewAnswers:
     """Answers from plain data: {"outputs": […]}, {"reviews": […]}, one entry of either, or a list of them."""
     reader = _AnswersReader(rubric)
     kind, entries, path = reader.find_entries(data)
-    answers: OutputAnswers | ReviewAnswers
-    if kind == "reviews":
-        answers = tuple(reader.review(entry, (*path, at)) for at, entry in enumerate(entries))
-        reader.refuse_duplicates([review.judge for review in answers], "judge", path)
-        reader.refuse_two_authors(answers, path)
-    else:
-        answers = reader.outputs(entries, path)
+    answers = reader.reviews(entries, path) if kind == "reviews" else reader.outputs(entries, path)
     if reader.faults:
         raise AnswersError(*reader.faults)
     return answers
 
 
+@dataclass(slots=True)
 class _AnswersReader:
     """Reads answers against one rubric and collects every fault."""
 
-    def __init__(self, rubric: Rubric) -> None:
-        self.rubric = rubric
-        self.faults: list[Fault] = []
+    rubric: Rubric
+    faults: list[Fault] = field(default_factory=list)
 
     def find_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
         """Which of the two forms this is, and its entries."""
@@ -95,20 +90,35 @@ class _AnswersReader:
             return "reviews", [data], ()
         if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
             return "outputs", [data], ()
+        if isinstance(data, list) and data:
+            is_review = isinstance(data[0], Mapping) and "judge" in data[0]
+            return ("reviews" if is_review else "outputs"), data, ()
+        kinds: list[str] = []
         if isinstance(data, Mapping):
             self._refuse_unknown_fields(data, TOP_FIELDS, ())
             kinds = [kind for kind in TOP_FIELDS if kind in data]
             if len(kinds) == 1 and isinstance(data[kinds[0]], list) and data[kinds[0]]:
                 return kinds[0], data[kinds[0]], (kinds[0],)
             wrong = f"{kinds[0]} must be a list with entries" if len(kinds) == 1 else "expected outputs or reviews"
-            raise AnswersError(*self.faults, Fault(wrong, f"try {ANSWERS_EXAMPLE}", tuple(kinds[:1])))
-        if isinstance(data, list) and data:
-            is_review = isinstance(data[0], Mapping) and "judge" in data[0]
-            return ("reviews" if is_review else "outputs"), data, ()
-        if data == []:
-            raise AnswersError(Fault("the list is empty", f"try {ANSWERS_EXAMPLE}"))
-        what = f"expected an object with outputs or reviews, got {_describe_json_type(data)}"
-        raise AnswersError(Fault(what, f"try {ANSWERS_EXAMPLE}"))
+        elif data == []:
+            wrong = "the list is empty"
+        else:
+            wrong = f"expected an object with outputs or reviews, got {_describe_json_type(data)}"
+        raise AnswersError(*self.faults, Fault(wrong, f"try {ANSWERS_EXAMPLE}", tuple(kinds[:1])))
+
+    def reviews(self, entries: list[object], path: FaultPath) -> ReviewAnswers:
+        """Each reviewer's answers, which must agree on who wrote an output: that decides whose vote counts."""
+        reviews = tuple(self.review(entry, (*path, at)) for at, entry in enumerate(entries))
+        self.refuse_duplicates([review.judge for review in reviews], "judge", path)
+        authors: dict[str, str] = {}
+        for at, review in enumerate(reviews):
+            for place, answers in enumerate(review.outputs):
+                known = authors.setdefault(answers.id, answers.author or "")
+                if answers.author and known and known != answers.author:
+                    what = f"{answers.id!r} is by {answers.author!r} here and by {known!r} above"
+                    self._add_fault(what, (*path, at, "outputs", place, "author"))
+                authors[answers.id] = known or answers.author or ""
+        return reviews
 
     def outputs(self, entries: list[object], path: FaultPath) -> OutputAnswers:
         """Each output with its answers."""
@@ -148,13 +158,11 @@ class _AnswersReader:
         self._refuse_unknown_fields(entry, OUTPUT_FIELDS, path)
         id = self._read_required_text(entry, "id", path)
         scores, notes = self._scores(entry, path)
-        red_flags = self._read_found_statements(entry, "red_flags", path, notes)
-        bonuses = self._read_found_statements(entry, "bonuses", path, notes)
         return Answers(
             id=id,
             scores=scores,
-            red_flags=red_flags,
-            bonuses=bonuses,
+            red_flags=self._read_found_statements(entry, "red_flags", path, notes),
+            bonuses=self._read_found_statements(entry, "bonuses", path, notes),
             unsafe=self._read_optional_text(entry, "unsafe", path),
             author=self._read_optional_text(entry, "author", path),
             holistic=self._read_holistic_score(entry, notes),
@@ -169,17 +177,6 @@ class _AnswersReader:
             if id in seen and id:
                 self._add_fault(f"the {what} {id!r} is used twice", (*path, at, what), f"each {what} is unique")
             seen.add(id)
-
-    def refuse_two_authors(self, reviews: ReviewAnswers, path: FaultPath) -> None:
-        """Whose own response it is decides whose vote counts, so the reviews must agree on it."""
-        authors: dict[str, str] = {}
-        for at, review in enumerate(reviews):
-            for place, answers in enumerate(review.outputs):
-                known = authors.setdefault(answers.id, answers.author or "")
-                if answers.author and known and known != answers.author:
-                    what = f"{answers.id!r} is by {answers.author!r} here and by {known!r} above"
-                    self._add_fault(what, (*path, at, "outputs", place, "author"))
-                authors[answers.id] = known or answers.author or ""
 
     def _scores(self, entry: Mapping[str, object], path: FaultPath) -> tuple[dict[str, CriterionScore], list[str]]:
         scores = entry.get("scores", {})
@@ -204,8 +201,8 @@ class _AnswersReader:
         if isinstance(given, list) and all(isinstance(id, str) for id in given):
             given = dict.fromkeys(given, True)
         if not isinstance(given, Mapping):
-            what = f"{name} must be an object of id and reason, got {_describe_json_type(given)}"
-            self._add_fault(what, (*path, name))
+            got = _describe_json_type(given)
+            self._add_fault(f"{name} must be an object of id and reason, got {got}", (*path, name))
             return {}
         twice = given.twice if isinstance(given, DuplicateKeyObject) else {}
         unclear = [id for id, said in twice.items() if False in said and any(one != said[0] for one in said)]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
 
 from evenhand.errors import Fault, FaultPath, RubricError
 from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, read_node_number
+from evenhand.files.json_shape import ShapeField, list_shape_fields
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from evenhand.model.criterion import Anchor, Criterion, Gate, Statement
-from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand, to_exact_fraction
+from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand
 
 QUESTION_FIELDS = ("asks", "expected_outcome", "description")
-CRITERION_FIELDS = (
-    "id", *QUESTION_FIELDS, "weight", "points", "scale", "anchors",
-    "required", "required_min_score", "score_ranges", "fixed", "judged", "children",
-)  # fmt: skip
+PLAIN_CRITERION_FIELDS = ("required", "weight", "points", "required_min_score", "fixed", "judged")
+CRITERION_FIELDS = ("id", *QUESTION_FIELDS, *PLAIN_CRITERION_FIELDS, "scale", "anchors", "score_ranges", "children")
 STATEMENT_FIELDS = ("id", "asks", "amount")
 GATE_FIELDS = ("criterion", "min")
 
@@ -31,10 +32,11 @@ class CriterionDefaults:
     own: Mapping[str, Criterion]
 
 
-def read_criteria(fields: FieldReader, defaults: CriterionDefaults) -> tuple[Criterion, ...]:
-    """The criteria listed; those without an id are called by their place."""
-    entries = enumerate(fields.items("criteria", "rubrics"), start=1)
-    read = (read_criterion(node, defaults, fields.faults, path, f"rubric-{at}") for at, (node, path) in entries)
+def read_criteria(fields: FieldReader, defaults: CriterionDefaults, *, children_of: str = "") -> tuple[Criterion, ...]:
+    """The criteria listed, or the children of one; those without an id are called by their place."""
+    names = ("children",) if children_of else ("criteria", "rubrics")
+    id, entries = children_of or "rubric", enumerate(fields.items(*names), start=1)
+    read = (read_criterion(node, defaults, fields.faults, path, f"{id}-{at}") for at, (node, path) in entries)
     return tuple(criterion for criterion in read if criterion)
 
 
@@ -50,35 +52,62 @@ def read_criterion(
     fields = FieldReader(node, CRITERION_FIELDS, faults, path)
     id = fields.text("id") or generated_id
     own = defaults.own.get(id)
-    ranges = read_score_ranges_field(fields)
-    children = tuple(
-        child
-        for position, (entry, below) in enumerate(fields.items("children"), start=1)
-        if (child := read_criterion(entry, defaults, faults, below, f"{id}-{position}"))
-    )
+    ranges = read_score_ranges_field(fields) if "score_ranges" in fields else None
+    children = read_criteria(fields, defaults, children_of=id) if "children" in fields else ()
     asks = fields.text(*QUESTION_FIELDS) or (own.asks if own else "")
     if not (asks or children or any(name in fields for name in (*QUESTION_FIELDS, "score_ranges"))):
         fields.fault(f"criterion {id!r} asks nothing", "add asks (or expected_outcome), or score_ranges")
     scale = _choose_scale_from_fields(fields, defaults, own, children)
     anchors = ranges or read_anchors(fields, scale) or (own.anchors if own and own.scale == scale else ())
-    required = fields.boolean("required")
-    parts = {
-        "id": id,
-        "asks": asks,
-        "weight": fields.number("weight") if "weight" in fields else own and own.weight,
-        "points": fields.number("points"),
-        "scale": scale,
-        "anchors": anchors,
-        "required": defaults.required if required is None else required,
-        "required_min_score": fields.number("required_min_score"),
-        "fixed": fields.boolean("fixed") if "fixed" in fields else own and own.fixed,
-        "judged": fields.boolean("judged") if "judged" in fields else own and own.judged,
-        "children": children,
-    }
+    parts: dict[str, Any] = {"id": id, "asks": asks, "scale": scale, "anchors": anchors, "children": children}
+    parts |= {"required": defaults.required}
+    parts |= {name: getattr(own, name) for name in ("weight", "fixed", "judged") if own and name not in fields}
+    parts |= read_typed_fields(fields, Criterion, PLAIN_CRITERION_FIELDS)
     for name in ("score_ranges", "required", "required_min_score", "anchors") if children else ():
         if name in fields:
             fields.fault(f"{name} belongs to a criterion that is answered, and this one has children", "", name)
-    return _build_criterion({name: value for name, value in parts.items() if value is not None}, faults, path)
+    try:
+        return Criterion(**parts)
+    except RubricError as error:
+        # A stand-in without the refused fields, so that the rest is checked.
+        faults.extend(error.within(*path).faults)
+        refused = {str(fault.path[0]) for fault in error.faults if fault.path}
+        left = {name: value for name, value in parts.items() if name not in refused}
+        return Criterion(**left) if "id" in left else None
+
+
+_FILE_FIELDS: dict[type, dict[str, ShapeField]] = {}
+
+
+def list_file_fields(cls: type) -> dict[str, ShapeField]:
+    """The fields of a class by the names that they have in a file."""
+    if cls not in _FILE_FIELDS:
+        _FILE_FIELDS[cls] = {one.keys[0]: one for one in list_shape_fields(cls)}
+    return _FILE_FIELDS[cls]
+
+
+def read_typed_fields(fields: FieldReader, cls: type, names: Iterable[str] = ()) -> dict[str, Any]:
+    """The fields of a class that are given, each read as its type asks; what is wrong is a fault and left out."""
+    read: dict[str, Any] = {}
+    known = list_file_fields(cls)
+    for name in names or known:
+        type_ = known[name].type
+        options = [option for option in get_args(type_) if option is not NoneType] or [type_]
+        if name not in fields:
+            continue
+        if get_origin(type_) is Literal:
+            value: object = fields.choice(name, options)
+        elif Scale in options:
+            value = read_scale(fields.node(name), fields.faults, (*fields.path, name))
+        elif Fraction in options:
+            value = fields.number(name)
+        elif bool in options:
+            value = fields.boolean(name)
+        else:
+            value = fields.integer(name) if int in options else fields.text(name)
+        if value is not None:
+            read[known[name].name] = value
+    return read
 
 
 def read_statement(node: TreeNode, faults: list[Fault], path: FaultPath) -> Statement | None:
@@ -112,32 +141,18 @@ def read_gate(node: TreeNode, on_numbers: Collection[str], faults: list[Fault], 
 def _choose_scale_from_fields(
     fields: FieldReader, defaults: CriterionDefaults, own: Criterion | None, children: tuple[Criterion, ...]
 ) -> Scale:
-    node = fields.node("scale")
     if "score_ranges" in fields:
-        if node is not None:
+        if "scale" in fields:
             fields.fault("score_ranges already say the scale", "remove scale", "scale")
         return ZERO_TO_TEN
-    if node is not None:
-        return read_scale(node, fields.faults, (*fields.path, "scale")) or defaults.scale
+    if "scale" in fields:
+        return read_scale(fields.node("scale"), fields.faults, (*fields.path, "scale")) or defaults.scale
     if children:
         scales = {child.scale for child in children}
         return scales.pop() if len(scales) == 1 else SHARE
     if own:
         return own.scale
-    if defaults.scale.yes_no and "required_min_score" in fields:
-        return ZERO_TO_TEN
-    return defaults.scale
-
-
-def _build_criterion(parts: dict[str, object], faults: list[Fault], path: FaultPath) -> Criterion | None:
-    """The criterion; or, where it is refused, a stand-in without the refused fields, so that the rest is checked."""
-    try:
-        return Criterion(**parts)  # type: ignore[arg-type]
-    except RubricError as error:
-        faults.extend(error.within(*path).faults)
-        refused = {str(fault.path[0]) for fault in error.faults if fault.path}
-        left = {name: value for name, value in parts.items() if name not in refused}
-        return Criterion(**left) if "id" in left else None  # type: ignore[arg-type]
+    return ZERO_TO_TEN if defaults.scale.yes_no and "required_min_score" in fields else defaults.scale
 
 
 def make_wrong_file_fault(node: TreeNode, what: str) -> Fault:
@@ -150,8 +165,10 @@ _SCALE_SPAN = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)\s
 _YES_NO_LEVELS = {"yes": Fraction(1), "true": Fraction(1), "no": Fraction(0), "false": Fraction(0)}
 
 
-def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | None:
-    """A scale: yes/no, 1-10, or {min, max, integers, bands}."""
+def read_scale(node: TreeNode | None, faults: list[Fault], path: FaultPath) -> Scale | None:
+    """A scale, if one is given: yes/no, 1-10, or {min, max, integers, bands}."""
+    if node is None:
+        return None
     if isinstance(node, ScalarNode):
         if node.text.lower() in ("yes/no", "yes-no"):
             return YES_NO
@@ -161,7 +178,13 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
         faults.append(Fault(f"{describe_node(node)} is not a scale", "try yes/no, 1-10 or {min: 0, max: 100}", path))
         return None
     fields = FieldReader(node, SCALE_FIELDS, faults, path)
-    bands = tuple(_read_scale_bands(fields))
+    bands = []
+    for key, value, below in fields.pairs("bands"):
+        ends = _read_two_whole_numbers(value.items if isinstance(value, SequenceNode) else ())
+        if ends is None:
+            faults.append(Fault(f"band {key!r} needs two whole numbers, as in [90, 100]", "", below))
+        else:
+            bands.append(ScaleBand(id=key, min=ends[0], max=ends[1]))
     low, high = fields.number("min"), fields.number("max")
     if bands and low is None and high is None:
         low, high = min(band.min for band in bands), max(band.max for band in bands)
@@ -170,7 +193,7 @@ def read_scale(node: TreeNode, faults: list[Fault], path: FaultPath) -> Scale | 
             fields.fault("a scale needs min and max")
         return None
     whole = fields.boolean("integers") or bool(bands)
-    return build_checked(Scale, faults, path, min=low, max=high, integers=whole, bands=bands)
+    return build_checked(Scale, faults, path, min=low, max=high, integers=whole, bands=tuple(bands))
 
 
 def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
@@ -179,11 +202,20 @@ def parse_scale_field(text: str) -> tuple[Fraction, Fraction] | None:
     return (Fraction(found[1]), Fraction(found[2])) if found and len(text) < 40 else None
 
 
+def _read_two_whole_numbers(nodes: Sequence[TreeNode]) -> tuple[Fraction, Fraction] | None:
+    ends = [end for node in nodes if isinstance(end := read_node_number(node), Fraction) and end.denominator == 1]
+    return (ends[0], ends[1]) if len(ends) == len(nodes) == 2 else None
+
+
 def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
     """The texts that pin levels: by number, by stretch ("9-10"), by band, or by yes and no."""
     anchors = []
+    bands = {band.id: (band.min, band.max) for band in scale.bands}
     for key, value, path in fields.pairs("anchors"):
-        span = _parse_anchor_level(key, scale)
+        level: Fraction | str | None = _YES_NO_LEVELS.get(key.lower()) if scale.yes_no else None
+        if level is None:
+            level = read_node_number(ScalarNode(key))
+        span = bands.get(key) or (parse_scale_field(key) if isinstance(level, str) else (level, level))
         if span is None:
             fields.faults.append(Fault(f"{key!r} is not a level of the scale {scale}", "", path))
         elif not isinstance(value, ScalarNode) or is_null_node(value):
@@ -196,8 +228,6 @@ def read_anchors(fields: FieldReader, scale: Scale) -> tuple[Anchor, ...]:
 def read_score_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
     """Score ranges over 0 to 10: a map of lower bounds, or a list of {score_range, expected_outcome}."""
     node = fields.node("score_ranges")
-    if node is None:
-        return None
     if isinstance(node, MappingNode) and node.items:
         ranges = _read_score_ranges_node(fields)
     elif isinstance(node, SequenceNode) and node.items:
@@ -214,27 +244,6 @@ def read_score_ranges_field(fields: FieldReader) -> tuple[Anchor, ...] | None:
     return tuple(ranges)
 
 
-def _read_scale_bands(fields: FieldReader) -> list[ScaleBand]:
-    bands = []
-    for key, value, path in fields.pairs("bands"):
-        ends = [read_node_number(item) for item in value.items] if isinstance(value, SequenceNode) else []
-        if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 for end in ends):
-            fields.faults.append(Fault(f"band {key!r} needs two whole numbers, as in [90, 100]", "", path))
-        else:
-            bands.append(ScaleBand(id=key, min=to_exact_fraction(ends[0]), max=to_exact_fraction(ends[1])))  # type: ignore[arg-type]
-    return bands
-
-
-def _parse_anchor_level(key: str, scale: Scale) -> tuple[Fraction, Fraction] | None:
-    band = next((band for band in scale.bands if band.id == key), None)
-    if band:
-        return band.min, band.max
-    if scale.yes_no and key.lower() in _YES_NO_LEVELS:
-        return _YES_NO_LEVELS[key.lower()], _YES_NO_LEVELS[key.lower()]
-    number = read_node_number(ScalarNode(key))
-    return parse_scale_field(key) if isinstance(number, str) else (number, number)
-
-
 def _read_score_ranges_node(fields: FieldReader) -> list[Anchor]:
     starts: list[tuple[Fraction, str]] = []
     for key, value, path in fields.pairs("score_ranges"):
@@ -246,24 +255,22 @@ def _read_score_ranges_node(fields: FieldReader) -> list[Anchor]:
         else:
             starts.append((number, value.text))
     starts.sort()
-    if not starts:
-        return []
     ends = [start - 1 for start, _ in starts[1:]] + [Fraction(10)]
-    return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=True)]
+    return [Anchor(min=low, max=high, text=text) for (low, text), high in zip(starts, ends, strict=False)]
 
 
 def _read_score_range_node(node: TreeNode, faults: list[Fault], path: FaultPath) -> Anchor | None:
     fields = FieldReader(node, ("score_range", "expected_outcome", "description", "asks"), faults, path)
-    ends = [read_node_number(entry) for entry, _ in fields.items("score_range")]
+    ends = _read_two_whole_numbers([entry for entry, _ in fields.items("score_range")])
     text = fields.text("expected_outcome", "description", "asks")
-    if len(ends) != 2 or any(isinstance(end, str) or end.denominator != 1 or not 0 <= end <= 10 for end in ends):
+    if ends is None or not (0 <= ends[0] <= 10 and 0 <= ends[1] <= 10):
         fields.fault("score_range needs two whole numbers from 0 to 10, as in [0, 2]", "", "score_range")
         return None
     if text is None:
         if "expected_outcome" not in fields:
             fields.fault("a range needs expected_outcome")
         return None
-    return Anchor(min=to_exact_fraction(ends[0]), max=to_exact_fraction(ends[1]), text=text)  # type: ignore[arg-type]
+    return Anchor(min=ends[0], max=ends[1], text=text)
 
 
 def _find_gap_in_ranges_field(ranges: list[Anchor]) -> str | None:

@@ -57,24 +57,21 @@ class FieldReader:
         node = self.node(*names)
         if node is None:
             return None
-        if not isinstance(node, ScalarNode) or is_null_node(node):
-            self.fault(f"{names[0]} must be text, got {describe_node(node)}", "", names[0])
-            return None
-        if not node.text.strip():
-            self.fault(f"{names[0]} cannot be empty", "", names[0])
-            return None
-        return node.text
+        if isinstance(node, ScalarNode) and node.text.strip() and not is_null_node(node):
+            return node.text
+        empty = isinstance(node, ScalarNode) and not is_null_node(node)
+        what = "cannot be empty" if empty else f"must be text, got {describe_node(node)}"
+        self.fault(f"{names[0]} {what}", "", names[0])
+        return None
 
     def number(self, name: str) -> Fraction | None:
         """An exact number."""
         node = self.node(name)
-        if node is None:
-            return None
-        value = read_node_number(node)
-        if isinstance(value, str):
-            self.fault(f"{name} {value}", "", name)
-            return None
-        return value
+        value = None if node is None else read_node_number(node)
+        if not isinstance(value, str):
+            return value
+        self.fault(f"{name} {value}", "", name)
+        return None
 
     def integer(self, name: str) -> int | None:
         """A whole number."""

@@ -7,40 +7,44 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args
+
+import yaml
 
 from evenhand.errors import Fault, FaultPath, RubricError, suggest_known_word_in_fault
 from evenhand.files.criteria import (
     CriterionDefaults,
+    list_file_fields,
     make_wrong_file_fault,
     parse_scale_field,
     read_criteria,
     read_scale,
+    read_typed_fields,
 )
 from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, parse_number_text
-from evenhand.files.json_shape import ShapeField, list_shape_fields
-from evenhand.files.parsing import parse_yaml_strings, read_tree_file
+from evenhand.files.parsing import YAML_STRING_LOADER, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
 from evenhand.model.method import (
+    STEPS,
+    Cap,
     DialogueName,
     EnvironmentSetting,
     Grade,
     Method,
     ScoreScale,
+    Step,
     TieBreak,
     VerdictThreshold,
 )
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import YES_NO, Scale
-from evenhand.model.steps import STEPS, Cap, Step
+from evenhand.model.scale import YES_NO
 
 METHOD_FIELDS = (
     "name", "about", "scale", "criterion_scale", "criteria", "required", "weights_sum_to", "holistic",
     "steps", "grades", "verdicts", "ties", "environment", "dialogue",
 )  # fmt: skip
-SCORE_SCALE_FIELDS = ("min", "max", "decimals")
 TIE_BREAK_WORDS = ("fewer red_flags", "more bonuses")
+SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
 
 
 def read_method(tree: TreeNode, name: str) -> Method:
@@ -49,22 +53,19 @@ def read_method(tree: TreeNode, name: str) -> Method:
         raise RubricError(make_wrong_file_fault(tree, "method"))
     faults: list[Fault] = []
     fields = FieldReader(tree, METHOD_FIELDS, faults)
-    criterion_scale = _read_optional_scale(fields, "criterion_scale") or YES_NO
+    criterion_scale = read_scale(fields.node("criterion_scale"), faults, ("criterion_scale",)) or YES_NO
     required = fields.boolean("required") or False
+    defaults = CriterionDefaults(scale=criterion_scale, required=required, own={})
     parts = {
         "name": fields.text("name") or name,
         "about": fields.text("about") or "",
         "scale": read_score_scale(fields),
         "criterion_scale": criterion_scale,
-        "criteria": read_criteria(fields, CriterionDefaults(scale=criterion_scale, required=required, own={})),
+        "criteria": read_criteria(fields, defaults),
         "required": required,
-        "weights_sum_to": fields.number("weights_sum_to"),
-        "holistic": _read_optional_scale(fields, "holistic"),
+        **read_typed_fields(fields, Method, ("weights_sum_to", "holistic")),
         "steps": read_steps(fields),
-        "grades": tuple(g for entry, path in fields.items("grades") if (g := _read_method_grade(entry, faults, path))),
-        "verdicts": tuple(_read_verdict_thresholds(fields)),
-        "ties": tuple(_read_tie_breaks(fields)),
-        "environment": dict(_read_environment_field(fields)),
+        **_read_method_decisions(fields),
         "dialogue": fields.choice("dialogue", get_args(DialogueName)) or "pointwise",
     }
     method = None if faults else build_checked(Method, faults, (), **parts)
@@ -73,127 +74,88 @@ def read_method(tree: TreeNode, name: str) -> Method:
     return method
 
 
-def read_steps(fields: FieldReader) -> tuple[Step, ...]:
-    """The steps of a method, each a word or {word: {parameters}}."""
-    if "steps" not in fields:
-        fields.fault("a method needs steps", "as in steps: [weighted_mean]")
-    return tuple(step for node, path in fields.items("steps") if (step := _read_method_step(node, fields.faults, path)))
-
-
 def read_score_scale(fields: FieldReader) -> ScoreScale | None:
     """The span of the score: {min, max, decimals} or 0-10."""
-    node = fields.node("scale")
+    node, path = fields.node("scale"), (*fields.path, "scale")
     if node is None:
         fields.fault("a method needs a scale", "as in scale: {min: 0, max: 10, decimals: 2}")
         return None
-    path = (*fields.path, "scale")
-    decimals = None
-    if isinstance(node, ScalarNode) and (span := parse_scale_field(node.text)):
-        low, high = span
-    else:
-        parts = FieldReader(node, (*SCORE_SCALE_FIELDS, "integers"), fields.faults, path)
-        ends = parts.number("min"), parts.number("max")
-        decimals = parts.integer("decimals")
-        if ends[0] is None or ends[1] is None:
-            if isinstance(node, MappingNode):
-                parts.fault("a scale needs min and max")
-            return None
-        low, high = ends[0], ends[1]
-    return build_checked(ScoreScale, fields.faults, path, min=low, max=high, decimals=decimals)
+    span = parse_scale_field(node.text) if isinstance(node, ScalarNode) else None
+    if span:
+        return build_checked(ScoreScale, fields.faults, path, min=span[0], max=span[1])
+    parts = FieldReader(node, ("min", "max", "decimals", "integers"), fields.faults, path)
+    given = read_typed_fields(parts, ScoreScale)
+    if "min" in given and "max" in given:
+        return build_checked(ScoreScale, fields.faults, path, **given)
+    if isinstance(node, MappingNode):
+        parts.fault("a scale needs min and max")
+    return None
 
 
-def list_step_file_fields(step: type[Step]) -> dict[str, ShapeField]:
-    """The parameters of a step by the names that they have in a file."""
-    return {one.keys[0]: one for one in list_shape_fields(step)}
+def read_steps(fields: FieldReader) -> tuple[Step, ...]:
+    """The steps of a method, each a word or {word: {parameters}}."""
+    faults, steps = fields.faults, []
+    if "steps" not in fields:
+        fields.fault("a method needs steps", "as in steps: [weighted_mean]")
+    for node, path in fields.items("steps"):
+        if isinstance(node, MappingNode) and len(node.items) == 1:
+            key, below = node.items[0]
+            kind, here = key.text, (*path, key.text)
+        elif isinstance(node, ScalarNode):
+            kind, below, here = node.text, MappingNode(node.line), path
+        else:
+            what = f"a step is a word or one word with its parameters, got {describe_node(node)}"
+            faults.append(Fault(what, path=path))
+            continue
+        cls = STEPS.get(kind)
+        if cls is None:
+            faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
+            continue
+        known = list_file_fields(cls)
+        parts = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
+        count = len(faults)
+        given = read_typed_fields(parts, cls)
+        for name in [name for name, one in known.items() if one.required and name not in parts]:
+            parts.fault(f"{kind} needs {name}")
+        step = None if len(faults) > count else build_checked(cls, faults, here, **given)
+        steps += [step] if step else []
+    return tuple(steps)
 
 
-def read_step_parameter(fields: FieldReader, name: str, type_: Any) -> object:
-    """A parameter, read as the type of its field asks."""
-    options = [option for option in get_args(type_) if option is not NoneType] or [type_]
-    if get_origin(type_) is Literal:
-        return fields.choice(name, get_args(type_))
-    if Scale in options:
-        return _read_optional_scale(fields, name)
-    if Fraction in options:
-        return fields.number(name)
-    if bool in options:
-        return fields.boolean(name)
-    return fields.integer(name) if int in options else fields.text(name)
-
-
-def _read_optional_scale(fields: FieldReader, name: str) -> Scale | None:
-    node = fields.node(name)
-    return None if node is None else read_scale(node, fields.faults, (*fields.path, name))
-
-
-def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> Step | None:
-    if isinstance(node, MappingNode) and len(node.items) == 1:
-        key, below = node.items[0]
-        kind, here = key.text, (*path, key.text)
-    elif isinstance(node, ScalarNode):
-        kind, below, here = node.text, MappingNode(node.line), path
-    else:
-        faults.append(Fault(f"a step is a word or one word with its parameters, got {describe_node(node)}", path=path))
-        return None
-    step = STEPS.get(kind)
-    if step is None:
-        faults.append(Fault(f"unknown step {kind!r}", suggest_known_word_in_fault(kind, STEPS), path))
-        return None
-    known = list_step_file_fields(step)
-    fields = FieldReader(MappingNode(node.line) if is_null_node(below) else below, known, faults, here)
-    count = len(faults)
-    values = {one.name: read_step_parameter(fields, name, one.type) for name, one in known.items()}
-    for name, one in known.items():
-        if one.required and name not in fields:
-            fields.fault(f"{kind} needs {name}")
-    if len(faults) > count:
-        return None
-    given = {name: value for name, value in values.items() if value is not None}
-    return build_checked(step, faults, here, **given)
-
-
-def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
-    fields = FieldReader(node, ("grade", "from", "label"), faults, path)
-    grade, least = fields.text("grade"), fields.number("from")
-    if grade is None or least is None:
-        fields.fault("a grade needs grade and from", "as in {grade: A, from: 9, label: Excellent}")
-        return None
-    return Grade(grade=grade, from_=least, label=fields.text("label") or "")
-
-
-def _read_verdict_thresholds(fields: FieldReader) -> list[VerdictThreshold]:
-    node = fields.node("verdicts")
-    if node is None:
-        return []
-    parts = FieldReader(node, ("pass", "borderline"), fields.faults, (*fields.path, "verdicts"))
-    words: tuple[Literal["pass", "borderline"], ...] = ("pass", "borderline")
-    least = {verdict: parts.number(verdict) for verdict in words}
-    return [VerdictThreshold(verdict=verdict, from_=from_) for verdict, from_ in least.items() if from_ is not None]
-
-
-def _read_tie_breaks(fields: FieldReader) -> list[TieBreak]:
+def _read_method_decisions(fields: FieldReader) -> dict[str, object]:
+    """The grades, verdicts and tie-breaks that are read off the score, and the variables that change the method."""
+    read = [_read_method_grade(node, fields.faults, path) for node, path in fields.items("grades")]
+    decisions: dict[str, object] = {"grades": tuple(grade for grade in read if grade)}
+    verdicts = fields.node("verdicts")
+    if verdicts is not None:
+        words: tuple[Literal["pass", "borderline"], ...] = ("pass", "borderline")
+        parts = FieldReader(verdicts, words, fields.faults, (*fields.path, "verdicts"))
+        least = {word: parts.number(word) for word in words}
+        decisions["verdicts"] = tuple(VerdictThreshold(verdict=w, from_=f) for w, f in least.items() if f is not None)
     ties = []
     for node, path in fields.items("ties"):
         if not isinstance(node, ScalarNode):
             fields.faults.append(Fault("a tie-break is a criterion, 'fewer red_flags' or 'more bonuses'", path=path))
-        elif node.text in TIE_BREAK_WORDS:
-            by, of = node.text.split()
-            ties.append(TieBreak(by=by, of=of))  # type: ignore[arg-type]
         else:
-            ties.append(TieBreak(by="criterion", of=node.text))
-    return ties
-
-
-SETTING_WORDS: tuple[Literal["weight", "cap", "guard"], ...] = ("weight", "cap", "guard")
-
-
-def _read_environment_field(fields: FieldReader) -> list[tuple[str, EnvironmentSetting]]:
-    settings = []
+            by, of = node.text.split() if node.text in TIE_BREAK_WORDS else ("criterion", node.text)
+            ties.append(TieBreak(by=by, of=of))  # type: ignore[arg-type]
+    settings = {}
     for variable, node, path in fields.pairs("environment"):
         parts = FieldReader(node, SETTING_WORDS, fields.faults, path)
-        named = [(sets, parts.text(sets)) for sets in SETTING_WORDS]
-        settings += [(variable, EnvironmentSetting(sets=sets, of=of)) for sets, of in named if of is not None]
-    return settings
+        for sets in SETTING_WORDS:
+            of_ = parts.text(sets)
+            if of_ is not None:
+                settings[variable] = EnvironmentSetting(sets=sets, of=of_)
+    return decisions | {"ties": tuple(ties), "environment": settings}
+
+
+def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
+    fields = FieldReader(node, list_file_fields(Grade), faults, path)
+    given = read_typed_fields(fields, Grade, ("grade", "from"))
+    if len(given) < 2:
+        fields.fault("a grade needs grade and from", "as in {grade: A, from: 9, label: Excellent}")
+        return None
+    return Grade(**given, **read_typed_fields(fields, Grade, ("label",)))
 
 
 LIBRARY = Path(__file__).parent.parent / "library"
@@ -220,7 +182,7 @@ def list_method_names() -> list[str]:
 @cache
 def load_method(name: str) -> Method:
     """A shipped method."""
-    return load_method_file(LIBRARY / "methods" / f"{name}.yaml")
+    return read_method(read_tree_file(LIBRARY / "methods" / f"{name}.yaml"), name)
 
 
 def load_method_file(path: Path) -> Method:
@@ -239,46 +201,36 @@ def read_starter_rubric() -> str:
 
 def load_library_data(name: str) -> Any:
     """A data file of the library as mappings and lists of strings."""
-    return parse_yaml_strings((LIBRARY / name).read_text("utf-8"))
+    return yaml.load((LIBRARY / name).read_text("utf-8"), Loader=YAML_STRING_LOADER)
+
+
+SWITCH_WORDS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 
 
 def apply_rubric_file_environment(rubric: Rubric, environ: Mapping[str, str]) -> Rubric:
     """The rubric as the variables that its method listens to make it."""
-    settings = rubric.method.environment
-    set_ = [name for name in settings if environ.get(name, "").strip()]
-    given = {
-        name: _parse_environment_field_number(name, environ[name]) for name in set_ if settings[name].sets != "guard"
-    }
-    guarded = [_parse_environment_field_switch(name, environ[name]) for name in set_ if settings[name].sets == "guard"]
+    method, gate, settings = rubric.method, rubric.safety_gate, rubric.method.environment
+    texts = {name: text for name in settings if (text := environ.get(name, "").strip())}
+    given: dict[str, Fraction] = {}
+    for name in sorted(texts, key=lambda name: settings[name].sets == "guard"):
+        text, where = texts[name], f"environment variable {name}"
+        if settings[name].sets == "guard":
+            if text.lower() not in SWITCH_WORDS:
+                raise RubricError(Fault(f"{text[:40]!r} is neither true nor false", where=where))
+            gate = SWITCH_WORDS[text.lower()]
+            continue
+        number = parse_number_text(text)
+        if isinstance(number, str):
+            raise RubricError(Fault(number, where=where))
+        given[name] = number
     weights = {settings[name].of: value for name, value in given.items() if settings[name].sets == "weight"}
-    method = rubric.method
     try:
         for name, value in given.items():
             if settings[name].sets == "cap":
                 steps = (replace(step, at=value) if isinstance(step, Cap) else step for step in method.steps)
                 method = replace(method, steps=tuple(steps))
         criteria = tuple(replace(c, weight=weights.get(c.id, c.weight)) for c in rubric.criteria)
-        gate = guarded[-1] if guarded else rubric.safety_gate
         return replace(rubric, criteria=criteria, method=method, safety_gate=gate)
     except RubricError as error:
         where = f"environment ({', '.join(given)})"
         raise RubricError(*(replace(fault, where=where) for fault in error.faults)) from None
-
-
-def _parse_environment_field_number(name: str, text: str) -> Fraction:
-    value = parse_number_text(text)
-    if isinstance(value, str):
-        raise RubricError(Fault(value, where=f"environment variable {name}"))
-    return value
-
-
-def _parse_environment_field_switch(name: str, text: str) -> bool:
-    word = text.strip().lower()
-    if word not in (*ON_WORDS, *OFF_WORDS):
-        what = f"{text.strip()[:40]!r} is neither true nor false"
-        raise RubricError(Fault(what, where=f"environment variable {name}"))
-    return word in ON_WORDS
-
-
-ON_WORDS = ("true", "1", "yes", "on")
-OFF_WORDS = ("false", "0", "no", "off")

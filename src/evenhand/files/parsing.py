@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -75,7 +75,7 @@ def decode_text_file(content: bytes, where: str, error: type[InputError]) -> str
 
 
 _YamlLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_StringLoader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+YAML_STRING_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # "no" and 10 stay strings.
 
 
 def parse_yaml_tree(text: str) -> TreeNode | None:
@@ -95,12 +95,16 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
                 if documents > 1:
                     raise make_line_error(line, "a second document", "one file holds one rubric: remove '---'")
             elif isinstance(event, yaml.AliasEvent):
-                _add_yaml_alias(builder, anchors, event.anchor or "", line)
+                target = anchors.get(event.anchor or "")
+                if target is None:
+                    wrong = "contains itself" if event.anchor in anchors else "names nothing above it"
+                    raise make_line_error(line, f"the alias *{event.anchor or ''} {wrong}")
+                builder.alias(target, line)
             elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
                 anchors |= {event.anchor: None} if event.anchor else {}
                 opened.append(event.anchor)
                 is_mapping = isinstance(event, yaml.MappingStartEvent)
-                builder.open(MappingNode(line) if is_mapping else SequenceNode(line))
+                builder.add(MappingNode(line) if is_mapping else SequenceNode(line), opens=True)
             elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
                 node = builder.close()
                 anchor = opened.pop()
@@ -116,20 +120,6 @@ def parse_yaml_tree(text: str) -> TreeNode | None:
     except yaml.YAMLError as error:
         raise make_line_error(1, f"not valid YAML: {str(error).splitlines()[0]}") from None
     return builder.root
-
-
-def parse_yaml_strings(text: str) -> Any:
-    """A YAML text of the package's own as mappings and lists of strings: no line numbers, "no" and 10 stay strings."""
-    return yaml.load(text, Loader=_StringLoader)
-
-
-def _add_yaml_alias(builder: TreeBuilder, anchors: dict[str, TreeNode | None], name: str, line: int) -> None:
-    if name not in anchors:
-        raise make_line_error(line, f"the alias *{name} names nothing above it")
-    target = anchors[name]
-    if target is None:
-        raise make_line_error(line, f"the alias *{name} contains itself")
-    builder.alias(target, line)
 
 
 _JSON_TOKEN = re.compile(
@@ -164,56 +154,45 @@ def parse_json_tree(text: str, most_nodes: int = MOST_NODES, *, lenient: bool = 
     return reader.builder.root
 
 
+@dataclass(slots=True)
 class _JsonTokenReader:
     """What may come next in a JSON text."""
 
-    def __init__(self, builder: TreeBuilder) -> None:
-        self.builder = builder
-        self.nesting: list[str] = []
-        self.expects = "value"
-        self.started = False
-        self._may_close = False
+    builder: TreeBuilder
+    nesting: list[str] = field(default_factory=list)
+    expects: str = "value"
+    started: bool = False
+    _just_opened: bool = False
 
     def take(self, kind: str, token: str, line: int) -> None:
         """Accept one token, or say what was expected in its place."""
         self.started = True
-        if token in ("]", "}"):
-            self._close(token, line)
-        elif self.expects == "value" and token == "{":
-            self._open(MappingNode(line), "}", "key")
-        elif self.expects == "value" and token == "[":
-            self._open(SequenceNode(line), "]", "value")
-        elif self.expects in ("value", "key") and kind == "string":
-            self._add(ScalarNode(json.loads(token), line, quoted=self.expects == "value"))
-        elif self.expects == "value" and kind in ("number", "word"):
-            self._add(ScalarNode(token, line))
+        wants_value = self.expects == "value"
+        may_close = self.nesting[-1:] == [token] and (self.expects == "after" or self._just_opened)
+        if token in ("]", "}") and may_close:
+            self.builder.close()
+            self.nesting.pop()
+            self.expects = "after"
+        elif wants_value and token in ("{", "["):
+            is_mapping = token == "{"
+            self.builder.add(MappingNode(line) if is_mapping else SequenceNode(line), opens=True)
+            self.nesting.append("}" if is_mapping else "]")
+            self.expects = "key" if is_mapping else "value"
+        elif kind == "string" and self.expects in ("value", "key"):
+            self.builder.add(ScalarNode(json.loads(token), line, quoted=wants_value))
+            self.expects = "after" if wants_value else "colon"
+        elif kind in ("number", "word") and wants_value:
+            self.builder.add(ScalarNode(token, line))
+            self.expects = "after"
         elif self.expects == "colon" and token == ":":
             self.expects = "value"
         elif self.expects == "after" and token == "," and self.nesting:
             self.expects = "key" if self.nesting[-1] == "}" else "value"
         else:
-            inside = self.nesting or self.expects == "value"
+            inside = self.nesting or wants_value or token in ("]", "}")
             expected = _EXPECTED_TOKENS[self.expects] if inside else "the end of the file"
             raise make_line_error(line, f"not valid JSON: expected {expected}, found {token[:12]!r}")
-
-    def _open(self, node: MappingNode | SequenceNode, closer: str, expects: str) -> None:
-        self.builder.open(node)
-        self.nesting.append(closer)
-        self.expects = expects
-        self._may_close = True
-
-    def _close(self, token: str, line: int) -> None:
-        if not self.nesting or self.nesting[-1] != token or not (self.expects == "after" or self._may_close):
-            raise make_line_error(line, f"not valid JSON: expected {_EXPECTED_TOKENS[self.expects]}, found {token!r}")
-        self.builder.close()
-        self.nesting.pop()
-        self.expects = "after"
-        self._may_close = False
-
-    def _add(self, scalar: ScalarNode) -> None:
-        self.builder.add(scalar)
-        self.expects = "colon" if self.expects == "key" else "after"
-        self._may_close = False
+        self._just_opened = token in ("{", "[")
 
 
 # Only a file with a fault is read once more for its lines.
@@ -232,6 +211,7 @@ class DuplicateKeyObject(dict[str, object]):
 
 def parse_json_file_text(text: str, where: str) -> tuple[object, Callable[[FaultPath], str]]:
     """The data of a JSON text, or of one value per line, and how to find a path's place in it."""
+
     tree = cache(lambda: _parse_lenient_tree(text))
     try:
         return decode_json(text), lambda path: f"{where}:{find_node_line(found, path) if (found := tree()) else 1}"

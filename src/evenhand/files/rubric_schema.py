@@ -6,9 +6,10 @@ from fractions import Fraction
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from evenhand.files.methods import list_method_names, list_step_file_fields
+from evenhand.files.criteria import list_file_fields
+from evenhand.files.methods import list_method_names
+from evenhand.model.method import STEPS, Panel, Step
 from evenhand.model.scale import Scale
-from evenhand.model.steps import STEPS, Panel, Step
 
 RubricSchemaJson = dict[str, Any]
 
@@ -80,47 +81,38 @@ def _build_criterion_schema(criteria: RubricSchemaJson) -> RubricSchemaJson:
 
 
 def _build_scale_schema() -> RubricSchemaJson:
-    pair = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-    return {
-        "anyOf": [
-            {"type": "string", "pattern": r"^(yes/no|yes-no|\s*[0-9.]+\s*(-|–|to)\s*[0-9.]+\s*)$"},
-            _rubric_file_object_schema(
-                {
-                    "min": _NUMBER,
-                    "max": _NUMBER,
-                    "decimals": {"type": "integer", "minimum": 0, "maximum": 12},
-                    "integers": {"type": "boolean"},
-                    "bands": {"type": "object", "additionalProperties": pair},
-                }
-            ),
-        ]
+    fields = {
+        "min": _NUMBER,
+        "max": _NUMBER,
+        "decimals": {"type": "integer", "minimum": 0, "maximum": 12},
+        "integers": {"type": "boolean"},
+        "bands": {"type": "object", "additionalProperties": _rubric_file_pair_schema({"type": "integer"})},
     }
+    pattern = r"^(yes/no|yes-no|\s*[0-9.]+\s*(-|–|to)\s*[0-9.]+\s*)$"
+    return {"anyOf": [{"type": "string", "pattern": pattern}, _rubric_file_object_schema(fields)]}
+
+
+def _rubric_file_pair_schema(entry: RubricSchemaJson) -> RubricSchemaJson:
+    return {"type": "array", "items": entry, "minItems": 2, "maxItems": 2}
 
 
 def _rubric_file_ranges_schema() -> RubricSchemaJson:
-    level = {"type": "integer", "minimum": 0, "maximum": 10}
-    entry = _rubric_file_object_schema(
-        {
-            "score_range": {"type": "array", "items": level, "minItems": 2, "maxItems": 2},
-            "expected_outcome": _TEXT,
-            "description": _TEXT,
-            "asks": _TEXT,
-        },
-        ["score_range"],
-    )
+    pair = _rubric_file_pair_schema({"type": "integer", "minimum": 0, "maximum": 10})
+    entry = {"score_range": pair, "expected_outcome": _TEXT, "description": _TEXT, "asks": _TEXT}
+    entries = {"type": "array", "minItems": 1, "items": _rubric_file_object_schema(entry, ["score_range"])}
     by_start = {"type": "object", "patternProperties": {"^([0-9]|10)$": _TEXT}, "additionalProperties": False}
-    return {"anyOf": [{**by_start, "required": ["0"]}, {"type": "array", "minItems": 1, "items": entry}]}
+    return {"anyOf": [{**by_start, "required": ["0"]}, entries]}
 
 
 def _build_step_schema(kind: str, step: type[Step]) -> RubricSchemaJson:
     with_parameters = _rubric_file_object_schema({kind: _build_step_parameters_schema(step)}, [kind])
-    if any(one.required for one in list_step_file_fields(step).values()):
+    if any(one.required for one in list_file_fields(step).values()):
         return with_parameters
     return {"anyOf": [{"const": kind, "description": step.__doc__}, with_parameters]}
 
 
 def _build_step_parameters_schema(step: type[Step]) -> RubricSchemaJson:
-    known = list_step_file_fields(step)
+    known = list_file_fields(step)
     must = [name for name, one in known.items() if one.required]
     schemas = {name: _rubric_file_parameter_schema(one.type) for name, one in known.items()}
     return {**_rubric_file_object_schema(schemas, must), "description": step.__doc__}
@@ -137,9 +129,5 @@ def _rubric_file_parameter_schema(type_: Any) -> RubricSchemaJson:
 
 
 def _rubric_file_object_schema(properties: RubricSchemaJson, required: list[str] | None = None) -> RubricSchemaJson:
-    return {
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": False,
-        **({"required": required} if required else {}),
-    }
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**schema, "required": required} if required else schema

@@ -13,11 +13,13 @@ from typing import Any
 from evenhand.errors import Fault, FaultPath, RubricError, format_fault_path, suggest_known_word_in_fault
 from evenhand.files.criteria import (
     CriterionDefaults,
+    list_file_fields,
     make_wrong_file_fault,
     read_criteria,
     read_gate,
     read_scale,
     read_statement,
+    read_typed_fields,
 )
 from evenhand.files.fields import FieldReader, build_checked
 from evenhand.files.methods import (
@@ -26,20 +28,16 @@ from evenhand.files.methods import (
     list_method_names,
     list_rubric_files,
     list_rubric_names,
-    list_step_file_fields,
     load_method,
     load_method_file,
     read_score_scale,
-    read_step_parameter,
     read_steps,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
 from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, build_tree, find_node_line
-from evenhand.model.criterion import Criterion, Statement
-from evenhand.model.method import Method, ScoreScale
+from evenhand.model.method import Method, Panel, ScoreScale
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO
-from evenhand.model.steps import Panel
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
@@ -81,7 +79,7 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
     """A rubric together with the lines it came from."""
     if isinstance(source, AnyMapping):
         return _open_rubric_tree(build_tree(source), "", "rubric", Path())
-    if str(source) in (*list_method_names(), *list_rubric_files()):
+    if str(source) in list_method_names() or str(source) in list_rubric_files():
         return _open_shipped_rubric(str(source))
     if not isinstance(source, (str, Path)):
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
@@ -91,13 +89,9 @@ def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
     tree = read_tree_file(path)
-    if _is_method_tree(tree):
-        return _open_method_as_rubric(path, tree)
-    return _open_rubric_tree(tree, str(path), path.stem, path.parent)
-
-
-def _open_method_as_rubric(path: Path, tree: TreeNode) -> LocatedRubric:
-    """A method file with criteria of its own can be used as it is, like those that ship."""
+    if not _is_method_tree(tree):
+        return _open_rubric_tree(tree, str(path), path.stem, path.parent)
+    # A method file with criteria of its own can be used as it is, like those that ship.
     method = load_method_file(path)
     if not method.criteria:
         hint = f"list criteria in it, or in a rubric that says 'method: {path.name}'"
@@ -123,7 +117,8 @@ def _open_shipped_rubric(name: str) -> LocatedRubric:
     if path.exists():
         return _open_rubric_tree(read_tree_file(path), str(path), name, path.parent)
     try:
-        return _open_rubric_tree(build_tree({"method": name}), "", name, Path())
+        method = load_method(name)
+        return LocatedRubric(Rubric(name=name, method=method, criteria=method.criteria), MappingNode(), "")
     except RubricError as error:
         raise error.with_locations(lambda _: name) from None
 
@@ -143,38 +138,13 @@ def read_rubric(tree: MappingNode, name: str, folder: Path) -> Rubric:
     """A rubric from its part of a tree; faults carry their way through that part and no place yet."""
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
-    method = _read_rubric_method(fields, folder, tree)
-    if method is None:
-        # The criteria are read all the same, as the kind they look like, so that every fault is told at once.
-        _read_rubric_parts(fields, load_method(_infer_method_name(tree)), name)
-        raise RubricError(*_sort_rubric_faults(faults, tree))
-    rubric = _build_rubric(_read_rubric_parts(fields, method, name), faults)
-    if faults or rubric is None:
-        raise RubricError(*_sort_rubric_faults(faults, tree))
-    return rubric
-
-
-def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:
-    """What a rubric is made of, as far as it could be read."""
-    criteria = _read_rubric_criteria(fields, method)
-    on_numbers = {leaf.id for criterion in criteria for leaf in criterion.leaves() if not leaf.scale.yes_no}
-    gates = (read_gate(node, on_numbers, fields.faults, path) for node, path in fields.items("gates"))
-    return {
-        "name": fields.text("name") or name,
-        "method": _read_rubric_panel_fields(fields, method),
-        "criteria": criteria,
-        "red_flags": _read_rubric_statements(fields, "red_flags"),
-        "bonuses": _read_rubric_statements(fields, "bonuses"),
-        "gates": tuple(gate for gate in gates if gate),
-        "tags": _read_rubric_tags(fields),
-        "safety_gate": fields.boolean("safety_gate") or False,
-        "about": fields.text("about") or "",
-    }
-
-
-def _build_rubric(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
+    said = "method" in fields or "steps" in fields
+    method = _read_rubric_method(fields, folder) if said else load_method(_infer_method_name(tree))
+    # Where the method is wrong, the criteria are read as the kind they look like, so that every fault is told at once.
+    parts = _read_rubric_parts(fields, method or load_method(_infer_method_name(tree)), name)
+    rubric = None
     try:
-        return Rubric(**parts)
+        rubric = Rubric(**parts) if method else None
     except RubricError as error:
         # A sum over weights that are themselves wrong, or a list left empty by what was refused, says nothing new.
         stale = ["the weights sum"] if any("weight" in fault.path for fault in faults) else []
@@ -182,23 +152,55 @@ def _build_rubric(parts: dict[str, Any], faults: list[Fault]) -> Rubric | None:
         pointless = any("points" in fault.path for fault in faults)
         new = [fault for fault in error.faults if not fault.what.startswith(tuple(stale))]
         faults.extend(fault for fault in new if not (pointless and "points" in fault.what))
-        return None
+    if faults or rubric is None:
+        # By line; what two steps or fields say in the same words is said once.
+        told = {(find_node_line(tree, fault.path), fault.what): fault for fault in faults}
+        raise RubricError(*(told[place] for place in sorted(told, key=lambda place: place[0])))
+    return rubric
 
 
-def _sort_rubric_faults(faults: list[Fault], tree: TreeNode) -> list[Fault]:
-    """By line; what two steps or fields say in the same words is said once."""
-    told = {(find_node_line(tree, fault.path), fault.what): fault for fault in faults}
-    return [told[place] for place in sorted(told, key=lambda place: place[0])]
+def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[str, Any]:
+    """What a rubric is made of, as far as it could be read."""
+    faults, criteria = fields.faults, method.criteria
+    if "criteria" in fields or "rubrics" in fields:
+        node = fields.node("scale")
+        if isinstance(node, MappingNode):
+            node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
+        scale = read_scale(node, faults, ("scale",)) or method.criterion_scale
+        own = {criterion.id: criterion for criterion in method.criteria}
+        criteria = read_criteria(fields, CriterionDefaults(scale=scale, required=method.required, own=own))
+    elif "scale" in fields and method.criteria:
+        fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
+    parts: dict[str, Any] = {"name": fields.text("name") or name, "method": method, "criteria": criteria}
+    panel = fields.node("panel")
+    if panel is not None:
+        given = read_typed_fields(FieldReader(panel, list_file_fields(Panel), faults, ("panel",)), Panel)
+        changed = build_checked(partial(replace, method.panel), faults, ("panel",), **given)
+        parts["method"] = method.with_step(method.panel, changed) if changed else method
+    for kind in ("red_flags", "bonuses"):
+        statements = [read_statement(node, faults, path) for node, path in fields.items(kind)]
+        parts[kind] = tuple(statement for statement in statements if statement)
+    on_numbers = {leaf.id for criterion in criteria for leaf in criterion.leaves() if not leaf.scale.yes_no}
+    gates = [read_gate(node, on_numbers, faults, path) for node, path in fields.items("gates")]
+    parts["gates"] = tuple(gate for gate in gates if gate)
+    tags = list(fields.items("tags"))
+    faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
+    parts["tags"] = tuple(node.text for node, _ in tags if isinstance(node, ScalarNode))
+    return parts | read_typed_fields(fields, Rubric, ("safety_gate", "about"))
 
 
-def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) -> Method | None:
+def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:
     word = fields.text("method")
     if "steps" in fields:
         if word is not None:
             fields.fault("method and steps exclude each other", "keep the one that says how to score", "steps")
-        return _read_own_method(fields)
+        steps = read_steps(fields)
+        scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
+        if fields.faults or scale is None:
+            return None
+        return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)
     if word is None:
-        return load_method(_infer_method_name(tree)) if "method" not in fields else None
+        return None
     if word.endswith(METHOD_FILE_ENDINGS):
         if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
@@ -210,59 +212,14 @@ def _read_rubric_method(fields: FieldReader, folder: Path, tree: MappingNode) ->
     return load_method(word)
 
 
-def _read_own_method(fields: FieldReader) -> Method | None:
-    steps = read_steps(fields)
-    scale = read_score_scale(fields) if "scale" in fields else ScoreScale(min=YES_NO.min, max=YES_NO.max)
-    if fields.faults or scale is None:
-        return None
-    return build_checked(Method, fields.faults, (), name="own", scale=scale, steps=steps)
-
-
 def _infer_method_name(tree: MappingNode) -> str:
     """Without a method the kind of criteria decides."""
     entries = tree.get("criteria") or tree.get("rubrics")
     nodes = [node for node in getattr(entries, "items", []) if isinstance(node, MappingNode)]
-    if any(node.get("children") for node in nodes):
+    said = {key.text for node in nodes for key, _ in node.items}
+    if "children" in said:
         return "tree"
-    if any(node.get("points") for node in nodes):
+    if "points" in said:
         return "points"
-    scaled = any(node.get(name) for node in nodes for name in ("score_ranges", "scale", "required_min_score"))
-    return "score-ranges" if scaled or tree.get("scale") else "checklist"
-
-
-def _read_rubric_panel_fields(fields: FieldReader, method: Method) -> Method:
-    node = fields.node("panel")
-    if node is None:
-        return method
-    known = list_step_file_fields(Panel)
-    parts = FieldReader(node, known, fields.faults, ("panel",))
-    values = {one.name: read_step_parameter(parts, name, one.type) for name, one in known.items()}
-    given = {name: value for name, value in values.items() if value is not None}
-    changed = build_checked(partial(replace, method.panel), fields.faults, ("panel",), **given)
-    return method if changed is None else method.with_step(method.panel, changed)
-
-
-def _read_rubric_criteria(fields: FieldReader, method: Method) -> tuple[Criterion, ...]:
-    if "criteria" not in fields and "rubrics" not in fields:
-        if "scale" in fields and method.criteria:
-            fields.fault("scale has no effect on the method's own criteria", "list criteria, or remove it", "scale")
-        return method.criteria
-    node = fields.node("scale")
-    if isinstance(node, MappingNode):
-        node = MappingNode(node.line, [pair for pair in node.items if pair[0].text != "decimals"])
-    scale = node and read_scale(node, fields.faults, ("scale",))
-    own = {criterion.id: criterion for criterion in method.criteria}
-    return read_criteria(
-        fields, CriterionDefaults(scale=scale or method.criterion_scale, required=method.required, own=own)
-    )
-
-
-def _read_rubric_statements(fields: FieldReader, name: str) -> tuple[Statement, ...]:
-    read = (read_statement(node, fields.faults, path) for node, path in fields.items(name))
-    return tuple(statement for statement in read if statement)
-
-
-def _read_rubric_tags(fields: FieldReader) -> tuple[str, ...]:
-    tags = list(fields.items("tags"))
-    fields.faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
-    return tuple(node.text for node, _ in tags if isinstance(node, ScalarNode))
+    scaled = said & {"score_ranges", "scale", "required_min_score"} or tree.get("scale")
+    return "score-ranges" if scaled else "checklist"

@@ -71,34 +71,52 @@ def build_tree(value: object, depth: int = 0) -> TreeNode:
     if depth > DEEPEST_NESTING:
         raise RubricError(Fault(f"nested more than {DEEPEST_NESTING} deep"))
     if isinstance(value, AnyMapping):
-        return MappingNode(
-            items=[(ScalarNode(_write_scalar_text(key)), build_tree(entry, depth + 1)) for key, entry in value.items()]
-        )
+        items = [(ScalarNode(_write_scalar_text(key)), build_tree(entry, depth + 1)) for key, entry in value.items()]
+        return MappingNode(items=items)
     if isinstance(value, (list, tuple)):
         return SequenceNode(items=[build_tree(entry, depth + 1) for entry in value])
-    if isinstance(value, str):
-        return ScalarNode(value, quoted=True)
-    return ScalarNode(_write_scalar_text(value))
+    return ScalarNode(_write_scalar_text(value), quoted=isinstance(value, str))
 
 
+@dataclass(slots=True)
 class TreeBuilder:
     """Puts a tree together piece by piece, without recursion, and refuses what could hurt."""
 
-    def __init__(self, most_nodes: int = MOST_NODES, *, lenient: bool = False) -> None:
-        self.root: TreeNode | None = None
-        self._most = most_nodes
-        self._lenient = lenient
-        self._open: list[tuple[SequenceNode | MappingNode, set[str]]] = []
-        self._keys: list[ScalarNode | None] = []
-        self._count = 0
+    most_nodes: int = MOST_NODES
+    lenient: bool = False
+    root: TreeNode | None = None
+    # The lists and mappings that are open, each with the key that waits for its value, and the keys seen.
+    _open: list[tuple[SequenceNode | MappingNode, list[ScalarNode], set[str]]] = field(default_factory=list)
+    _count: int = 0
 
-    def open(self, node: SequenceNode | MappingNode) -> None:
-        """Begin a list or mapping."""
-        self.add(node)
-        if len(self._open) >= DEEPEST_NESTING and not self._lenient:
-            raise make_line_error(node.line, f"nested more than {DEEPEST_NESTING} deep")
-        self._open.append((node, set()))
-        self._keys.append(None)
+    def add(self, node: TreeNode, size: int = 1, line: int | None = None, *, opens: bool = False) -> None:
+        """Put a node where the reader stands, as the root, an item, a key or a value; a list or mapping may open."""
+        self._count += size
+        if self._count > self.most_nodes:
+            what = f"more than {self.most_nodes:,} entries"
+            raise make_line_error(line or node.line, what, "is this the right file?")
+        parent, waiting, seen = self._open[-1] if self._open else (None, [], set())
+        if parent is None:
+            self.root = node
+        elif isinstance(parent, SequenceNode):
+            parent.items.append(node)
+        elif waiting:
+            parent.items.append((waiting.pop(), node))
+        elif not isinstance(node, ScalarNode):
+            raise make_line_error(node.line, "a key must be a word or a number")
+        elif node.text in seen and not self.lenient:
+            raise make_line_error(node.line, f"the key {node.text!r} is given twice", "keep one of them")
+        else:
+            seen.add(node.text)
+            waiting.append(node)
+        if opens and not isinstance(node, ScalarNode):
+            if len(self._open) >= DEEPEST_NESTING and not self.lenient:
+                raise make_line_error(node.line, f"nested more than {DEEPEST_NESTING} deep")
+            self._open.append((node, [], set()))
+
+    def close(self) -> SequenceNode | MappingNode:
+        """End the innermost list or mapping."""
+        return self._open.pop()[0]
 
     def alias(self, node: TreeNode, line: int) -> None:
         """Put a node once more; it counts, and is as deep, as if it were written out."""
@@ -106,36 +124,6 @@ class TreeBuilder:
         if len(self._open) + depth > DEEPEST_NESTING:
             raise make_line_error(line, f"nested more than {DEEPEST_NESTING} deep")
         self.add(node, size, line)
-
-    def close(self) -> SequenceNode | MappingNode:
-        """End the innermost list or mapping."""
-        self._keys.pop()
-        return self._open.pop()[0]
-
-    def add(self, node: TreeNode, size: int = 1, line: int | None = None) -> None:
-        """Put a node where the reader stands: as the root, an item, a key or a value."""
-        self._count += size
-        if self._count > self._most:
-            raise make_line_error(line or node.line, f"more than {self._most:,} entries", "is this the right file?")
-        if not self._open:
-            self.root = node
-            return
-        parent, seen = self._open[-1]
-        if isinstance(parent, SequenceNode):
-            parent.items.append(node)
-        elif self._keys[-1] is None:
-            self._keys[-1] = self._checked_key(node, seen)
-        else:
-            parent.items.append((self._keys[-1], node))
-            self._keys[-1] = None
-
-    def _checked_key(self, node: TreeNode, seen: set[str]) -> ScalarNode:
-        if not isinstance(node, ScalarNode):
-            raise make_line_error(node.line, "a key must be a word or a number")
-        if node.text in seen and not self._lenient:
-            raise make_line_error(node.line, f"the key {node.text!r} is given twice", "keep one of them")
-        seen.add(node.text)
-        return node
 
 
 def measure_tree_size(node: TreeNode) -> tuple[int, int]:
@@ -160,6 +148,4 @@ def make_line_error(line: int, what: str, hint: str = "") -> RubricError:
 def _write_scalar_text(value: object) -> str:
     if value is None:
         return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

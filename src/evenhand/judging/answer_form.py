@@ -12,8 +12,7 @@ from typing import Any
 from evenhand.judging.prompts import PromptOutline, Prompts
 from evenhand.judging.reading.score_labels import WantedAnswer
 from evenhand.model.criterion import Criterion
-from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.wording import format_fraction
 

@@ -23,8 +23,7 @@ from evenhand.judging.single_judge import (
     judges_by_odds,
     make_judge_prompt_setup,
 )
-from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
 from evenhand.model.scorecard import Answers

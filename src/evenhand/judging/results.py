@@ -8,8 +8,7 @@ from decimal import Decimal
 from typing import Literal
 
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
-from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField
+from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField, written_as
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import Missing, Scored

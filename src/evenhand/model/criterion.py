@@ -38,7 +38,27 @@ class Criterion:
     children: tuple[Criterion, ...] = ()
 
     def __post_init__(self) -> None:
-        faults = list(self._faults())
+        faults = []
+        if not self.id.strip():
+            faults.append(Fault("an id cannot be empty", path=("id",)))
+        if not self.weight > 0:
+            hint = "to subtract for a fault, list it under red_flags or give it negative points"
+            faults.append(Fault(f"weight must be above 0, got {format_fraction(self.weight)}", hint, ("weight",)))
+        if self.points == 0:
+            faults.append(Fault("points must not be 0", "a criterion worth nothing cannot be asked", ("points",)))
+        if self.required and self.points is not None and self.points < 0:
+            what = "a criterion with negative points cannot be required: that would demand the fault"
+            faults.append(Fault(what, "turn the question round, or remove required", ("required",)))
+        least, path = self.required_min_score, ("required_min_score",)
+        if least is not None and self.scale.yes_no:
+            what = "required_min_score needs a scale of numbers"
+            faults.append(Fault(what, "use 'required: true' for a yes/no criterion", path))
+        elif least is not None and (wrong := self.scale.find_fault(least)):
+            faults.append(Fault(f"required_min_score {wrong}", path=path))
+        for anchor in self.anchors:
+            if not self.scale.min <= anchor.min <= anchor.max <= self.scale.max:
+                span = f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"
+                faults.append(Fault(f"anchor {span} is outside the scale {self.scale}", path=("anchors",)))
         if faults:
             raise RubricError(*faults)
 
@@ -48,28 +68,6 @@ class Criterion:
             yield self
         for child in self.children:
             yield from child.leaves()
-
-    def _faults(self) -> Iterator[Fault]:
-        if not self.id.strip():
-            yield Fault("an id cannot be empty", path=("id",))
-        if not self.weight > 0:
-            hint = "to subtract for a fault, list it under red_flags or give it negative points"
-            yield Fault(f"weight must be above 0, got {format_fraction(self.weight)}", hint, ("weight",))
-        if self.points == 0:
-            yield Fault("points must not be 0", "a criterion worth nothing cannot be asked", ("points",))
-        if self.required and self.points is not None and self.points < 0:
-            what = "a criterion with negative points cannot be required: that would demand the fault"
-            yield Fault(what, "turn the question round, or remove required", ("required",))
-        least, path = self.required_min_score, ("required_min_score",)
-        if least is not None and self.scale.yes_no:
-            what = "required_min_score needs a scale of numbers"
-            yield Fault(what, "use 'required: true' for a yes/no criterion", path)
-        elif least is not None and (wrong := self.scale.find_fault(least)):
-            yield Fault(f"required_min_score {wrong}", path=path)
-        for anchor in self.anchors:
-            if not self.scale.min <= anchor.min <= anchor.max <= self.scale.max:
-                span = f"{format_fraction(anchor.min)}–{format_fraction(anchor.max)}"
-                yield Fault(f"anchor {span} is outside the scale {self.scale}", path=("anchors",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

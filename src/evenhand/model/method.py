@@ -2,16 +2,169 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from evenhand.errors import Fault, RubricError, suggest_known_word_in_fault
 from evenhand.model.criterion import Criterion
 from evenhand.model.scale import YES_NO, Scale
-from evenhand.model.steps import Add, Cap, Ceiling, Clamp, Deduct, Panel, Round, Step
 from evenhand.wording import format_fraction
+
+StatementKind = Literal["red_flags", "bonuses"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One operation of a method. A step that combines makes the first number out of criterion scores."""
+
+    combines: ClassVar[bool] = False
+
+    @classmethod
+    def kind(cls) -> str:
+        """The word for this step in a method file."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedSum(Step):
+    """Each criterion times its weight, added up."""
+
+    combines: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedMean(Step):
+    """The mean by weight over all criteria, each put `onto` a common span where one is named."""
+
+    combines: ClassVar[bool] = True
+    onto: Scale | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerMean(Step):
+    """The mean by weight over the criteria that are present, each put `onto` a common span where one is named."""
+
+    combines: ClassVar[bool] = True
+    onto: Scale | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointsShare(Step):
+    """Points met over the sum of the positive points."""
+
+    combines: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ceiling(Step):
+    """The score cannot exceed `at` while a criterion is below a level."""
+
+    criterion: str
+    below: Fraction
+    at: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall(Step):
+    """Multiplies by score / `below` for each fixed criterion under that level."""
+
+    below: Fraction
+
+    def __post_init__(self) -> None:
+        if not self.below > 0:
+            raise RubricError(Fault(f"below must be above 0, got {format_fraction(self.below)}", path=("below",)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deduct(Step):
+    """Takes off an amount for each distinct statement found, up to a limit."""
+
+    each: Fraction
+    most: Fraction
+    for_: StatementKind = "red_flags"
+
+    def __post_init__(self) -> None:
+        _refuse_method_amounts(each=self.each, most=self.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add(Step):
+    """Adds an amount for each distinct statement found, up to a limit."""
+
+    each: Fraction
+    most: Fraction
+    for_: StatementKind = "bonuses"
+
+    def __post_init__(self) -> None:
+        _refuse_method_amounts(each=self.each, most=self.most)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap(Step):
+    """The score cannot exceed `at` when the output was found unsafe."""
+
+    at: Fraction
+    when: Literal["unsafe"] = "unsafe"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clamp(Step):
+    """Keeps the score between two ends; one of them may be left out."""
+
+    min: Fraction | None = None
+    max: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if self.min is None and self.max is None:
+            raise RubricError("clamp needs min, max or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            what = f"clamp: min {format_fraction(self.min)} is above max {format_fraction(self.max)}"
+            raise RubricError(Fault(what, path=("min",)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round(Step):
+    """Rounds half away from zero, so that what follows decides by the rounded score."""
+
+    decimals: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.decimals <= 12:
+            raise RubricError(Fault(f"decimals must be 0 to 12, got {self.decimals}", path=("decimals",)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel(Step):
+    """Joins the reviewers' scores into one; steps before it run per reviewer, steps after it once."""
+
+    aggregate: Literal["mean", "median", "borda"] = "mean"
+    normalise: Literal["none", "z"] = "none"
+    self_votes: bool = False
+    quorum: Fraction = Fraction(1, 2)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.quorum < 1:
+            what = f"quorum must be 0 or more and under 1, got {format_fraction(self.quorum)}"
+            raise RubricError(Fault(what, "0.5 asks for more than half of the reviewers", ("quorum",)))
+
+
+def _refuse_method_amounts(**amounts: Fraction) -> None:
+    wrong = {name: format_fraction(amount) for name, amount in amounts.items() if not amount > 0}
+    if wrong:
+        raise RubricError(*(Fault(f"{name} must be above 0, got {got}", path=(name,)) for name, got in wrong.items()))
+
+
+STEPS: dict[str, type[Step]] = {
+    step.kind(): step
+    for step in (
+        WeightedSum, WeightedMean, LayerMean, PointsShare, Ceiling, Shortfall,
+        Deduct, Add, Cap, Clamp, Round, Panel,
+    )
+}  # fmt: skip
+
 
 # How a judge is asked: one output at a time, all of them at once, item by item, or band first with advice.
 DialogueName = Literal["pointwise", "listwise", "checklist", "individual"]
@@ -98,11 +251,23 @@ class Method:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        object.__setattr__(self, "steps", _add_implied_method_steps(self.steps, self.scale))
-        at = next(position for position, step in enumerate(self.steps) if isinstance(step, Panel))
-        object.__setattr__(self, "panel", self.steps[at])
-        object.__setattr__(self, "before_panel", self.steps[:at])
-        object.__setattr__(self, "after_panel", self.steps[at + 1 :])
+        steps, scale = self.steps, self.scale
+        if not any(isinstance(step, Panel) for step in steps):
+            # Reviewers are joined at the end, but before rounding, which happens once.
+            end = len(steps) - isinstance(steps[-1], Round)
+            steps = (*steps[:end], Panel(), *steps[end:])
+        at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
+        kept = False
+        for step in steps[at + 1 :]:
+            if isinstance(step, Clamp):
+                kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
+            kept = kept and not isinstance(step, (Deduct, Add))
+        if not kept:
+            end = len(steps) - isinstance(steps[-1], Round)
+            steps = (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
+        parts = {"steps": steps, "panel": steps[at], "before_panel": steps[:at], "after_panel": steps[at + 1 :]}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
 
     def with_step(self, old: Step, new: Step) -> Method:
         """The same method with one step exchanged."""
@@ -114,9 +279,8 @@ class Method:
         elif not self.steps[0].combines:
             hint = "the first step makes a number: weighted_sum, weighted_mean, layer_mean or points_share"
             yield Fault(f"{self.steps[0].kind()!r} cannot come first", hint, ("steps", 0))
-        for position, step in enumerate(self.steps[1:], start=1):
-            if step.combines:
-                yield Fault(f"{step.kind()!r} can only come first", path=("steps", position))
+        late = [(position, step) for position, step in enumerate(self.steps) if position and step.combines]
+        yield from (Fault(f"{step.kind()!r} can only come first", path=("steps", position)) for position, step in late)
         if sum(isinstance(step, Panel) for step in self.steps) > 1:
             yield Fault("a method has one panel step", path=("steps",))
         for position, step in enumerate(self.steps):
@@ -127,39 +291,16 @@ class Method:
         onto = getattr(self.steps[0], "onto", None) if self.steps else None
         if onto is not None and not self.scale.min <= onto.min < onto.max <= self.scale.max:
             yield Fault(f"onto {onto} is outside the scale of the score", path=("steps", 0))
-        yield from self._reference_faults()
-        for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
-            for position in range(1, len(entries)):
-                if not entries[position].from_ < entries[position - 1].from_:
-                    yield Fault(f"{name} must fall from the best to the worst", path=(name, position))
-
-    def _reference_faults(self) -> Iterator[Fault]:
-        """What a method with criteria of its own says about others that it does not have."""
+        # A method with criteria of its own can only speak of those.
         own = {criterion.id for criterion in self.criteria}
-        if not own:
-            return
-        for position, tie in enumerate(self.ties):
+        for position, tie in enumerate(self.ties if own else ()):
             if tie.by == "criterion" and tie.of not in own:
                 what = f"tie-break by unknown criterion {tie.of!r}"
                 yield Fault(what, suggest_known_word_in_fault(tie.of, own), ("ties", position))
         for variable, setting in self.environment.items():
-            if setting.sets == "weight" and setting.of not in own:
+            if own and setting.sets == "weight" and setting.of not in own:
                 what = f"{variable} sets the weight of unknown criterion {setting.of!r}"
                 yield Fault(what, suggest_known_word_in_fault(setting.of, own), ("environment", variable))
-
-
-def _add_implied_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
-    """Reviewers are joined at the end, but before rounding, which happens once; then the score is on its scale."""
-    if not any(isinstance(step, Panel) for step in steps):
-        at = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
-        steps = (*steps[:at], Panel(), *steps[at:])
-    at = next(position for position, step in enumerate(steps) if isinstance(step, Panel)) + 1
-    kept = False
-    for step in steps[at:]:
-        if isinstance(step, Clamp):
-            kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
-        kept = kept and not isinstance(step, (Deduct, Add))
-    if kept:
-        return steps
-    end = len(steps) - 1 if isinstance(steps[-1], Round) else len(steps)
-    return (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
+        for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
+            rising = [at for at in range(1, len(entries)) if not entries[at].from_ < entries[at - 1].from_]
+            yield from (Fault(f"{name} must fall from the best to the worst", path=(name, at)) for at in rising)

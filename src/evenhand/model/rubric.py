@@ -1,16 +1,16 @@
-"""Rubrics: criteria and the method that turns them into a score."""
+"""Rubrics: criteria and the method that turns them into a score; and a cache for what is made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Generic, TypeVar
 
-from evenhand.errors import Fault, RubricError, ignored_id_fault_text, suggest_known_word_in_fault
+from evenhand.errors import Fault, FaultPath, RubricError, ignored_id_fault_text, suggest_known_word_in_fault
 from evenhand.model.criterion import Criterion, Gate, Statement
-from evenhand.model.method import Method
+from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
 from evenhand.model.scale import CriterionScore
-from evenhand.model.steps import Cap, Ceiling, PointsShare, Shortfall, WeightedSum
 from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
@@ -68,33 +68,46 @@ class Rubric:
         return self._gates
 
     def _faults(self) -> Iterator[Fault]:
-        if not self.criteria:
-            own = "" if self.method.criteria else f"the method {self.method.name!r} has none of its own, and "
+        method, criteria = self.method, self.criteria
+        if not criteria:
+            own = "" if method.criteria else f"the method {method.name!r} has none of its own, and "
             yield Fault(f"no criteria: {own}the rubric lists none", "list them under criteria")
-        if self.safety_gate and not any(isinstance(step, Cap) for step in self.method.steps):
-            what = f"safety_gate has no effect: {self.method.name!r} has no cap for unsafe outputs"
+        if self.safety_gate and not any(isinstance(step, Cap) for step in method.steps):
+            what = f"safety_gate has no effect: {method.name!r} has no cap for unsafe outputs"
             yield Fault(what, "use a method with a cap step, such as council", ("safety_gate",))
-        yield from self._duplicate_faults()
-        yield from self._weight_faults()
-        yield from self._reference_faults()
-        yield from self._scale_faults()
+        listed: list[list[tuple[str, FaultPath]]] = [
+            [(criterion.id, (*path, "id")) for criterion, path in _walk_criteria(criteria)],
+            [(flag.id, ("red_flags", at)) for at, flag in enumerate(self.red_flags)],
+            [(bonus.id, ("bonuses", at)) for at, bonus in enumerate(self.bonuses)],
+        ]
+        for entries in listed:
+            seen: set[str] = set()
+            for id, path in entries:
+                if id in seen:
+                    yield Fault(f"the id {id!r} is used twice", "ids are unique", path)
+                seen.add(id)
+        ids = {id for id, _ in listed[0]}
+        total = sum((criterion.weight for criterion in criteria), Fraction(0))
+        if method.weights_sum_to is not None or isinstance(method.steps[0], PointsShare):
+            yield from self._weight_faults(total)
+        for position, unknown in [
+            (at, gate.criterion) for at, gate in enumerate(self.gates) if gate.criterion not in ids
+        ]:
+            hint = suggest_known_word_in_fault(unknown, ids)
+            yield Fault(f"gate names unknown criterion {unknown!r}", hint, ("gates", position))
+        for position, step in enumerate(method.steps if criteria else ()):
+            if isinstance(step, Ceiling) and step.criterion not in ids:
+                what = f"the ceiling of {method.name!r} names unknown criterion {step.criterion!r}"
+                yield Fault(what, suggest_known_word_in_fault(step.criterion, ids), ("steps", position))
+            if isinstance(step, Shortfall) and not any(criterion.fixed for criterion in criteria):
+                what = f"{method.name!r} penalises fixed criteria, and none is fixed"
+                yield Fault(what, "mark those that every task has with 'fixed: true'", ("criteria",))
+        # A sum, and a mean that puts nothing onto a common span, keep the units of their criteria.
+        if isinstance(method.steps[0], WeightedSum) or getattr(method.steps[0], "onto", True) is None:
+            yield from self._scale_faults(total)
 
-    def _duplicate_faults(self) -> Iterator[Fault]:
-        seen: set[str] = set()
-        for criterion, path in _walk_criteria(self.criteria):
-            if criterion.id in seen:
-                yield Fault(f"the id {criterion.id!r} is used twice", "ids are unique", (*path, "id"))
-            seen.add(criterion.id)
-        for name, statements in (("red_flags", self.red_flags), ("bonuses", self.bonuses)):
-            ids: set[str] = set()
-            for position, statement in enumerate(statements):
-                if statement.id in ids:
-                    yield Fault(f"the id {statement.id!r} is used twice", "ids are unique", (name, position))
-                ids.add(statement.id)
-
-    def _weight_faults(self) -> Iterator[Fault]:
+    def _weight_faults(self, total: Fraction) -> Iterator[Fault]:
         must = self.method.weights_sum_to
-        total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
         if self.criteria and must is not None and not abs(total - must) < SUM_TOLERANCE:
             hint = f"{self.method.name} needs weights that sum to {format_fraction(must)}"
             what = f"the weights sum to {format_fraction(total)}, not {format_fraction(must)}"
@@ -107,25 +120,8 @@ class Rubric:
         if self.criteria and not any((criterion.points or 0) > 0 for criterion in self.criteria):
             yield Fault("no criterion has positive points", "at least one must be worth points", ("criteria",))
 
-    def _reference_faults(self) -> Iterator[Fault]:
-        ids = {criterion.id for criterion, _ in _walk_criteria(self.criteria)}
-        for position, gate in enumerate(self.gates):
-            if gate.criterion not in ids:
-                what = f"gate names unknown criterion {gate.criterion!r}"
-                yield Fault(what, suggest_known_word_in_fault(gate.criterion, ids), ("gates", position))
-        for position, step in enumerate(self.method.steps):
-            if isinstance(step, Ceiling) and self.criteria and step.criterion not in ids:
-                what = f"the ceiling of {self.method.name!r} names unknown criterion {step.criterion!r}"
-                yield Fault(what, suggest_known_word_in_fault(step.criterion, ids), ("steps", position))
-            if isinstance(step, Shortfall) and self.criteria and not any(c.fixed for c in self.criteria):
-                what = f"{self.method.name!r} penalises fixed criteria, and none is fixed"
-                yield Fault(what, "mark those that every task has with 'fixed: true'", ("criteria",))
-
-    def _scale_faults(self) -> Iterator[Fault]:
-        """A sum, and a mean that puts nothing onto a common span, keep the units of their criteria."""
-        combine, span = self.method.steps[0], self.method.scale
-        if not isinstance(combine, WeightedSum) and getattr(combine, "onto", True) is not None:
-            return
+    def _scale_faults(self, total: Fraction) -> Iterator[Fault]:
+        span = self.method.scale
         ends = f"{format_fraction(span.min)}–{format_fraction(span.max)}"
         for position, criterion in enumerate(self.criteria):
             outside = not span.min <= criterion.scale.min < criterion.scale.max <= span.max
@@ -133,16 +129,41 @@ class Rubric:
                 what = f"criterion {criterion.id!r} is answered on {criterion.scale}"
                 what += f", but {self.method.name!r} adds criteria up on {ends}"
                 yield Fault(what, "use that scale, or weighted_mean with onto", ("criteria", position))
-        total = sum((criterion.weight for criterion in self.criteria), Fraction(0))
-        if isinstance(combine, WeightedSum) and self.method.weights_sum_to is None and total > 1 + SUM_TOLERANCE:
+        summed = isinstance(self.method.steps[0], WeightedSum) and self.method.weights_sum_to is None
+        if summed and total > 1 + SUM_TOLERANCE:
             what = f"the weights sum to {format_fraction(total)}, so the weighted sum leaves {ends}"
             yield Fault(what, "make them sum to 1, or use weighted_mean", ("criteria",))
 
 
 def _walk_criteria(
-    criteria: tuple[Criterion, ...], path: tuple[str | int, ...] = ("criteria",)
-) -> Iterator[tuple[Criterion, tuple[str | int, ...]]]:
+    criteria: tuple[Criterion, ...], path: FaultPath = ("criteria",)
+) -> Iterator[tuple[Criterion, FaultPath]]:
     for position, criterion in enumerate(criteria):
         here = (*path, position)
         yield criterion, here
         yield from _walk_criteria(criterion.children, (*here, "children"))
+
+
+CachedValue = TypeVar("CachedValue")
+
+
+class IdentityCache(Generic[CachedValue]):
+    """Keeps what was made for a key of rubrics, other objects, texts and numbers.
+
+    Objects are told apart by identity: hashing a rubric costs more than most of what is kept. What is kept holds its
+    objects alive, so that no identity is used twice.
+    """
+
+    def __init__(self, most: int = 256) -> None:
+        self._most = most
+        self._kept: dict[tuple[object, ...], tuple[tuple[object, ...], CachedValue]] = {}
+
+    def get(self, key: tuple[object, ...], make: Callable[[], CachedValue]) -> CachedValue:
+        """What was made for this key, made now where it is the first time."""
+        ids = tuple(part if isinstance(part, (str, int)) else id(part) for part in key)
+        found = self._kept.get(ids)
+        if found is None:
+            if len(self._kept) >= self._most:
+                self._kept.clear()
+            found = self._kept[ids] = (key, make())
+        return found[1]

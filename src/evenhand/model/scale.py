@@ -25,7 +25,8 @@ def to_exact_fraction(value: Number) -> Fraction:
     if isinstance(value, bool):
         raise TypeError(f"{value} is not a number")
     if isinstance(value, int):
-        _refuse_huge_number(abs(value) > LARGEST_NUMBER, "the number")
+        if abs(value) > LARGEST_NUMBER:
+            raise ValueError("the number is too large")
         return Fraction(value)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -35,26 +36,17 @@ def to_exact_fraction(value: Number) -> Fraction:
         if quarters.is_integer() and abs(quarters) < 1e9:
             return Fraction(int(quarters), 4)
         value = Decimal(float.__repr__(value))
-    if isinstance(value, Decimal):
-        return _decimal_to_fraction(value)
-    if not isinstance(value, Fraction):
+    if isinstance(value, Fraction):
+        return value
+    if not isinstance(value, Decimal):
         raise TypeError(f"{value!r} is not a number")
-    return value
-
-
-def _decimal_to_fraction(value: Decimal) -> Fraction:
     if not value.is_finite():
         raise ValueError(f"{value} is not a finite number")
-    exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    _refuse_huge_number(value != 0 and value.adjusted() > 15, "the number")
-    _refuse_huge_number(exponent < -MOST_FRACTION_DECIMALS, "the number of decimals")
+    if value != 0 and value.adjusted() > 15:
+        raise ValueError("the number is too large")
+    if int(value.as_tuple().exponent) < -MOST_FRACTION_DECIMALS:
+        raise ValueError("the number of decimals is too large")
     return Fraction(value) if value else Fraction(0)
-
-
-def _refuse_huge_number(huge: bool, what: str) -> None:
-    if huge:
-        raise ValueError(f"{what} is too large")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +129,15 @@ class Scale:
     def __post_init__(self) -> None:
         if not self.min < self.max:
             raise RubricError(f"a scale runs upwards, got {format_fraction(self.min)} to {format_fraction(self.max)}")
-        _refuse_band_gaps(self)
+        expected = self.min
+        for band in sorted(self.bands, key=lambda band: band.min):
+            if band.min != expected or band.max < band.min:
+                span = f"from {format_fraction(band.min)} to {format_fraction(band.max)}"
+                what = f"band {band.id!r} runs {span}, expected it to start at {format_fraction(expected)}"
+                raise RubricError(Fault(what, "bands cover the scale without overlap or gap"))
+            expected = band.max + 1
+        if self.bands and expected != self.max + 1:
+            raise RubricError(f"the bands end before {format_fraction(self.max)}")
 
     def __str__(self) -> str:
         if self.yes_no:
@@ -184,7 +184,7 @@ class Scale:
         if isinstance(answer, Mapping):
             return self._read_mapping(answer)
         if self.bands:
-            return _unreadable_scale_value(f"{_quote_scale_value(answer)} has no band")
+            return Missing("unreadable", f"{_quote_scale_value(answer)} has no band")
         return self._read_plain(answer)
 
     def _read_mapping(self, answer: Mapping[object, object]) -> CriterionScore:
@@ -196,56 +196,42 @@ class Scale:
         if "passed" in answer and "total" in answer and self.is_share:
             return _pass_rate_on_scale(answer["passed"], answer["total"], why)
         if "score" not in answer:
-            return _unreadable_scale_value("an object without 'score'")
+            return Missing("unreadable", "an object without 'score'")
         plain = self._read_plain(answer["score"])
         return Scored(plain.value, why=why) if isinstance(plain, Scored) else plain
 
     def _read_plain(self, answer: object) -> CriterionScore:
         if answer is True or answer is False:
-            if not self.is_share:
-                return _unreadable_scale_value(f"{_quote_scale_value(answer)} where a number from {self} is asked")
-            return Scored(Fraction(int(answer)))
+            if self.min == 0 and self.max == 1:
+                return Scored(Fraction(int(answer)))
+            return Missing("unreadable", f"{_quote_scale_value(answer)} where a number from {self} is asked")
         if isinstance(answer, Integral) and not isinstance(answer, int):
             answer = int(answer)  # A NumPy integer.
         if not isinstance(answer, (float, int, Decimal, Fraction)):
             what = "neither true nor false" if self.yes_no else "not a number"
-            return _unreadable_scale_value(f"{_quote_scale_value(answer)} is {what}")
+            return Missing("unreadable", f"{_quote_scale_value(answer)} is {what}")
         try:
             value = to_exact_fraction(answer)
         except ValueError as error:
-            return _unreadable_scale_value(str(error))
+            return Missing("unreadable", str(error))
         if self.yes_no and value not in (0, 1):
-            return _unreadable_scale_value(f"{_quote_scale_value(answer)} is neither true nor false")
+            return Missing("unreadable", f"{_quote_scale_value(answer)} is neither true nor false")
         fault = self.find_fault(value)
-        return _unreadable_scale_value(fault) if fault else Scored(value)
+        return Missing("unreadable", fault) if fault else Scored(value)
 
     def _read_band(self, answer: Mapping[object, object]) -> CriterionScore:
         named = answer.get("band")
         band = next((band for band in self.bands if band.id == named), None)
         if band is None:
             known = ", ".join(band.id for band in self.bands)
-            return _unreadable_scale_value(f"{_quote_scale_value(named)} is not a band, which are {known}")
+            return Missing("unreadable", f"{_quote_scale_value(named)} is not a band, which are {known}")
         plain = self._read_plain(answer.get("score"))
         if isinstance(plain, Missing):
             return plain
         if not band.min <= plain.value <= band.max:
             limits = f"{format_fraction(band.min)}–{format_fraction(band.max)}"
-            return _unreadable_scale_value(f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
+            return Missing("unreadable", f"{format_fraction(plain.value)} is outside band {band.id} ({limits})")
         return Scored(plain.value, band=band.id, why=str(answer.get("why", "")))
-
-
-def _refuse_band_gaps(scale: Scale) -> None:
-    expected = scale.min
-    for band in sorted(scale.bands, key=lambda band: band.min):
-        if band.min != expected or band.max < band.min:
-            raise RubricError(
-                Fault(f"band {band.id!r} runs from {format_fraction(band.min)} to {format_fraction(band.max)}, "
-                      f"expected it to start at {format_fraction(expected)}",
-                      "bands cover the scale without overlap or gap")
-            )  # fmt: skip
-        expected = band.max + 1
-    if scale.bands and expected != scale.max + 1:
-        raise RubricError(Fault(f"the bands end before {format_fraction(scale.max)}"))
 
 
 def _pass_rate_on_scale(passed: object, total: object, why: str) -> CriterionScore:
@@ -255,11 +241,7 @@ def _pass_rate_on_scale(passed: object, total: object, why: str) -> CriterionSco
             return Scored(part / whole, why=why)
     except (TypeError, ValueError, AttributeError):
         pass
-    return _unreadable_scale_value(f"{_quote_scale_value(passed)} passed of {_quote_scale_value(total)}")
-
-
-def _unreadable_scale_value(what: str) -> Missing:
-    return Missing("unreadable", what)
+    return Missing("unreadable", f"{_quote_scale_value(passed)} passed of {_quote_scale_value(total)}")
 
 
 def _quote_scale_value(answer: object) -> str:

@@ -33,6 +33,7 @@ from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample, VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
+from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row

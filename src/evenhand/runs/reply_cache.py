@@ -15,7 +15,7 @@ from typing import TypeVar
 from evenhand.errors import BudgetError, ModelError
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.guards.personal_data import mask_personal_data
-from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import IdentityCache
 from evenhand.models.budget import Price
 from evenhand.models.recording import reply_from_json, reply_to_json
 from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, read_model_version

@@ -12,8 +12,7 @@ from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.results import JUDGMENT_SHAPE, JudgedSample, guard_finding_to_json, suggestion_to_json
-from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.sample import GuardFinding, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, Judgment, Scorecard

@@ -12,10 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand.errors import InputError
 from evenhand.model.criterion import Criterion
-from evenhand.model.rubric import Rubric
-from evenhand.model.scale import SHARE, CriterionScore, Scale
-from evenhand.model.scorecard import Answers, Scorecard
-from evenhand.model.steps import (
+from evenhand.model.method import (
     Add,
     Cap,
     Ceiling,
@@ -30,6 +27,9 @@ from evenhand.model.steps import (
     WeightedMean,
     WeightedSum,
 )
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import SHARE, CriterionScore, Scale
+from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.scoring.engine import score_answers
 from evenhand.scoring.exact_column import (
     BooleanArray,

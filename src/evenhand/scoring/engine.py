@@ -7,10 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from evenhand.model.criterion import Criterion
+from evenhand.model.method import Cap, Ceiling, LayerMean, Shortfall, Step
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import NOT_ASKED, CriterionScore, Number, Scored, to_exact_fraction
 from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
-from evenhand.model.steps import Cap, Ceiling, LayerMean, Shortfall, Step
 from evenhand.scoring.steps import (
     STEP_FUNCTIONS,
     CriterionValues,

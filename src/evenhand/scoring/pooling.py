@@ -9,8 +9,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import isqrt
 
-from evenhand.model.method import Method, ScoreScale
-from evenhand.model.steps import Panel
+from evenhand.model.method import Method, Panel, ScoreScale
 
 ReviewerPool = Mapping[str, Mapping[str, Fraction]]  # reviewer → output → score
 

@@ -10,8 +10,7 @@ from math import ceil
 
 from evenhand.errors import Fault, FaultPath
 from evenhand.model.criterion import Criterion
-from evenhand.model.rubric import Rubric
-from evenhand.model.steps import (
+from evenhand.model.method import (
     Add,
     Ceiling,
     Clamp,
@@ -23,6 +22,7 @@ from evenhand.model.steps import (
     WeightedMean,
     WeightedSum,
 )
+from evenhand.model.rubric import Rubric
 from evenhand.scoring.engine import decide_score_verdict
 from evenhand.wording import format_fraction
 

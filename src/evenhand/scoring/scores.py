@@ -9,12 +9,10 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import groupby
 
-from evenhand.model.identity_cache import IdentityCache
-from evenhand.model.method import TieBreak
-from evenhand.model.rubric import Rubric
+from evenhand.model.method import LayerMean, TieBreak
+from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
-from evenhand.model.steps import LayerMean
 from evenhand.scoring.engine import list_scorecard_layers, note_ranking_against_scores, score_answers
 from evenhand.scoring.panel import score_panel
 from evenhand.scoring.pooling import approximate_root, exact_mean_score, exact_score_variance

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evenhand.model.method import Cap
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
-from evenhand.model.steps import Cap
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import number_for_json
 

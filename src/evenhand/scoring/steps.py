@@ -9,10 +9,7 @@ from math import lcm
 from typing import Any
 
 from evenhand.model.criterion import Criterion, Statement
-from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Scale
-from evenhand.model.scorecard import Answers, AppliedStep
-from evenhand.model.steps import (
+from evenhand.model.method import (
     Add,
     Cap,
     Ceiling,
@@ -26,6 +23,9 @@ from evenhand.model.steps import (
     WeightedMean,
     WeightedSum,
 )
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import Scale
+from evenhand.model.scorecard import Answers, AppliedStep
 from evenhand.wording import format_fraction, round_half_away
 
 CriterionValues = dict[str, Fraction]

@@ -34,8 +34,7 @@ from evenhand.calibrate.jackknife import (
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
-from evenhand.files.json_scalars import written_as
-from evenhand.files.json_shape import JsonShape, SplitField
+from evenhand.files.json_shape import JsonShape, SplitField, written_as
 from evenhand.stats.arrays import Undefined
 from evenhand.wording import format_number, format_percent, format_plural, round_for_json
 

@@ -10,7 +10,7 @@ from evenhand.judging.reading.prose_scores import read_band_score, read_prose_sc
 from evenhand.judging.reading.reply_text import normalize_answer_name, strip_reply_markup
 from evenhand.judging.reading.score_labels import AnswerNames, ReadAnswer, WantedAnswer, map_answer_names
 from evenhand.judging.reading.score_mentions import make_abstention, parse_yes_or_no, says_cannot_assess
-from evenhand.model.identity_cache import IdentityCache
+from evenhand.model.rubric import IdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
 GIVEN_TWICE = Missing("unreadable", "given twice with different answers")
