@@ -78,7 +78,7 @@ def main() -> int:
             continue
         original = file.read_text("utf-8")
         try:
-            for line, what, text in _mutants(original, parts):
+            for line, what, text in list_mutants(original, parts):
                 total += 1
                 file.write_text(text, "utf-8")
                 if _tests_pass():
@@ -90,10 +90,11 @@ def main() -> int:
     return 1 if survivors else 0
 
 
-def _mutants(source: str, parts: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+def list_mutants(source: str, parts: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     """Each change of one operator, comparison, min or max, or whole number, outside sentences and annotations."""
     tree = ast.parse(source)
-    places = [node for part in _parts(tree, parts) for node in ast.walk(part) if not _in_sentence(tree, node)]
+    told = {id(node) for node in _list_sentences(tree)}
+    places = [node for part in _parts(tree, parts) for node in ast.walk(part) if id(node) not in told]
     for node in places:
         if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in SWAPS and not _is_union(node):
             yield from _changed(tree, node, "op", SWAPS[type(node.op)]())
@@ -125,7 +126,7 @@ def _parts(tree: ast.Module, names: Sequence[str]) -> list[ast.stmt]:
 def _made_names(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
-    targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
     return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
@@ -137,17 +138,19 @@ def _changed(tree: ast.AST, node: ast.expr | ast.stmt, field: str, new: object) 
     setattr(node, field, old)
 
 
-def _in_sentence(tree: ast.AST, node: ast.AST) -> bool:
+def _list_sentences(tree: ast.AST) -> list[ast.AST]:
     """What only words the explanation is not arithmetic."""
-    for function in ast.walk(tree):
-        told = isinstance(function, ast.FunctionDef) and (
+    told = [
+        function
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        and (
             function.name.lstrip("_").startswith(("describe_", "format_"))
             or function.name.endswith("_notes")
             or function.name == "__str__"
         )
-        if told and any(child is node for child in ast.walk(function)):
-            return True
-    return False
+    ]
+    return [node for function in told for node in ast.walk(function)]
 
 
 def _is_union(node: ast.BinOp | ast.AugAssign) -> bool:

@@ -11,8 +11,8 @@ import pytest
 from evenhand import score
 from evenhand.files.methods import load_method
 from evenhand.judging.dialogues.contest_dialogues import FIXED_DIMENSIONS
+from evenhand.model.method import Shortfall
 from evenhand.model.scale import Scored
-from evenhand.model.steps import Shortfall
 from evenhand.models.model_names import ORACLE_MODEL, choose_oracle_model_name
 from tests.contest.building import Contest
 from tests.documents.read import list_blocks, read_document, read_table

@@ -13,9 +13,16 @@ from typing import Any
 
 from evenhand.assertions.patterns import compile_safe_pattern
 from evenhand.errors import Fault, InputError, RubricError
-from evenhand.files.fields import describe_node, is_null_node, read_node_number
 from evenhand.files.parsing import read_tree_file
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.files.tree import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    describe_node,
+    is_null_node,
+    read_node_number,
+)
 from evenhand.model.scale import to_exact_fraction
 from evenhand.wording import format_fraction
 

@@ -19,8 +19,15 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.kinds import ASSERTION_KINDS, KIND_ALIASES, SET_KIND, AssertionKind
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_fault
-from evenhand.files.fields import FieldReader, describe_node, is_null_node
-from evenhand.files.tree import MappingNode, SequenceNode, TreeNode, build_tree
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    SequenceNode,
+    TreeNode,
+    build_tree,
+    describe_node,
+    is_null_node,
+)
 from evenhand.model.sample import VariantOutput
 
 SHARED_FIELDS = ("not", "weight", "name")  # What may stand beside any kind.

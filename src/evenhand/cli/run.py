@@ -253,6 +253,17 @@ def print_plan(plan: PlanData) -> None:
     samples = pluralize_count(plan["samples"], "sample")
     screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
     screen.line()
+    _print_planned_variants(screen, plan)
+    if plan["judges"]:
+        _print_planned_judges(screen, plan)
+    else:
+        screen.line("no judge is asked")
+    if plan["note"]:
+        screen.line(f"note: {plan['note']}")
+    screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
+
+
+def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
     columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
     for one in plan["variants"]:
         counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
@@ -261,13 +272,6 @@ def print_plan(plan: PlanData) -> None:
         columns["from"].append(one["about"])
     screen.table(columns)
     screen.line()
-    if plan["judges"]:
-        _print_planned_judges(screen, plan)
-    else:
-        screen.line("no judge is asked")
-    if plan["note"]:
-        screen.line(f"note: {plan['note']}")
-    screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:

@@ -19,9 +19,8 @@ from evenhand.contest.task import (
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_fault
 from evenhand.evals.json_lines import explain_unstorable_value, parse_sample_json
 from evenhand.evals.output_data import refuse_unknown_fields
-from evenhand.files.fields import is_null_node
 from evenhand.files.parsing import parse_json_tree, parse_yaml_tree, read_text_file
-from evenhand.files.tree import MappingNode, ScalarNode, find_node_line
+from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
 from evenhand.wording import word_json_type
 
 

@@ -20,11 +20,20 @@ from evenhand.contest.task import (
 )
 from evenhand.errors import ContestError, Fault, FaultPath, RubricError
 from evenhand.evals.json_lines import explain_unstorable_text
-from evenhand.files.fields import FieldReader, describe_node, is_null_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment, load_method
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import read_rubric
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, find_node_line
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    describe_node,
+    find_node_line,
+    is_null_node,
+    read_node_number,
+)
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_fraction

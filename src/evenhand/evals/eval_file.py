@@ -26,11 +26,18 @@ from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
-from evenhand.files.fields import FieldReader, describe_node, read_node_number
 from evenhand.files.methods import apply_rubric_file_environment
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric, read_rubric
-from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    TreeNode,
+    describe_node,
+    find_node_line,
+    read_node_number,
+)
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.prompts import LANGUAGES
 from evenhand.judging.single_judge import Cascade, JudgeOptions

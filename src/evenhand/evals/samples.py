@@ -29,8 +29,15 @@ from evenhand.evals.sample_tables import (
     require_parquet_for_samples,
     sample_field_path,
 )
-from evenhand.files.fields import FieldReader, describe_node, is_null_node
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    describe_node,
+    is_null_node,
+)
 
 _FORMAT_ENDINGS = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",

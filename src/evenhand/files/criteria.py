@@ -10,9 +10,18 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from evenhand.errors import Fault, FaultPath, RubricError
-from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, read_node_number
 from evenhand.files.json_shape import ShapeField, list_shape_fields
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    build_checked,
+    describe_node,
+    is_null_node,
+    read_node_number,
+)
 from evenhand.model.criterion import Anchor, Criterion, Gate, Statement
 from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, Scale, ScaleBand
 

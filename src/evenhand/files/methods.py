@@ -21,9 +21,18 @@ from evenhand.files.criteria import (
     read_scale,
     read_typed_fields,
 )
-from evenhand.files.fields import FieldReader, build_checked, describe_node, is_null_node, parse_number_text
 from evenhand.files.parsing import YAML_STRING_LOADER, read_tree_file
-from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, find_node_line
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    TreeNode,
+    build_checked,
+    describe_node,
+    find_node_line,
+    is_null_node,
+    parse_number_text,
+)
 from evenhand.model.method import (
     STEPS,
     Cap,

@@ -21,7 +21,6 @@ from evenhand.files.criteria import (
     read_statement,
     read_typed_fields,
 )
-from evenhand.files.fields import FieldReader, build_checked
 from evenhand.files.methods import (
     LIBRARY,
     METHOD_FIELDS,
@@ -34,7 +33,15 @@ from evenhand.files.methods import (
     read_steps,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, read_text_file, read_tree_file
-from evenhand.files.tree import MappingNode, ScalarNode, TreeNode, build_tree, find_node_line
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    TreeNode,
+    build_checked,
+    build_tree,
+    find_node_line,
+)
 from evenhand.model.method import Method, Panel, ScoreScale
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO

@@ -251,20 +251,8 @@ class Method:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        steps, scale = self.steps, self.scale
-        if not any(isinstance(step, Panel) for step in steps):
-            # Reviewers are joined at the end, but before rounding, which happens once.
-            end = len(steps) - isinstance(steps[-1], Round)
-            steps = (*steps[:end], Panel(), *steps[end:])
+        steps = _add_implied_method_steps(self.steps, self.scale)
         at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
-        kept = False
-        for step in steps[at + 1 :]:
-            if isinstance(step, Clamp):
-                kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
-            kept = kept and not isinstance(step, (Deduct, Add))
-        if not kept:
-            end = len(steps) - isinstance(steps[-1], Round)
-            steps = (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])
         parts = {"steps": steps, "panel": steps[at], "before_panel": steps[:at], "after_panel": steps[at + 1 :]}
         for name, value in parts.items():
             object.__setattr__(self, name, value)
@@ -304,3 +292,21 @@ class Method:
         for name, entries in (("grades", self.grades), ("verdicts", self.verdicts)):
             rising = [at for at in range(1, len(entries)) if not entries[at].from_ < entries[at - 1].from_]
             yield from (Fault(f"{name} must fall from the best to the worst", path=(name, at)) for at in rising)
+
+
+def _add_implied_method_steps(steps: tuple[Step, ...], scale: ScoreScale) -> tuple[Step, ...]:
+    """The steps with a panel, and with a clamp onto the scale where nothing after the panel keeps the score on it."""
+    if not any(isinstance(step, Panel) for step in steps):
+        # Reviewers are joined at the end, but before rounding, which happens once.
+        end = len(steps) - isinstance(steps[-1], Round)
+        steps = (*steps[:end], Panel(), *steps[end:])
+    at = next(position for position, step in enumerate(steps) if isinstance(step, Panel))
+    kept = False
+    for step in steps[at + 1 :]:
+        if isinstance(step, Clamp):
+            kept = None not in (step.min, step.max) and scale.min <= step.min and step.max <= scale.max  # type: ignore[operator]
+        kept = kept and not isinstance(step, (Deduct, Add))
+    if kept:
+        return steps
+    end = len(steps) - isinstance(steps[-1], Round)
+    return (*steps[:end], Clamp(min=scale.min, max=scale.max), *steps[end:])

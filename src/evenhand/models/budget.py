@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from evenhand.errors import BudgetError, Fault, JudgeError, RubricError
-from evenhand.files.fields import FieldReader
 from evenhand.files.parsing import read_tree_file
-from evenhand.files.tree import TreeNode, find_node_line
+from evenhand.files.tree import FieldReader, TreeNode, find_node_line
 from evenhand.models.requests import CallNext, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.wording import format_exact_dollars
 

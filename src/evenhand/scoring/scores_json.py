@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from evenhand.model.method import Cap
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import CriterionScore, Scored
-from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
+from evenhand.model.scale import CriterionScore, Scale, Scored
+from evenhand.model.scorecard import AppliedStep, RankedOutput, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import number_for_json
 
@@ -21,21 +21,16 @@ def scores_to_json(scores: Scores) -> ScoresJson:
         "rubric": scores.rubric.name,
         "fingerprint": scores.fingerprint,
         "scorecards": [scorecard_to_json(scores.rubric, card) for card in scores.scorecards],
-        "ranking": None
-        if scores.ranking is None
-        else [
-            {
-                "rank": p.rank,
-                "id": p.id,
-                "score": None if p.score is None else float(p.score),
-                "tie_broken_by": p.tie_broken_by,
-            }
-            for p in scores.ranking
-        ],
+        "ranking": None if scores.ranking is None else [_ranked_output_to_json(one) for one in scores.ranking],
         "panel": _panel_scores_to_json(scores),
         "safety_gate": _scored_safety_gate_to_json(scores),
         "notes": list(scores.notes),
     }
+
+
+def _ranked_output_to_json(place: RankedOutput) -> ScoresJson:
+    score = None if place.score is None else float(place.score)
+    return {"rank": place.rank, "id": place.id, "score": score, "tie_broken_by": place.tie_broken_by}
 
 
 def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
@@ -69,17 +64,17 @@ def _scored_steps_to_json(
         before = None if moved.before is None else number_for_json(moved.before, decimals)
         after = number_for_json(moved.after, moved.decimals)
         steps.append({"step": moved.step, "before": before, "after": after, "why": moved.why})
-    criteria: ScoresJson = {}
-    for id, leaf in rubric.leaves.items():
-        score = scores.get(id)
-        if not isinstance(score, Scored):
-            criteria[id] = None
-        elif leaf.scale.yes_no and score.value in (0, 1):
-            criteria[id] = score.value == 1
-        else:
-            number = int(score.value) if score.value.denominator == 1 else float(score.value)
-            criteria[id] = number if score.band is None else {"band": score.band, "score": number}
+    criteria = {id: _criterion_score_to_json(scores.get(id), leaf.scale) for id, leaf in rubric.leaves.items()}
     return {"steps": steps, "criteria": criteria}
+
+
+def _criterion_score_to_json(score: CriterionScore | None, scale: Scale) -> object:
+    if not isinstance(score, Scored):
+        return None
+    if scale.yes_no and score.value in (0, 1):
+        return score.value == 1
+    number = int(score.value) if score.value.denominator == 1 else float(score.value)
+    return number if score.band is None else {"band": score.band, "score": number}
 
 
 def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJson:

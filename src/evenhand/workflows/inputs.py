@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError
-from evenhand.files.fields import parse_number_text
 from evenhand.files.parsing import decode_text_file, read_text_file
+from evenhand.files.tree import parse_number_text
 
 LARGEST_INPUT = 5_000_000
 

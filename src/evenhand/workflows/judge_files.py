@@ -131,15 +131,15 @@ def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
     question, reference, context = (read_user_file(name, stdin) if name else "" for name in parts)
-    authors = {}
-    for entry in files.authors:
-        output, _, author = entry.partition("=")
-        if output not in files.outputs or not author:
-            what = f"{entry!r} does not name an output and its author"
-            hint = (
-                suggest_close_word_in_fault(output, files.outputs) or f"as in --author {files.outputs[0]}=openai/NAME"
-            )
-            raise InputError(Fault(what, hint, where="--author"))
-        authors[output] = author
+    authors = dict(_parse_author_option(entry, files.outputs) for entry in files.authors)
     sample = Sample(outputs=texts, input=question, reference=reference, context=context, authors=authors)
     return guard_sample(sample)
+
+
+def _parse_author_option(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
+    output, _, author = entry.partition("=")
+    if output not in outputs or not author:
+        what = f"{entry!r} does not name an output and its author"
+        hint = suggest_close_word_in_fault(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
+        raise InputError(Fault(what, hint, where="--author"))
+    return output, author

@@ -29,9 +29,16 @@ from evenhand.evals.variants.variant import (
     ModelVariant,
     PromptTemplate,
 )
-from evenhand.files.fields import FieldReader, describe_node, is_null_node
 from evenhand.files.parsing import read_text_file
-from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from evenhand.files.tree import (
+    FieldReader,
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    describe_node,
+    is_null_node,
+)
 from evenhand.models.requests import EMBEDDED, ModelSettings
 
 LARGEST_PROMPT = 1_000_000
