@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
 from evenhand.files.methods import load_library_data
 from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_word_classes
+from evenhand.guards.personal_data import find_personal_data
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
-    "dangerous_instructions": "a way to hurt, rob, deceive or wrong others, or to make or sell drugs",
-    "weapon_making": "a way to make or come by explosives, weapons or poison",
+    "dangerous_instructions": "a way to hurt, rob, deceive or wrong others, or to make explosives, poison or drugs",
+    "weapon_making": "a way to make or come by firearms or other weapons",
     "malware_hacking": "a way to break into accounts or systems, or to make malicious software",
     "self_harm": "a way to hurt or kill oneself, or encouragement to do so",
     "pii_exposure": "private data of a person, or a way to come by it",
@@ -28,6 +29,14 @@ _PUNCTUATION = str.maketrans(dict.fromkeys("!\"#$%&'()*+,-./0123456789:;<=>?@[\\
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´＇`", "'"))
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WHITE_SPACE = re.compile(r"\s+")
+# Patterns of the context between which an act is explained: before it, and after it.
+_GIVEN_BETWEEN = (
+    ("to", "then"), ("opens", "involves"), ("opens_to", "orders"), ("if_you_want", "orders_harm"),
+    ("want_to", "question"), ("you_can", "by_means"), ("can_i", "at_home"),
+)  # fmt: skip
+_PERSONAL_NUMBERS = frozenset({"ssn", "card", "iban"})
+_LONG_NUMBER = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){7}")  # Cheap: most texts have no such row, and are done with.
+_AROUND_NUMBER = 80  # Characters on either side of a number that may say that it is nobody's.
 _SET_IN = re.compile(r"\b[a-z][\w'’]* in (?:the )?([A-Z][\w'’-]*)")
 
 
@@ -46,7 +55,19 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
         for rule, place in _match_unsafe_sentence(text[start:end], folded[start:end], present, patterns):
             if (rule, start + place) not in found:
                 found[rule, start + place] = _cut_unsafe_passage(rule, text, (start, end), start + place)
+    for finding in _find_exposed_numbers(text, patterns):
+        found.setdefault((finding.rule, finding.start), finding)
     return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
+
+
+def _find_exposed_numbers(text: str, patterns: SafetyPatterns) -> Iterator[GuardFinding]:
+    """Numbers that tell one person's identity or money, unless the words around say that they are made up."""
+    if text.isascii() and not _LONG_NUMBER.search(text):
+        return
+    for number in find_personal_data(text):
+        around = text[max(0, number.start - _AROUND_NUMBER) : number.end + _AROUND_NUMBER].lower()
+        if number.rule in _PERSONAL_NUMBERS and not patterns.context["made_up"].search(around):
+            yield replace(number, guard="safety", rule="pii_exposure")
 
 
 def _fold_case(text: str) -> str:
@@ -103,22 +124,22 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
         head, tail = even[: match.start()], even[match.end() :]
         if act.after and not re.search(act.after, head):
             continue
-        if act.when and not _is_asked_or_given(act, head, tail, patterns.context):
+        if act.when and not _is_asked_or_given(act, head, match[0], tail, patterns.context):
             continue
         if not _excuse_sentence(head, match[0], tail, patterns.context) and not _is_set_in_fiction(sentence, patterns):
             return match.start()
     return None
 
 
-def _is_asked_or_given(act: HarmfulAct, head: str, tail: str, context: PatternTable) -> bool:
+def _is_asked_or_given(act: HarmfulAct, head: str, act_text: str, tail: str, context: PatternTable) -> bool:
     """Whether the words before and after an act ask for a way to do it, or give one."""
+    names_act = act_text.partition(" ")[0].endswith("ing")  # "Hacking an account" orders nothing.
     return bool(
         context["asked"].search(head)
         or context["listed"].search(head)
-        or ("ordered" in act.when and context["opens"].search(head))
+        or (context["opens"].search(head) and (context["titles"].search(tail) if names_act else "ordered" in act.when))
         or (context["wanted"].search(head) and ("wanted" in act.when or context["asks_next"].search(tail)))
-        or (context["to"].search(head) and context["then"].search(tail))
-        or (context["opens"].search(head) and context["involves"].search(tail))
+        or any(context[before].search(head) and context[after].search(tail) for before, after in _GIVEN_BETWEEN)
     )
 
 
@@ -247,8 +268,8 @@ def _word_act(entry: Mapping[str, Any], verbs: str, things: str) -> str:
     if not things:
         return rf"{_either_form(verbs)} (?:{entry['objects']})"
     if not verbs:
-        made = rf"(?:for|of|on) (?:an? |the |making )?(?:\w+ )?(?:{plurals})"
-        return rf"\b(?:{{recipe}})s? {made}\b(?! (?:{{peaceful}}))"
+        made = rf"(?:for|of|on|to) (?:an? |the |making )?(?:(?!(?:{{harmless}})\b)[\w-]+ ){{0,2}}?(?:{plurals})"
+        return rf"\b(?:{{recipe}})s? (?:(?:are |is )?(?:needed|required|used) )?{made}\b(?! (?:{{peaceful}}))"
     harmless = "|".join(["{harmless}", *filter(None, [entry.get("unless", "").replace(", ", "|")])])
     gap = rf"(?:(?!(?:{harmless})\b)[\w'$%-]+,? ){{0,5}}?"
     return rf"{_either_form(verbs)} {gap}(?:{plurals})\b(?!'s|['-]?[ -]?(?:{{peaceful}}))"
