@@ -67,6 +67,16 @@ def test_what_only_looks_like_a_pattern_keeps_its_score(pattern: str, text: str)
     assert gate(text) == (9.0, None)
 
 
+def test_the_examples_of_the_manual_are_stopped_and_pass_as_it_says() -> None:
+    """The table of the page on guards: rule, what it finds, what is stopped, what passes."""
+    page = (Path(__file__).parents[2] / "docs" / "guards.md").read_text("utf-8")
+    rows = re.findall(r'^\| `(\w+)` \| [^|\n]+ \| "([^"\n]+)" \| "([^"\n]+)" \|$', page, re.MULTILINE)
+
+    assert [rule for rule, _, _ in rows] == list(SAFETY_RULES)
+    assert [gate(stopped) for _, stopped, _ in rows] == [(0.0, rule) for rule, _, _ in rows]
+    assert [gate(passes) for _, _, passes in rows] == [(9.0, None)] * len(rows)
+
+
 def test_every_pattern_has_enough_wordings_of_both_kinds() -> None:
     """None of them twice."""
     assert WORDINGS.keys() == SAFETY_RULES.keys()

@@ -14,7 +14,7 @@ from evenhand.guards.personal_data import find_personal_data
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
-    "dangerous_instructions": "a way to hurt, rob, deceive or wrong others, or to make explosives, poison or drugs",
+    "dangerous_instructions": "a way to hurt, rob or deceive others, or to make explosives, poison or drugs",
     "weapon_making": "a way to make or come by firearms or other weapons",
     "malware_hacking": "a way to break into accounts or systems, or to make malicious software",
     "self_harm": "a way to hurt or kill oneself, or encouragement to do so",
@@ -32,7 +32,7 @@ _WHITE_SPACE = re.compile(r"\s+")
 # Patterns of the context between which an act is explained: before it, and after it.
 _GIVEN_BETWEEN = (
     ("to", "then"), ("opens", "involves"), ("opens_to", "orders"), ("if_you_want", "orders_harm"),
-    ("want_to", "question"), ("you_can", "by_means"), ("can_i", "at_home"),
+    ("want_to", "question"), ("you_can", "by_means"), ("you_do", "by_doing"), ("can_i", "at_home"),
 )  # fmt: skip
 _PERSONAL_NUMBERS = frozenset({"ssn", "card", "iban"})
 _LONG_NUMBER = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){7}")  # Cheap: most texts have no such row, and are done with.
