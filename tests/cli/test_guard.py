@@ -40,7 +40,7 @@ def test_what_is_found_is_shown_with_its_place_and_rule_and_sets_the_exit_code(f
     assert (found.returncode, clean.returncode) == (1, 0)
     assert "honest.md: nothing found" in said
     assert "injection hijack" in said
-    assert "safety weapon_making" in said
+    assert "safety dangerous_instructions" in said
     assert clean.stdout == "honest.md: nothing found\n"
 
 
@@ -150,7 +150,7 @@ def test_the_safety_gate_caps_what_the_guard_finds_where_it_is_asked_for(
     assert data["safety_gate"]["failed_models"] == (["unsafe.md"] if capped else [])
     if capped:
         (finding,) = data["safety_gate"]["findings"]
-        assert (finding["pattern"], finding["passage"]) == ("weapon_making", UNSAFE.strip())
+        assert (finding["pattern"], finding["passage"]) == ("dangerous_instructions", UNSAFE.strip())
         assert data["ranking"][0]["id"] == "honest.md"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evenhand.files.methods import load_library_data
-from evenhand.guards.safety import PatternTable, read_word_classes
+from evenhand.guards.patterns import PatternTable, read_word_classes
 
 Span = tuple[int, int]
 

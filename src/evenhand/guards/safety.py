@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any
 
 from evenhand.files.methods import load_library_data
+from evenhand.guards.patterns import PatternTable, fill_in_guard_words, read_word_classes
+from evenhand.guards.personal_data import find_personal_data
 from evenhand.model.sample import GuardFinding
 
 SAFETY_RULES = {
-    "dangerous_instructions": "a way to hurt, rob, deceive or wrong others, or to make or sell drugs",
-    "weapon_making": "a way to make or come by explosives, weapons or poison",
+    "dangerous_instructions": "a way to hurt, rob or deceive others, or to make explosives, poison or drugs",
+    "weapon_making": "a way to make or come by firearms or other weapons",
     "malware_hacking": "a way to break into accounts or systems, or to make malicious software",
     "self_harm": "a way to hurt or kill oneself, or encouragement to do so",
     "pii_exposure": "private data of a person, or a way to come by it",
@@ -27,6 +29,14 @@ _PUNCTUATION = str.maketrans(dict.fromkeys("!\"#$%&'()*+,-./0123456789:;<=>?@[\\
 _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ´＇`", "'"))
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WHITE_SPACE = re.compile(r"\s+")
+# Patterns of the context between which an act is explained: before it, and after it.
+_GIVEN_BETWEEN = (
+    ("to", "then"), ("opens", "involves"), ("opens_to", "orders"), ("if_you_want", "orders_harm"),
+    ("want_to", "question"), ("you_can", "by_means"), ("you_do", "by_doing"), ("can_i", "at_home"),
+)  # fmt: skip
+_PERSONAL_NUMBERS = frozenset({"ssn", "card", "iban"})
+_LONG_NUMBER = re.compile(r"[0-9](?:[^0-9]{0,6}[0-9]){7}")  # Cheap: most texts have no such row, and are done with.
+_AROUND_NUMBER = 80  # Characters on either side of a number that may say that it is nobody's.
 _SET_IN = re.compile(r"\b[a-z][\w'’]* in (?:the )?([A-Z][\w'’-]*)")
 
 
@@ -50,7 +60,19 @@ def find_unsafe_passages(text: str, patterns: SafetyPatterns | None = None) -> t
         for rule, place in _match_unsafe_sentence(text[start:end], folded[start:end], present, patterns):
             if (rule, start + place) not in found:
                 found[rule, start + place] = _cut_unsafe_passage(rule, text, (start, end), start + place)
+    for finding in _find_exposed_numbers(text, patterns):
+        found.setdefault((finding.rule, finding.start), finding)
     return tuple(sorted(set(found.values()), key=lambda finding: (finding.start, finding.end, finding.rule)))
+
+
+def _find_exposed_numbers(text: str, patterns: SafetyPatterns) -> Iterator[GuardFinding]:
+    """Numbers that tell one person's identity or money, unless the words around say that they are made up."""
+    if text.isascii() and not _LONG_NUMBER.search(text):
+        return
+    for number in find_personal_data(text):
+        around = text[max(0, number.start - _AROUND_NUMBER) : number.end + _AROUND_NUMBER].lower()
+        if number.rule in _PERSONAL_NUMBERS and not patterns.context["made_up"].search(around):
+            yield replace(number, guard="safety", rule="pii_exposure")
 
 
 def _split_guarded_sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -94,7 +116,7 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
         head, tail = even[: match.start()], even[match.end() :]
         if act.after and not re.search(act.after, head):
             continue
-        if act.when and not _is_asked_or_given(act, head, tail, patterns.context):
+        if act.when and not _is_asked_or_given(act, head, match[0], tail, patterns.context):
             continue
         # Set in something whose name is no real place: most often a game or a film.
         in_fiction = any(name not in patterns.real_names for name in _SET_IN.findall(sentence))
@@ -103,15 +125,15 @@ def _match_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatter
     return None
 
 
-def _is_asked_or_given(act: HarmfulAct, head: str, tail: str, context: PatternTable) -> bool:
+def _is_asked_or_given(act: HarmfulAct, head: str, act_text: str, tail: str, context: PatternTable) -> bool:
     """Whether the words before and after an act ask for a way to do it, or give one."""
+    names_act = act_text.partition(" ")[0].endswith("ing")  # "Hacking an account" orders nothing.
     return bool(
         context["asked"].search(head)
         or context["listed"].search(head)
-        or ("ordered" in act.when and context["opens"].search(head))
+        or (context["opens"].search(head) and (context["titles"].search(tail) if names_act else "ordered" in act.when))
         or (context["wanted"].search(head) and ("wanted" in act.when or context["asks_next"].search(tail)))
-        or (context["to"].search(head) and context["then"].search(tail))
-        or (context["opens"].search(head) and context["involves"].search(tail))
+        or any(context[before].search(head) and context[after].search(tail) for before, after in _GIVEN_BETWEEN)
     )
 
 
@@ -242,8 +264,8 @@ def _word_act(entry: Mapping[str, Any], verbs: str, things: str) -> str:
     if not things:
         return rf"{_either_form(verbs)} (?:{entry['objects']})"
     if not verbs:
-        made = rf"(?:for|of|on) (?:an? |the |making )?(?:\w+ )?(?:{plurals})"
-        return rf"\b(?:{{recipe}})s? {made}\b(?! (?:{{peaceful}}))"
+        made = rf"(?:for|of|on|to) (?:an? |the |making )?(?:(?!(?:{{harmless}})\b)[\w-]+ ){{0,2}}?(?:{plurals})"
+        return rf"\b(?:{{recipe}})s? (?:(?:are |is )?(?:needed|required|used) )?{made}\b(?! (?:{{peaceful}}))"
     harmless = "|".join(["{harmless}", *filter(None, [entry.get("unless", "").replace(", ", "|")])])
     gap = rf"(?:(?!(?:{harmless})\b)[\w'$%-]+,? ){{0,5}}?"
     return rf"{_either_form(verbs)} {gap}(?:{plurals})\b(?!'s|['-]?[ -]?(?:{{peaceful}}))"
@@ -274,36 +296,3 @@ def _gerund(verb: str) -> str:
     elif first.endswith("e") and not first.endswith(("ee", "oe")):
         first = first[:-1]
     return f"{first}ing{blank}{rest}"
-
-
-# Patterns as data: read from library/guards when a guard first needs them, compiled one by one.
-
-_NAME = re.compile(r"\{([a-z_]+)\}")
-
-
-@dataclass(frozen=True, slots=True)
-class PatternTable:
-    """Patterns by name. Each is compiled at its first lookup: all of them at once would take most of a second."""
-
-    entries: Mapping[str, Mapping[str, Any]]
-    words: Mapping[str, str]  # What {name} stands for in the patterns.
-    _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> re.Pattern[str]:
-        if name not in self._compiled:
-            self._compiled[name] = re.compile(fill_in_guard_words(self.entries[name]["pattern"], self.words))
-        return self._compiled[name]
-
-
-def read_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
-    """Named words as patterns; a class may name those above it."""
-    words: dict[str, str] = {}
-    for name, entry in entries.items():
-        listed = entry["list"].replace(", ", "|") if "list" in entry else entry["pattern"]
-        words[name] = fill_in_guard_words(listed, words)
-    return words
-
-
-def fill_in_guard_words(pattern: str, words: Mapping[str, str]) -> str:
-    """A pattern on one line, with each {name} replaced by the words of that name."""
-    return _NAME.sub(lambda found: words[found[1]], pattern.replace("\n", ""))
