@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from evenhand.compare.decision_json import read_compare_decision
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
-from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -41,6 +41,7 @@ from evenhand.workflows.report import load_stored_head
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+EvalLike = Eval | str | Path | Mapping[str, Any]
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -85,10 +86,13 @@ async def ignore_watched_run(_course: RunProgress, _spent: Callable[[], Spending
 
 
 async def run(
-    eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
+    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
 ) -> RunResult:
-    """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
-    chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    """Run an eval: an Eval, its file, or a mapping with the fields of one.
+
+    What was paid for is kept as it comes; the run can be resumed at any point.
+    """
+    chosen = _read_user_eval(eval)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -109,6 +113,17 @@ async def run(
             if not head["unfinished"]:  # Another try could give nothing more.
                 return RunResult(id=row["id"], state="finished", head=head)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
+
+
+def _read_user_eval(eval: EvalLike) -> Eval:
+    if isinstance(eval, Eval):
+        return eval
+    if isinstance(eval, Mapping):
+        return read_eval_mapping(eval, os.environ)
+    if isinstance(eval, (str, Path)):
+        return load_eval(eval, os.environ)
+    hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
+    raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
 
 
 async def _execute_stored_run(

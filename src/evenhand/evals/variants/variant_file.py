@@ -29,6 +29,7 @@ from evenhand.evals.variants.variant import (
     ModelVariant,
     PromptTemplate,
 )
+from evenhand.files.function_identity import hash_module_file
 from evenhand.files.parsing import read_text_file
 from evenhand.files.tree import (
     FieldReader,
@@ -137,7 +138,10 @@ class _VariantReader:
     def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        return FunctionVariant(name=name, folder=self.folder, seconds=self._read_seconds(), about=about)
+        version = hash_module_file(name.partition(":")[0], self.folder)
+        return FunctionVariant(
+            name=name, folder=self.folder, seconds=self._read_seconds(), about=about, version=version
+        )
 
     def _read_http(self) -> EndpointVariant:
         node = self.fields.node("http")
