@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision
@@ -37,6 +37,10 @@ from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.shown import ResultShown
+
+if TYPE_CHECKING:
+    from evenhand.report.result_view import ResultView
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
@@ -45,8 +49,8 @@ EvalLike = Eval | str | Path | Mapping[str, Any]
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunResult(ResultShown):
     """A run as it stands when it is left: finished, or stopped and why."""
 
     id: str
@@ -54,6 +58,7 @@ class RunResult:
     head: Json
     why_stopped: str = ""
     needs_budget: bool = False  # It goes on only with a larger one.
+    store: str | Path | None = None  # Where all of it is kept.
 
     @property
     def decision(self) -> CompareDecision:
@@ -64,6 +69,20 @@ class RunResult:
     def exit_code(self) -> int:
         """0 where all that was asked for has been reached."""
         return 1 if self.why_stopped else int(self.head["decision"]["exit_code"])
+
+    def build_view(self) -> ResultView:
+        """What is shown of it."""
+        from evenhand.report.result_view import view_run
+
+        return view_run(self.head)
+
+    def to_rows(self) -> list[Json]:
+        """A dict for each output: its id, variant, score, composite, layers, criteria and texts, from the store."""
+        from evenhand.report.result_view import list_result_rows
+        from evenhand.workflows.report import open_report
+
+        with open_report(self.store, self.id) as (head, samples):
+            return list(list_result_rows(head, samples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +130,7 @@ async def run(
         if goes_on and row["state"] == "finished" and row["summary"] is not None:
             head = json.loads(row["summary"])
             if not head["unfinished"]:  # Another try could give nothing more.
-                return RunResult(id=row["id"], state="finished", head=head)
+                return RunResult(id=row["id"], state="finished", head=head, store=store.address)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
 
 
@@ -175,7 +194,9 @@ async def _execute_stored_run(
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))
-    return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
+    return RunResult(
+        id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
+    )
 
 
 def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:
