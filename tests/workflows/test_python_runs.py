@@ -117,6 +117,19 @@ def test_another_judge_of_one_name_is_asked_anew() -> None:
     assert scores == [1, 0]
 
 
+def test_runs_of_judges_with_other_stated_versions_are_not_compared() -> None:
+    """Who changed the judge has said so."""
+    runs = []
+    for version in ("1", "2"):
+        house = House()
+        house.version = version  # type: ignore[attr-defined]
+        base = Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Promises it"]}, judges=[house])
+        runs.append(run_sync(base))
+
+    with pytest.raises(InputError, match="the runs were not scored alike: .*House"):
+        compare(*runs)
+
+
 def test_an_unchanged_eval_is_resumed_and_a_changed_function_is_not() -> None:
     """Else the outputs of the old one would be sold as those of the new one."""
 
