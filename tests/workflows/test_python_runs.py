@@ -126,7 +126,7 @@ def test_runs_of_judges_with_other_stated_versions_are_not_compared() -> None:
         base = Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Promises it"]}, judges=[house])
         runs.append(run_sync(base))
 
-    with pytest.raises(InputError, match="the runs were not scored alike: .*House"):
+    with pytest.raises(InputError, match=r"the runs were not scored alike: .*House"):
         compare(*runs)
 
 
