@@ -101,6 +101,13 @@ def test_a_rubric_is_a_name_a_value_or_a_mapping(given: Any) -> None:
     assert eval.rubric_for(()) == (given if not isinstance(given, (str, dict)) else load_rubric(given))
 
 
+def test_a_list_of_rubrics_is_one_rubric() -> None:
+    """As some write a checklist."""
+    eval = Eval(samples=["a"], variants=answer, rubrics=["Is kind", {"id": "short", "asks": "Is short"}])
+
+    assert list((eval.rubric_for(()) or load_rubric("council")).leaves) == ["rubric-1", "short"]
+
+
 def test_judges_are_names_functions_and_objects() -> None:
     """An object without a name has that of its class."""
     house = House()
@@ -161,6 +168,14 @@ def test_an_eval_prints_in_a_line() -> None:
         ({"judges": []}, "judges: an eval needs a judge"),
         ({"assertions": [{"contains": "a"}, {"contians": "a"}]}, "assertions[1]"),
         ({"gates": {"judge": "high"}}, "gates.judge"),
+        ({"name": 3}, "name: name must be a str, got int"),
+        ({"repeats": "2"}, "repeats: repeats must be an int, got str"),
+        ({"how": {"seed": 3}}, "how: how must be a JudgeOptions, got dict"),
+        ({"limits": 4}, "limits: limits must be a Limits, got int"),
+        ({"guards": ["safty"]}, "guards: no guard is called 'safty' (did you mean 'safety'?)"),
+        ({"smallest_effect": 0}, "smallest_effect: smallest_effect must be above 0"),
+        ({"variants": {"": answer}}, "a variant needs a name"),
+        ({"rubrics": [{"requirement": "a"}]}, "rubrics: rubric and a list of rubrics are the same"),
         ({"budget": -1}, "budget: a budget of money cannot be -1"),
     ],
 )

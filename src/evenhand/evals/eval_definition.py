@@ -57,7 +57,7 @@ class Eval:
     variants: ReadFrom[GivenVariants, Mapping[str, Variant]] = NOT_GIVEN  # The recorded outputs of the first sample.
     control: str = ""  # The first variant.
     rubric: InitVar[GivenRubric | None] = None  # The one under DEFAULT_TAG.
-    rubrics: ReadFrom[Mapping[str, GivenRubric], Mapping[str, Rubric]] = NOT_GIVEN
+    rubrics: ReadFrom[Mapping[str, GivenRubric] | Sequence[Any], Mapping[str, Rubric]] = NOT_GIVEN
     assertions: ReadFrom[GivenAssertions, tuple[AnyAssertion, ...]] = NOT_GIVEN
     judges: ReadFrom[GivenJudges, tuple[str, ...]] = EMBEDDED_ONLY
     judge_objects: Mapping[str, object] = field(default_factory=dict)  # Those that are no names of models, by name.
@@ -90,10 +90,15 @@ class Eval:
             "gates": {name: reader.read_number(least, "gates", name) for name, least in (self.gates or {}).items()},
             "smallest_effect": reader.read_number(self.smallest_effect, "smallest_effect"),
             "budget": reader.read_budget(self.budget),
+            "guards": reader.read_guards(self.guards),
             "folder": reader.folder,
         }
         for name, value in read.items():
             object.__setattr__(self, name, value)
+        for name, kind in (("name", str), ("repeats", int), ("how", JudgeOptions), ("limits", Limits)):
+            reader.require_type(name, getattr(self, name), kind)
+        if not faults and self.smallest_effect <= 0:
+            faults.append(Fault("smallest_effect must be above 0", "points on the 1 to 5 scale", ("smallest_effect",)))
         if faults:
             raise EvalError(*faults)
         if not self.variants:

@@ -11,16 +11,17 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from evenhand.assertions.assertion import AnyAssertion
 from evenhand.assertions.reading import read_plain_assertions
-from evenhand.errors import Fault, FaultPath, InputError, RubricError
+from evenhand.errors import Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
 from evenhand.evals.json_lines import explain_unstorable_value
 from evenhand.evals.output_data import read_output_value
 from evenhand.evals.sample import SINGLE_VARIANT, EvalSample, read_sample_entry
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import FunctionVariant, VariantFunction
-from evenhand.evals.variants.variant_file import read_variants
+from evenhand.evals.variants.variant_file import explain_unusable_variant_name, read_variants
 from evenhand.files.rubrics import load_rubric
 from evenhand.files.tree import build_tree, read_node_number
+from evenhand.guards.output_guards import GUARDS
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import DEFAULT_SAMPLE_ID, Sample
 from evenhand.models.budget import Budget
@@ -124,6 +125,9 @@ class PythonEvalReader:
             return {}, samples
         variants: dict[str, Variant] = {}
         for name, one in given.items():
+            if why := explain_unusable_variant_name(str(name)):
+                self.faults.append(Fault(why, path=("variants", str(name))))
+                continue
             variant, samples = self._read_variant(str(name), one, samples)
             if variant is not None:
                 variants[str(name)] = variant
@@ -159,8 +163,14 @@ class PythonEvalReader:
             filled.append(replace(sample, outputs=outputs))
         return InlineSamples(tuple(filled), samples.where)
 
-    def read_rubrics(self, given: Mapping[str, GivenRubric], all_samples: GivenRubric | None) -> dict[str, Rubric]:
-        """Rubrics by tag; the one for all samples is under the empty tag."""
+    def read_rubrics(
+        self, given: Mapping[str, GivenRubric] | Sequence[Any], all_samples: GivenRubric | None
+    ) -> dict[str, Rubric]:
+        """Rubrics by tag; the one for all samples is under the empty tag, and may be given as a list of criteria."""
+        if not isinstance(given, Mapping):
+            if all_samples is not None:
+                self.faults.append(Fault("rubric and a list of rubrics are the same", "keep one of them", ("rubrics",)))
+            given, all_samples = {}, {"rubrics": given}
         named: dict[str, tuple[FaultPath, GivenRubric]] = {tag: (("rubrics", tag), one) for tag, one in given.items()}
         if all_samples is not None:
             named[""] = (("rubric",), all_samples)
@@ -207,6 +217,23 @@ class PythonEvalReader:
             else:
                 read.append(one)
         return tuple(read)
+
+    def require_type(self, name: str, value: object, kind: type) -> None:
+        """A fault where a field holds something else than it must."""
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            article = "an" if kind.__name__[0] in "aeiou" else "a"
+            self.faults.append(
+                Fault(f"{name} must be {article} {kind.__name__}, got {_describe_given(value)}", "", (name,))
+            )
+
+    def read_guards(self, given: Sequence[str]) -> tuple[str, ...]:
+        """The names of guards; one alone is no list."""
+        named = (given,) if isinstance(given, str) else tuple(given)
+        for name in named:
+            if name not in GUARDS:
+                hint = suggest_known_word_in_fault(str(name), GUARDS)
+                self.faults.append(Fault(f"no guard is called {name!r}", hint, ("guards",)))
+        return named
 
     def read_number(self, given: GivenNumber, *place: str) -> Fraction:
         """A number of any kind, exactly."""

@@ -206,7 +206,8 @@ def _read_function_output(value: object, took: float) -> VariantOutput:
             raise OutputError("the function returned a VariantOutput whose trace is not made of ToolCall") from None
     if isinstance(value, dict):
         return read_variant_facts(value, took)
-    raise OutputError(f"the function returned {type(value).__name__}, not a text, a dict or a VariantOutput")
+    kind = "None" if value is None else type(value).__name__
+    raise OutputError(f"the function returned {kind}, not a text, a dict or a VariantOutput")
 
 
 def _takes_text(call: VariantFunction) -> bool:

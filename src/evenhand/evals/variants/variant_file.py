@@ -58,9 +58,8 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
         return {}
     variants: dict[str, Variant] = {}
     for key, value in node.items:
-        if not key.text.strip() or len(key.text) > _LONGEST_VARIANT_NAME or not key.text.isprintable():
-            what = f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
-            faults.append(Fault(what, path=(*path, key.text)))
+        if why := explain_unusable_variant_name(key.text):
+            faults.append(Fault(why, path=(*path, key.text)))
             continue
         at, before = (*path, key.text), len(faults)
         fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, VARIANT_FIELDS, faults, at)
@@ -68,6 +67,12 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
         if variant is not None:
             variants[key.text] = variant
     return variants
+
+
+def explain_unusable_variant_name(name: str) -> str:
+    """Why a variant cannot be called so; empty where it can."""
+    usable = name.strip() and len(name) <= _LONGEST_VARIANT_NAME and name.isprintable()
+    return "" if usable else f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
 
 
 @dataclass(slots=True)
