@@ -5,6 +5,7 @@ Importing it costs nothing: public names are loaded when they are first used.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from evenhand._version import __version__
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
     from evenhand.models.connections import Connections
     from evenhand.models.limits import Limits
     from evenhand.models.requests import ModelSettings
-    from evenhand.workflows.compare import compare_runs
+    from evenhand.workflows.compare import CompareResult, CompareTerms, compare, compare_runs
     from evenhand.workflows.contest import Contest, ContestResult, run_contest
     from evenhand.workflows.judge import judge, prefer
     from evenhand.workflows.run import RunOptions, RunResult, run
     from evenhand.workflows.score import score
+    from evenhand.workflows.sync import judge_sync, prefer_sync, run_sync
 
 _HOMES = {
     "contest.task": (
@@ -96,7 +98,12 @@ _HOMES = {
     "models.connections": ("Connections",),
     "models.limits": ("Limits",),
     "models.requests": ("ModelSettings",),
-    "workflows.compare": ("compare_runs",),
+    "workflows.compare": (
+        "CompareResult",
+        "CompareTerms",
+        "compare",
+        "compare_runs",
+    ),
     "workflows.contest": (
         "Contest",
         "ContestResult",
@@ -112,6 +119,11 @@ _HOMES = {
         "run",
     ),
     "workflows.score": ("score",),
+    "workflows.sync": (
+        "judge_sync",
+        "prefer_sync",
+        "run_sync",
+    ),
 }
 
 __all__ = [
@@ -120,6 +132,8 @@ __all__ = [
     "Budget",
     "BudgetError",
     "BusyError",
+    "CompareResult",
+    "CompareTerms",
     "Connections",
     "Contest",
     "ContestError",
@@ -154,13 +168,17 @@ __all__ = [
     "Submission",
     "Task",
     "__version__",
+    "compare",
     "compare_runs",
     "judge",
+    "judge_sync",
     "load_eval",
     "load_rubric",
     "prefer",
+    "prefer_sync",
     "run",
     "run_contest",
+    "run_sync",
     "score",
 ]
 
@@ -174,3 +192,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+class _Package(type(sys)):  # type: ignore[misc]
+    """This package: `compare` is the public function, although the room of that name would take its place."""
+
+    @property
+    def compare(self) -> object:
+        return __getattr__("compare")
+
+    @compare.setter
+    def compare(self, room: object) -> None:
+        """Called by the import system once the room is loaded; whoever imports from the room finds it all the same."""
+
+
+sys.modules[__name__].__class__ = _Package

@@ -20,7 +20,8 @@ THIRD_PARTY = {
     "runs": {"numpy"},
     "compare": {"numpy"},
     "calibrate": {"numpy"},
-    "report": {"jinja2", "pyarrow"},
+    "report": {"jinja2", "pandas", "pyarrow"},
+    "workflows": {"pandas"},
     "cli": {"click", "rich"},
     "pytest_plugin": {"pytest"},
 }

@@ -40,13 +40,14 @@ def test_the_public_names_are_these() -> None:
     """Adding or losing a public name is a decision, not an accident."""
     assert [name for name in __all__ if getattr(evenhand, name) is None] == []
     assert set(dir(evenhand)) == {
-        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "Connections", "Contest", "ContestError",
+        "Answers", "AnswersError", "Budget", "BudgetError", "BusyError", "CompareResult", "CompareTerms", "Connections",
+        "Contest", "ContestError",
         "ContestResult", "Criterion", "Eval", "EvalError", "EvenhandError", "InputError", "JudgeError", "JudgeOptions",
         "JudgedSample", "Limits", "Method", "Missing", "ModelError", "ModelSettings", "OutputError", "Preferences",
         "RefusedError",
         "Review", "Rubric", "RubricError", "RunOptions", "RunResult", "Sample", "Scale", "Scorecard", "Scored",
-        "Scores", "StoreError", "Submission", "Task", "__version__", "compare_runs", "judge", "load_eval",
-        "load_rubric", "prefer", "run", "run_contest", "score",
+        "Scores", "StoreError", "Submission", "Task", "__version__", "compare", "compare_runs", "judge",
+        "judge_sync", "load_eval", "load_rubric", "prefer", "prefer_sync", "run", "run_contest", "run_sync", "score",
     }  # fmt: skip
 
 

@@ -73,7 +73,8 @@ def test_the_table_of_the_python_api_names_what_exists() -> None:
     named = re.findall(r"^\| `(?:await )?(evenhand[\w.]*)\(", page, re.MULTILINE)
     public = [name for name in evenhand.__all__ if name.islower() and not name.startswith(("_", "load_"))]
 
-    assert [name for name in named if not callable(pkgutil.resolve_name(name))] == []
+    # A colon before the last part asks for what `from … import …` gives, where a room has the name of a function.
+    assert [name for name in named if not callable(pkgutil.resolve_name(":".join(name.rsplit(".", 1))))] == []
     assert [name for name in public if f"evenhand.{name}" not in named] == []
 
 

@@ -15,6 +15,7 @@ from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
 from evenhand.models.requests import Model, Reply, Request
 from evenhand.scoring.panel import measure_scorecard_disagreement
+from evenhand.workflows.judge import read_user_sample
 from tests.judging.scripted import Scripted
 
 COUNCIL = load_rubric("council")
@@ -303,7 +304,7 @@ def test_a_cascade_over_a_ranking_asks_again_where_the_first_place_is_close() ->
 def test_a_sample_without_outputs_is_refused() -> None:
     """There is nothing to judge."""
     with pytest.raises(InputError, match="at least one output"):
-        Sample(outputs={})
+        read_user_sample(Sample(input="Where is my parcel?"))
     with pytest.raises(InputError, match="is empty"):
         Sample(outputs={"a": "  "})
 

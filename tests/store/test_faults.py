@@ -27,7 +27,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     """A file stands where the folder should be."""
     tmp_path.joinpath("file").write_text("", "utf-8")
 
-    with pytest.raises(StoreError, match=r"file/below/store\.sqlite: failed: .*Not a directory"):
+    with pytest.raises(StoreError, match=r"file/below/store\.sqlite: cannot be opened: .*Not a directory"):
         Store.open(tmp_path / "file" / "below", {})
 
 

@@ -5,16 +5,27 @@ for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_schema import KeepReplies
+from evenhand.evals.python_eval import (
+    GivenAssertions,
+    GivenJudges,
+    GivenNumber,
+    GivenRubric,
+    GivenSamples,
+    GivenVariants,
+    PythonEvalReader,
+    ReadFrom,
+)
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
 from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
@@ -27,34 +38,69 @@ from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
 
 DEFAULT_TAG = ""
+# Defaults of fields that hold something else than they are given.
+NOT_GIVEN: Any = None
+EMBEDDED_ONLY: Any = (EMBEDDED,)
+HALF_A_POINT: Any = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Eval:
-    """All that a run is told. `rubrics` go by tag; the one under DEFAULT_TAG is for samples with no such tag."""
+    """All that a run is told. `rubrics` go by tag; the one under DEFAULT_TAG is for samples with no such tag.
 
-    name: str
-    samples: SampleSource
-    variants: Mapping[str, Variant]
-    control: str
-    rubrics: Mapping[str, Rubric] = field(default_factory=dict)
-    assertions: tuple[AnyAssertion, ...] = ()
-    judges: tuple[str, ...] = (EMBEDDED,)
+    In a program, samples are a list of mappings or inputs, a variant is a function, a list of outputs or a mapping as
+    in an eval file, a rubric a name, a path or a mapping, and a judge a name, a function or an object with an `ask`.
+    """
+
+    name: str = "eval"
+    samples: ReadFrom[GivenSamples, SampleSource] = NOT_GIVEN
+    variants: ReadFrom[GivenVariants, Mapping[str, Variant]] = NOT_GIVEN  # The recorded outputs of the first sample.
+    control: str = ""  # The first variant.
+    rubric: InitVar[GivenRubric | None] = None  # The one under DEFAULT_TAG.
+    rubrics: ReadFrom[Mapping[str, GivenRubric] | Sequence[Any], Mapping[str, Rubric]] = NOT_GIVEN
+    assertions: ReadFrom[GivenAssertions, tuple[AnyAssertion, ...]] = NOT_GIVEN
+    judges: ReadFrom[GivenJudges, tuple[str, ...]] = EMBEDDED_ONLY
+    judge_objects: Mapping[str, object] = field(default_factory=dict)  # Those that are no names of models, by name.
     judge_places: tuple[str, ...] = ()  # Where each stands in the file, for messages.
     how: JudgeOptions = field(default_factory=JudgeOptions)
     guards: tuple[str, ...] = tuple(GUARDS)
     repeats: int = 1
-    gates: Mapping[str, Fraction] = field(default_factory=dict)
-    smallest_effect: Fraction = Fraction(1, 2)
-    budget: Budget | None = None
+    gates: ReadFrom[Mapping[str, GivenNumber], Mapping[str, Fraction]] = NOT_GIVEN
+    smallest_effect: ReadFrom[GivenNumber, Fraction] = HALF_A_POINT
+    budget: ReadFrom[Budget | GivenNumber | None, Budget | None] = NOT_GIVEN
     limits: Limits = field(default_factory=Limits)
     prices: Path | None = None
     keep: KeepReplies = "raw"
     folder: Path = Path()
     source: str = ""  # The text of the file, as it was.
 
-    def __post_init__(self) -> None:
-        faults = []
+    def __post_init__(self, rubric: GivenRubric | None) -> None:
+        faults: list[Fault] = []
+        reader = PythonEvalReader(Path(self.folder), faults)
+        variants, samples = reader.read_variants(self.variants, reader.read_samples(self.samples))
+        judges, objects = reader.read_judges(self.judges)
+        read: dict[str, object] = {
+            "samples": samples,
+            "variants": variants,
+            "control": self.control or next(iter(variants), ""),
+            "rubrics": reader.read_rubrics(self.rubrics or {}, rubric),
+            "assertions": reader.read_assertions(self.assertions or ()),
+            "judges": judges,
+            "judge_objects": {**self.judge_objects, **objects},
+            "gates": {name: reader.read_number(least, "gates", name) for name, least in (self.gates or {}).items()},
+            "smallest_effect": reader.read_number(self.smallest_effect, "smallest_effect"),
+            "budget": reader.read_budget(self.budget),
+            "guards": reader.read_guards(self.guards),
+            "folder": reader.folder,
+        }
+        for name, value in read.items():
+            object.__setattr__(self, name, value)
+        for name, kind in (("name", str), ("repeats", int), ("how", JudgeOptions), ("limits", Limits)):
+            reader.require_type(name, getattr(self, name), kind)
+        if not faults and self.smallest_effect <= 0:
+            faults.append(Fault("smallest_effect must be above 0", "points on the 1 to 5 scale", ("smallest_effect",)))
+        if faults:
+            raise EvalError(*faults)
         if not self.variants:
             hint = "as in variants: {new: {outputs: new.jsonl}}"
             faults.append(Fault("an eval needs a variant", hint, ("variants",)))
@@ -65,6 +111,9 @@ class Eval:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         if faults:
             raise EvalError(*faults)
+
+    def __repr__(self) -> str:
+        return f"<Eval {self.name}: variants {', '.join(self.variants)}; judges {', '.join(self.judges)}>"
 
     def rubric_for(self, tags: tuple[str, ...]) -> Rubric | None:
         """The rubric of the first tag that has one, else the one for all."""

@@ -34,6 +34,7 @@ from evenhand.files.tree import (
     MappingNode,
     ScalarNode,
     TreeNode,
+    build_tree,
     describe_node,
     find_node_line,
     read_node_number,
@@ -47,11 +48,13 @@ from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED, ModelSettings
 
 GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), "pass_rate": (0, 1)}
+PYTHON_FIELDS = ("samples", "variants", "rubric", "rubrics", "judges")  # A program gives them as values of its own.
 JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
 
-def load_eval(path: Path, environ: Mapping[str, str]) -> Eval:
-    """The eval in a YAML or JSON file. Settings in the environment override its rubrics."""
+def load_eval(path: str | Path, environ: Mapping[str, str] | None = None) -> Eval:
+    """The eval in a YAML or JSON file. Settings in the environment, where it is given, override its rubrics."""
+    path, environ = Path(path), environ or {}
     source = read_text_file(path, LARGEST_RUBRIC_FILE, EvalError)
     try:
         tree = parse_tree(path, source)
@@ -65,6 +68,33 @@ def load_eval(path: Path, environ: Mapping[str, str]) -> Eval:
     except InputError as error:
         located = error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
         raise EvalError(*sorted(located.faults, key=sample_fault_line)) from None
+
+
+def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:
+    """The eval that a mapping with the fields of an eval file describes; functions and objects stand for themselves."""
+    parts: dict[str, Any] = {name: value for name, value in given.items() if name in PYTHON_FIELDS}
+    if _is_plain_judges(parts.get("judges")):
+        del parts["judges"]
+    faults: list[Fault] = []
+    tree = build_tree({name: value for name, value in given.items() if name not in parts})
+    reader = _EvalReader(FieldReader(tree, EVAL_FIELDS, faults), faults, tree, Path("eval"), Path(), environ)
+    try:
+        eval = Eval(**parts)
+    except InputError as error:
+        raise EvalError(*faults, *error.faults) from None
+    checks = reader.fields.node("assertions")
+    assertions = () if checks is None else read_assertions(checks, Path(), faults, ("assertions",))
+    settings = reader.read_settings(eval.variants, eval.rubrics) | {"assertions": assertions}
+    if faults:
+        raise EvalError(*faults)
+    return replace(eval, **{name: value for name, value in settings.items() if name not in parts})
+
+
+def _is_plain_judges(given: object) -> bool:
+    """Whether judges are written as in a file: a name, names, or names with weights."""
+    return isinstance(given, (str, Mapping)) or (
+        isinstance(given, (list, tuple)) and all(isinstance(one, str) for one in given)
+    )
 
 
 @dataclass(slots=True)
@@ -92,12 +122,16 @@ class _EvalReader:
             variants = read_variants(named, folder, self.faults, ("variants",))
         rubrics = self._read_rubrics()
         assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
-        settings = self._read_judge_settings() | self._read_run_settings(variants, rubrics)
+        settings = self.read_settings(variants, rubrics)
         if self.faults or samples is None:
             raise EvalError(*self.faults)
         return Eval(
             samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, folder=folder, **settings
         )
+
+    def read_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
+        """All but what is evaluated and by what, by the fields of an Eval."""
+        return self._read_judge_settings() | self._read_run_settings(variants, rubrics)
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""

@@ -8,24 +8,24 @@ from decimal import Decimal
 
 from evenhand.errors import Fault, InputError
 
+DEFAULT_SAMPLE_ID = "sample"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One input with its outputs, by name; authors maps an output to the model that wrote it."""
+    """One input with its outputs, by name, as far as there are any; authors maps an output to who wrote it."""
 
-    outputs: Mapping[str, str]
+    outputs: Mapping[str, str] = field(default_factory=dict)
     input: str = ""
     reference: str = ""
     context: str = ""
     authors: Mapping[str, str] = field(default_factory=dict)
-    id: str = "sample"
+    id: str = DEFAULT_SAMPLE_ID
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
 
     def __post_init__(self) -> None:
         faults = [Fault(f"output {name!r} is empty", "leave it out: there is nothing to judge", ("outputs", name))
                   for name, text in self.outputs.items() if not text.strip()]  # fmt: skip
-        if not self.outputs:
-            faults.append(Fault("a sample needs at least one output", path=("outputs",)))
         faults += [
             Fault(f"{name!r} has an author and no output", path=("authors", name))
             for name in self.authors

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
+from evenhand.files.function_identity import hash_function, read_stated_version
 from evenhand.models.budget import Budget, BudgetLedger, Price, Prices, Spending
-from evenhand.models.function_model import FunctionModel, hash_model_function_source, load_model_function
+from evenhand.models.function_model import (
+    FunctionModel,
+    hash_model_function_source,
+    load_model_function,
+    name_judge_object,
+)
 from evenhand.models.gguf_model import GgufModel
 from evenhand.models.limits import Clock, ConcurrencyGate, Limits, RateLimiter, ServerState
 from evenhand.models.model_names import (
@@ -120,13 +126,13 @@ class Connections:
         """A judge of your own: an object with a name and an `ask`, or a function. It is counted like all others."""
         if isinstance(judge, ChainedModel):
             return judge
-        name, call = getattr(judge, "name", None), getattr(judge, "ask", None)
-        if not isinstance(name, str) or not callable(call):
-            name, call = getattr(judge, "__name__", None), judge
-        if isinstance(judge, type) or not isinstance(name, str) or not callable(call):
+        name = name_judge_object(judge)
+        if name is None:
             hint = "a name such as 'openai/NAME', a function, or an object with a name and an async ask(request)"
             raise JudgeError(Fault(f"{type(judge).__name__} is not a judge", hint))
-        return self._chain(FunctionModel(name, call, self._limits, self._secrets))
+        call: Any = getattr(judge, "ask", judge)
+        source, version = hash_function(judge), read_stated_version(judge)
+        return self._chain(FunctionModel(name, call, self._limits, self._secrets, source, version))
 
     def shut(self) -> None:
         """Send nothing more; calls under way may end, and those that wait for their turn are cancelled."""

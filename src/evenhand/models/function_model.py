@@ -30,6 +30,7 @@ class FunctionModel:
     _limits: Limits
     _secrets: Secrets
     source: str = ""  # A hash of its code, where that is known.
+    version: str = ""  # As it states it itself.
 
     async def ask(self, request: Request) -> Reply:
         """What the function returns."""
@@ -60,6 +61,17 @@ class FunctionModel:
         if isinstance(answer, str):
             return Reply(text=answer, stop="end", model=self.name)
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
+
+
+def name_judge_object(judge: object) -> str | None:
+    """What a judge of one's own is called: its `name`, its class, or its function; None where it is no judge."""
+    if isinstance(judge, type):
+        return None
+    name = getattr(judge, "name", None)
+    if callable(getattr(judge, "ask", None)):
+        return name if isinstance(name, str) and name else type(judge).__name__
+    own = getattr(judge, "__name__", None)
+    return own if callable(judge) and isinstance(own, str) else None
 
 
 async def call_model_in_thread(call: ModelFunction, request: Request) -> object:

@@ -89,8 +89,8 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
 
     `questions` are the kinds of assertions in its samples that judges have to answer.
     """
-    own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
-    kinds = dict.fromkeys((*own, *questions))
+    asked_by_rule = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
+    kinds = dict.fromkeys((*asked_by_rule, *questions))
     rubrics = {**eval.rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
     judges: list[ChainedModel] = []
     faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
@@ -98,7 +98,8 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
         if name.startswith("python:"):
             add_import_folder(eval.folder)
         try:
-            judges.append(resolve_judge_by_name(connections, name))
+            own = eval.judge_objects.get(name)
+            judges.append(resolve_judge_by_name(connections, name) if own is None else connections.adopt(own))
         except JudgeError as error:
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:

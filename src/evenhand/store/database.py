@@ -177,10 +177,13 @@ def vacuum_store(engine: Engine, file: Path | None) -> int | None:
     return before - sum(part.stat().st_size for part in parts if part.exists())
 
 
+_ANOTHER_FOLDER = "EVENHAND_DATABASE_URL names another folder, in Python RunOptions(place=…)"
 # By SQLite's own name for it, and by a part of what PostgreSQL or the system says; the first that fits counts.
 _KNOWN_DATABASE_FAILURES = (
-    (("READONLY", "PERM", "read-only", "permission denied"), "cannot be written", "write access is needed"),
-    (("CANTOPEN",), "cannot be opened", "is it a file in a folder that can be written?"),
+    (("READONLY", "PERM", "read-only", "permission denied"), "cannot be written",
+     f"write access is needed; {_ANOTHER_FOLDER}"),
+    (("CANTOPEN", "not a directory", "file exists", "no such file"), "cannot be opened",
+     f"is it a file in a folder that can be written? {_ANOTHER_FOLDER}"),
     (("FULL", "no space left", "disk full"), "the disk is full", "make room; what was written before is kept"),
     (("IOERR",), "cannot be read or written", "is the disk full or failing? What was written before is kept"),
     (("BUSY", "LOCKED", "lock timeout"), "another process keeps it locked", "wait until it has finished"),

@@ -98,6 +98,12 @@ class Store(AbstractContextManager["Store"]):
         return cls(at.shown, at, clock, engine, writing, ReplyRowLookup(engine))
 
     @property
+    def address(self) -> str | Path:
+        """What opens this store again, from any folder; a password in it is not hidden."""
+        file = self._place.file
+        return self._place.url.render_as_string(hide_password=False) if file is None else file.absolute()
+
+    @property
     def contests(self) -> ContestStore:
         """The contests that are kept beside the runs."""
         return ContestStore(self._connect, partial(self._connect, writes=True), self.shown, self._clock)

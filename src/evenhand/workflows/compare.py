@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, ForcedComparison, GateState, VariantColumn
@@ -32,7 +32,12 @@ from evenhand.workflows.compare_sides import (
     refuse_stored_runs,
 )
 from evenhand.workflows.report import load_run_report
-from evenhand.workflows.stores import with_user_store
+from evenhand.workflows.shown import ResultShown
+from evenhand.workflows.stores import StoreLike, with_user_store
+
+if TYPE_CHECKING:
+    from evenhand.report.result_view import ResultView
+    from evenhand.workflows.run import RunResult
 
 Json = dict[str, Any]
 SAMPLE_IDS_NAMED = 5  # Ids that are named of samples that only one run has; all are counted.
@@ -48,8 +53,8 @@ class CompareTerms:
     power: bool = False  # Also how many samples would settle it.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CompareResult(ResultShown):
     """What a comparison of stored runs came to; `forced` lists what it was made in spite of."""
 
     control: StoredRunSide
@@ -66,6 +71,18 @@ class CompareResult:
         """0 where the treatments may be shipped."""
         return self.decision.exit_code
 
+    def build_view(self) -> ResultView:
+        """What is shown of it."""
+        from evenhand.report.result_view import view_comparison
+
+        return view_comparison(self.to_json())
+
+    def to_rows(self) -> list[Json]:
+        """A dict for each difference: of the composite, of every layer and of every criterion."""
+        from evenhand.report.result_view import list_comparison_rows
+
+        return list(list_comparison_rows(self.to_json()))
+
     def to_json(self) -> Json:
         """As plain data."""
         return {
@@ -78,6 +95,34 @@ class CompareResult:
             "power": self.power,
             "scales": self.scales,
         }
+
+
+def compare(
+    control: RunResult | str,
+    treatment: RunResult | str | None = None,
+    *,
+    variant: str | None = None,
+    store: StoreLike = None,
+    terms: CompareTerms = CompareTerms(),  # noqa: B008 - frozen
+) -> CompareResult:
+    """The decision between two runs, each a result or an id, or between the variants of one.
+
+    `variant` is the one to compare where runs have several. Runs given by id alone are looked for in `store`, which
+    is that of the environment unless it is given.
+    """
+    given = [one for one in (control, treatment) if one is not None]
+    wrong = next((one for one in given if not isinstance(one, str) and not hasattr(one, "head")), None)
+    if wrong is not None:
+        hint = 'as in compare(before, after) or compare("latest", "baseline:main")'
+        raise InputError(Fault(f"a run is a RunResult or its id, got {type(wrong).__name__}", hint))
+    results = [one for one in given if not isinstance(one, str)]
+    stores = list(dict.fromkeys(str(one.store) for one in results))
+    if len(stores) > 1 and store is None:
+        hint = "evenhand runs export and import bring a run from one store to another"
+        raise InputError(Fault(f"the runs are in two stores: {' and '.join(stores)}", hint))
+    ids = [one if isinstance(one, str) else one.id for one in given]
+    named = [one if variant is None else f"{one}:{variant}" for one in ids]
+    return compare_runs(store or (results[0].store if results else None), *named, terms=terms)
 
 
 @with_user_store

@@ -64,7 +64,7 @@ async def prefer(
 def read_user_sample(sample: SampleLike) -> Sample:
     """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output."""
     if isinstance(sample, Sample):
-        return sample
+        return _require_output(sample)
     if isinstance(sample, str):
         return Sample(outputs={"output": sample})
     if not isinstance(sample, Mapping):
@@ -92,8 +92,13 @@ def read_user_sample(sample: SampleLike) -> Sample:
             faults.append(Fault(f"{name} must map names to texts", path=(name,)))
     if faults:
         raise InputError(*faults)
-    parts.setdefault("outputs", {})
-    return Sample(**parts)  # type: ignore[arg-type]
+    return _require_output(Sample(**parts))  # type: ignore[arg-type]
+
+
+def _require_output(sample: Sample) -> Sample:
+    if not sample.outputs:
+        raise InputError(Fault("a sample needs at least one output", "there is nothing to judge", ("outputs",)))
+    return sample
 
 
 def _load_judge_rubric(rubric: RubricLike) -> Rubric:

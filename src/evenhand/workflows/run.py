@@ -6,13 +6,13 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision
@@ -20,7 +20,7 @@ from evenhand.compare.decision_json import read_compare_decision
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
-from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -37,15 +37,20 @@ from evenhand.store.process_locks import process_holder_name
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
+from evenhand.workflows.shown import ResultShown
+
+if TYPE_CHECKING:
+    from evenhand.report.result_view import ResultView
 
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+EvalLike = Eval | str | Path | Mapping[str, Any]
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RunResult(ResultShown):
     """A run as it stands when it is left: finished, or stopped and why."""
 
     id: str
@@ -53,6 +58,7 @@ class RunResult:
     head: Json
     why_stopped: str = ""
     needs_budget: bool = False  # It goes on only with a larger one.
+    store: str | Path | None = None  # Where all of it is kept.
 
     @property
     def decision(self) -> CompareDecision:
@@ -63,6 +69,20 @@ class RunResult:
     def exit_code(self) -> int:
         """0 where all that was asked for has been reached."""
         return 1 if self.why_stopped else int(self.head["decision"]["exit_code"])
+
+    def build_view(self) -> ResultView:
+        """What is shown of it."""
+        from evenhand.report.result_view import view_run
+
+        return view_run(self.head)
+
+    def to_rows(self) -> list[Json]:
+        """A dict for each output: its id, variant, score, composite, layers, criteria and texts, from the store."""
+        from evenhand.report.result_view import list_result_rows
+        from evenhand.workflows.report import open_report
+
+        with open_report(self.store, self.id) as (head, samples):
+            return list(list_result_rows(head, samples))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +105,13 @@ async def ignore_watched_run(_course: RunProgress, _spent: Callable[[], Spending
 
 
 async def run(
-    eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
+    eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
 ) -> RunResult:
-    """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
-    chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    """Run an eval: an Eval, its file, or a mapping with the fields of one.
+
+    What was paid for is kept as it comes; the run can be resumed at any point.
+    """
+    chosen = _read_user_eval(eval)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -107,8 +130,19 @@ async def run(
         if goes_on and row["state"] == "finished" and row["summary"] is not None:
             head = json.loads(row["summary"])
             if not head["unfinished"]:  # Another try could give nothing more.
-                return RunResult(id=row["id"], state="finished", head=head)
+                return RunResult(id=row["id"], state="finished", head=head, store=store.address)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
+
+
+def _read_user_eval(eval: EvalLike) -> Eval:
+    if isinstance(eval, Eval):
+        return eval
+    if isinstance(eval, Mapping):
+        return read_eval_mapping(eval, os.environ)
+    if isinstance(eval, (str, Path)):
+        return load_eval(eval, os.environ)
+    hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
+    raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
 
 
 async def _execute_stored_run(
@@ -160,7 +194,9 @@ async def _execute_stored_run(
     state, ended = ("stopped" if why else "finished"), read_clock_timestamp()
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))
-    return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
+    return RunResult(
+        id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
+    )
 
 
 def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:

@@ -12,7 +12,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import cast
@@ -20,7 +20,7 @@ from typing import cast
 from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.output_data import clean_variant_text, read_variant_facts, read_variant_text
 from evenhand.evals.sample import EvalSample, sample_file_output_json
-from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots
+from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, OutputSlots, VariantFunction
 from evenhand.files.python_functions import import_by_name
 from evenhand.model.sample import VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
@@ -154,7 +154,7 @@ class _ProcessExchange(asyncio.SubprocessProtocol):
             self._finished.set()
 
 
-VariantCallable = Callable[[dict[str, object]], object]
+GIVEN_A_DICT = "it gets the sample as a dict; a parameter annotated as str gets the input"
 
 
 class FunctionOutputs:
@@ -162,7 +162,8 @@ class FunctionOutputs:
 
     def __init__(self, variant: FunctionVariant, secrets: Secrets, places: OutputSlots) -> None:
         self._variant = variant
-        self._call = _import_variant_function(variant)
+        self._call = variant.call or _import_variant_function(variant)
+        self._takes_text = _takes_text(self._call)
         self._secrets = secrets
         self._places = places
 
@@ -180,7 +181,8 @@ class FunctionOutputs:
 
     async def _call_function(self, sample: dict[str, object]) -> object:
         waits = inspect.iscoroutinefunction(self._call) or inspect.iscoroutinefunction(type(self._call).__call__)
-        answer = self._call(sample) if waits else await _call_in_daemon_thread(self._call, sample)
+        given = sample["input"] if self._takes_text else sample
+        answer = self._call(given) if waits else await _call_in_daemon_thread(self._call, given)
         return await answer if inspect.isawaitable(answer) else answer
 
     def _describe_failure(self, problem: BaseException, limit: asyncio.Timeout) -> BaseException:
@@ -189,7 +191,8 @@ class FunctionOutputs:
         task = asyncio.current_task()
         if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
             return problem
-        return OutputError(f"the function raised {self._secrets.hide_keys(f'{type(problem).__name__}: {problem}')}")
+        why = f"the function raised {self._secrets.hide_keys(f'{type(problem).__name__}: {problem}')}"
+        return OutputError(f"{why} ({GIVEN_A_DICT})" if "dict" in str(problem) and not self._takes_text else why)
 
 
 def _read_function_output(value: object, took: float) -> VariantOutput:
@@ -203,16 +206,26 @@ def _read_function_output(value: object, took: float) -> VariantOutput:
             raise OutputError("the function returned a VariantOutput whose trace is not made of ToolCall") from None
     if isinstance(value, dict):
         return read_variant_facts(value, took)
-    raise OutputError(f"the function returned {type(value).__name__}, not a text, a dict or a VariantOutput")
+    kind = "None" if value is None else type(value).__name__
+    raise OutputError(f"the function returned {kind}, not a text, a dict or a VariantOutput")
 
 
-async def _call_in_daemon_thread(call: VariantCallable, sample: dict[str, object]) -> object:
+def _takes_text(call: VariantFunction) -> bool:
+    """Whether the first parameter of a function is annotated as a text."""
+    try:
+        first = next(iter(inspect.signature(call).parameters.values()), None)
+    except (TypeError, ValueError):  # Some functions that are not written in Python do not say.
+        return False
+    return first is not None and first.annotation in (str, "str")
+
+
+async def _call_in_daemon_thread(call: VariantFunction, given: object) -> object:
     """The thread is a daemon: a function that never returns keeps no process alive."""
     done: Future[object] = Future()
 
     def run() -> None:
         try:
-            result = call(sample)
+            result = call(given)
         except BaseException as problem:
             # No coroutine can pass a StopIteration on, and whoever leaves a thread does not leave the process.
             passes = isinstance(problem, Exception) and not isinstance(problem, StopIteration)
@@ -224,7 +237,7 @@ async def _call_in_daemon_thread(call: VariantCallable, sample: dict[str, object
     return await asyncio.wrap_future(done)
 
 
-def _import_variant_function(variant: FunctionVariant) -> VariantCallable:
+def _import_variant_function(variant: FunctionVariant) -> VariantFunction:
     """The function of that name, looked for from the folder of the eval file too."""
     try:
         thing = import_by_name(variant.name, variant.folder)

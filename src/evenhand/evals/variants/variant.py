@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from evenhand.errors import EvalError, Fault, OutputError, suggest_known_word_in_fault
 from evenhand.evals.sample import EvalSample
+from evenhand.files.function_identity import hash_function, name_function
 from evenhand.model.sample import VariantOutput
 from evenhand.models.requests import Message, ModelSettings
 
 DEFAULT_VARIANT_SECONDS = 120.0
+VariantFunction = Callable[..., object]  # It gets the sample as a dict, or the input where its parameter is a `str`.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,8 @@ class FunctionVariant:
     folder: Path = Path()
     seconds: float = DEFAULT_VARIANT_SECONDS
     about: str = ""
+    version: str = ""  # Of its code, as far as that is known: another one may make other outputs.
+    call: VariantFunction | None = None  # The function itself, where it was handed over and not named.
     live: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -77,9 +81,15 @@ class FunctionVariant:
             raise EvalError(f"{self.name!r} is not MODULE:FUNCTION")
         _check_variant_seconds(self.seconds)
 
+    @classmethod
+    def from_function(cls, call: VariantFunction) -> Self:
+        """The variant of a function, a lambda, a method or an object that can be called."""
+        name = name_function(call)
+        return cls(name=name, about=f"python {name}", version=hash_function(call), call=call)
+
     def definition(self) -> dict[str, object]:
-        """What identifies it: its name."""
-        return {"python": self.name}
+        """What identifies it: its name and its version."""
+        return {"python": self.name, "version": self.version} if self.version else {"python": self.name}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from evenhand.evals.variants.variant import (
     ModelVariant,
     PromptTemplate,
 )
+from evenhand.files.function_identity import hash_module_file
 from evenhand.files.parsing import read_text_file
 from evenhand.files.tree import (
     FieldReader,
@@ -57,9 +58,8 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
         return {}
     variants: dict[str, Variant] = {}
     for key, value in node.items:
-        if not key.text.strip() or len(key.text) > _LONGEST_VARIANT_NAME or not key.text.isprintable():
-            what = f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
-            faults.append(Fault(what, path=(*path, key.text)))
+        if why := explain_unusable_variant_name(key.text):
+            faults.append(Fault(why, path=(*path, key.text)))
             continue
         at, before = (*path, key.text), len(faults)
         fields = FieldReader(MappingNode(value.line) if is_null_node(value) else value, VARIANT_FIELDS, faults, at)
@@ -67,6 +67,12 @@ def read_variants(node: TreeNode, folder: Path, faults: list[Fault], path: Fault
         if variant is not None:
             variants[key.text] = variant
     return variants
+
+
+def explain_unusable_variant_name(name: str) -> str:
+    """Why a variant cannot be called so; empty where it can."""
+    usable = name.strip() and len(name) <= _LONGEST_VARIANT_NAME and name.isprintable()
+    return "" if usable else f"a variant needs a name of at most {_LONGEST_VARIANT_NAME} printable characters"
 
 
 @dataclass(slots=True)
@@ -137,7 +143,10 @@ class _VariantReader:
     def _read_python(self) -> FunctionVariant:
         name = (self.fields.text("python") or "").removeprefix("python:")
         about = self.fields.text("about") or f"python {name}"
-        return FunctionVariant(name=name, folder=self.folder, seconds=self._read_seconds(), about=about)
+        version = hash_module_file(name.partition(":")[0], self.folder)
+        return FunctionVariant(
+            name=name, folder=self.folder, seconds=self._read_seconds(), about=about, version=version
+        )
 
     def _read_http(self) -> EndpointVariant:
         node = self.fields.node("http")
