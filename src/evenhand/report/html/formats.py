@@ -28,7 +28,7 @@ def format_page_count(value: float | None) -> str | None:
 
 def format_page_percent(share: float | None) -> str | None:
     """A share as per cent."""
-    return None if share is None else f"{100 * share:.4g} %"
+    return None if share is None else f"{100 * share:.4g}%"
 
 
 def format_page_duration(seconds: float | None) -> str | None:

@@ -28,9 +28,11 @@ from evenhand.report.html.score_charts import (
     draw_histograms,
     draw_length_plots,
     draw_score_charts,
+    order_verdict_counts,
     split_share_bar,
 )
 from evenhand.report.phrases import (
+    describe_heuristic_judges,
     describe_reported_samples,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
@@ -70,6 +72,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **head,
         "look": _choose_verdict_look(head),
+        "heuristic": describe_heuristic_judges(head["judges"]),
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
@@ -82,7 +85,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "layers": list(dict.fromkeys(layer for one in variants for layer in one["layers"])),
         "criteria": _build_criterion_rows(head),
-        "shares": {one["name"]: split_share_bar(one["verdicts"]) for one in variants},
+        "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
