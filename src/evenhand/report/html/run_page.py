@@ -182,13 +182,14 @@ def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The ids and titles of the sections; those without anything to show are left out."""
     comparisons = head["decision"]["comparisons"]
     return [
+        ("samples", "Samples"),
         ("scores", "Scores"),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
         *([("sensitivity", "Sensitivity")] if head.get("sensitivity") else []),
         *([("distributions", "Distributions")] if draw_histograms(head["variants"]) else []),
         *([("lengths", "Length")] if draw_length_plots(head.get("lengths")) else []),
         *([("assertions", "Assertions")] if draw_assertion_rates(head["variants"]) else []),
-        *((word, word.capitalize()) for word in ("samples", "judges", "failures", "cost", "method")),
+        *((word, word.capitalize()) for word in ("judges", "failures", "cost", "method")),
     ]
 
 
