@@ -133,6 +133,10 @@ def test_a_telephone_shows_every_variant_and_the_difference(reader: Reader, show
         cells = page.locator(f"{table} tr[data-position]").first.locator("td.value, td.n")
         assert cells.count() >= 3
         assert all(right_edge(cell) <= 400 for cell in [*cells.all(), head_cells])
+    for table in (".means", ".criteria", ".gates"):
+        cells = page.locator(f"{table} tbody tr").first.locator("th, td")
+        assert cells.count() >= shown + 1 + (table != ".gates" and shown == 2)
+        assert all(right_edge(cell) <= 400 for cell in cells.all())
     assert page.locator("#table .narrow").first.is_visible()
 
 

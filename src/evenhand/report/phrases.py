@@ -38,7 +38,12 @@ BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not k
 
 def describe_badge(badge: ReportData) -> str:
     """The answer and the finding behind it: no, the interval still narrows."""
-    return f"{BADGE_ANSWERS[badge['state']]}, {badge['says']}"
+    return f"{describe_badge_state(badge)}, {badge['says']}"
+
+
+def describe_badge_state(badge: ReportData) -> str:
+    """The answer alone: yes, in part, no, not known."""
+    return BADGE_ANSWERS[badge["state"]]
 
 
 def describe_badge_advice(badge: ReportData) -> str:
