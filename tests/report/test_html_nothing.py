@@ -56,7 +56,8 @@ def test_badges_without_an_answer_share_a_line() -> None:
     text = written(whole)
     first, comparison = text.split('<section id="samples"')[0], section(whole, "comparisons")
 
-    assert first.count('class="badge ') == 4 and "fewer than two judges" not in first
+    assert first.count('class="badge ') == 2 and "fewer than two judges" not in first
+    assert "<b>not known:</b> judges agree, difference significant, human-aligned</li>" in first
     assert comparison.count('class="badge ') == 2
     assert (
         "<b>not known:</b> judges agree (fewer than two judges), difference significant (fewer than two judges), "

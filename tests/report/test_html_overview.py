@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page
 from tests.report.browser import Reader
 from tests.report.example import head, samples
 from tests.report.results import CRITERIA, Data
-from tests.report.shapes import five_variants, one_sample, solo
+from tests.report.shapes import all_failed, five_variants, one_sample, solo
 
 
 def test_samples_come_before_statistics(reader: Reader) -> None:
@@ -117,6 +117,29 @@ def test_one_tag_for_all_samples_is_no_table(reader: Reader) -> None:
     page = reader.open(*one_sample()).page
 
     assert page.locator("#by-tag").is_hidden()
+
+
+def test_where_nothing_was_scored_no_table_of_dashes_is_shown(reader: Reader) -> None:
+    """What failed is listed; that nothing got worse would be a lie, and means by tag would be none."""
+    page = reader.open(*all_failed()).page
+
+    assert list(first_groups(page)) == ["No score 3 of 60"]
+    assert page.locator("#by-tag").is_hidden()
+
+
+def test_a_sample_begins_with_all_variants_and_the_difference(reader: Reader) -> None:
+    """On a telephone the second output is two screens below the first."""
+    seen = reader.open(head(), samples(24), viewport={"width": 400, "height": 800})
+    old, new = composites(samples(24))["q-001"]
+    assert old is not None and new is not None
+
+    seen.sample("q-001")
+
+    line = seen.page.locator("dialog .compared")
+    expected = f"old {old:.2f} ✕ fail new {new:.2f} ✓ pass {new - old:+.2f}"
+    assert " ".join(line.inner_text().split()) == expected
+    box = line.bounding_box()
+    assert box and box["y"] + box["height"] < 200
 
 
 @pytest.mark.parametrize("shown", [2, 3])

@@ -21,15 +21,17 @@ function groups() {
     group(`Lower than ${control}`, all.filter((one) => one.change < 0), (one) => one.change, 5),
     group(`Higher than ${control}`, all.filter((one) => one.change > 0), (one) => -one.change, 3),
   ] : [];
+  if (comparing) changed[0].tells = all.some((one) => known(one.change));
   const seen = new Set(changed.flatMap((one) => one.shown));
   const passed = (one) => one.sample.by.get(one.name).worst === 'pass';
   const rest = all.filter((one) => known(one.to) && !seen.has(one) && !passed(one));
-  return [lost, ...changed, group(comparing ? 'Lowest of the rest' : 'Lowest', rest, (one) => one.to, comparing ? 3 : 5)];
+  const [title, few] = comparing ? ['Lowest of the rest', 3] : ['Lowest', 5];
+  return [lost, ...changed, group(title, rest, (one) => one.to, few)];
 }
 
 function group(title, all, key, few) {
   const shown = [...all].sort((one, other) => key(one) - key(other)).slice(0, few);
-  return { title, shown, total: all.length };
+  return { title, shown, total: all.length, tells: false };
 }
 
 function lookFirst() {
@@ -38,7 +40,7 @@ function lookFirst() {
   if (!all.length) return;
   const asked = [...new Set(all.flatMap((one) => Object.keys(criteriaOf(one.sample, one.name))))];
   const criteria = asked.slice(0, MOST_CRITERIA);
-  const heads = [['Sample'], ...(variants.length > 2 ? [['Variant']] : []), ...(comparing
+  const heads = [['Sample'], ...(variants.length > 2 ? [['Variant', 'variant']] : []), ...(comparing
     ? [[control, 'value'], [variants.length > 2 ? 'Value' : variants.find((name) => name !== control), 'value'],
       ['Difference', 'n']] : [[variants[0], 'value']]), ...criteria.map((id) => [id, 'criterion'])];
   byId('first-table').tHead.replaceChildren(headings(heads));
@@ -50,7 +52,7 @@ function lookFirst() {
 
 // That nothing fell is news; any other group is left out where it is empty.
 function section(one, criteria, width) {
-  if (!one.shown.length && one.title !== `Lower than ${control}`) return [];
+  if (!one.shown.length && !one.tells) return [];
   const count = !one.total ? 'none' : one.total > one.shown.length
     ? `${one.shown.length} of ${one.total.toLocaleString('en')}` : String(one.total);
   const title = make('th', { scope: 'rowgroup', colspan: width }, one.title, ' ',
@@ -65,7 +67,7 @@ function firstRow(one, criteria) {
   return make('tr', { 'data-position': sample.position },
     make('td', { class: 'id' }, make('a', { href: place(sample.id) }, sample.id || '(no id)'),
       make('div', { class: 'below' }, sample.input)),
-    variants.length > 2 ? make('td', {}, one.name) : null,
+    variants.length > 2 ? make('td', { class: 'variant' }, make('div', {}, one.name)) : null,
     values.map((name) => make('td', { class: 'value' }, value(sample.by.get(name)))),
     comparing ? make('td', { class: 'n' }, by(one.change)) : null,
     criteria.map((id) => make('td', { class: 'criterion' }, answer(id, old[id], now[id]))));
@@ -74,7 +76,8 @@ function firstRow(one, criteria) {
 // What moved is shown from old to new; what did not, once.
 function answer(id, old, now) {
   if (!known(now)) return '–';
-  const told = (one) => facts.answers.includes(id) ? scored({ criterion: id, score: one }) : exact(Number(one.toFixed(2)));
+  const yesNo = facts.answers.includes(id);
+  const told = (one) => yesNo ? scored({ criterion: id, score: one }) : exact(Number(one.toFixed(2)));
   if (!known(old) || old === now) return make('span', { class: known(old) ? 'quiet' : '' }, told(now));
   return make('span', { class: now > old ? 'up-text' : 'down-text' }, `${told(old)} → ${told(now)}`);
 }
@@ -110,7 +113,7 @@ function byTag() {
   const bare = samples.filter((one) => !one.tags.length);
   const all = names.map((tag) => tagged(tag, samples.filter((one) => one.tags.includes(tag))));
   if (bare.length) all.push(tagged('', bare));
-  if (!names.length || all.length < 2) return;
+  if (!names.length || all.length < 2 || !samples.some((one) => one.values.length)) return;
   all.sort((one, other) => one.order - other.order || 0);
   const heads = [['Tag'], ['Samples', 'n'], ...variants.map((name) => [name, 'n']),
     ...(comparing && variants.length === 2 ? [['Difference', 'n']] : [])];
@@ -125,14 +128,17 @@ function tagRow(one) {
   const two = comparing && variants.length === 2;
   const cells = variants.map((name) => make('td', { class: 'n' }, make('b', {}, figure(one.means.get(name))),
     !two && one.changes.has(name) ? make('span', { class: 'bounds' }, signed(one.changes.get(name))) : null));
-  const name = one.tag ? make('button', { type: 'button', class: 'pick' }, one.tag) : make('span', { class: 'quiet' }, 'no tag');
-  if (one.tag) name.addEventListener('click', () => pick(one.tag));
-  return make('tr', {}, make('th', { scope: 'row' }, name), make('td', { class: 'n' }, one.n.toLocaleString('en')), cells,
+  const count = make('td', { class: 'n' }, one.n.toLocaleString('en'));
+  return make('tr', {}, make('th', { scope: 'row' }, one.tag ? picker(one.tag) : 'no tag'), count, cells,
     two ? make('td', { class: 'n' }, by([...one.changes.values()][0])) : null);
 }
 
-function pick(tag) {
-  byId('tag').value = tag;
-  arrange();
-  byId('all').scrollIntoView();
+function picker(tag) {
+  const button = make('button', { type: 'button', class: 'pick' }, tag);
+  button.addEventListener('click', () => {
+    byId('tag').value = tag;
+    arrange();
+    byId('all').scrollIntoView();
+  });
+  return button;
 }

@@ -83,7 +83,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **head,
         "look": _choose_verdict_look(head),
-        "heuristic": describe_heuristic_judges(head["judges"]),
+        "heuristic": describe_heuristic_judges(head["judges"]) if any(one["scored"] for one in variants) else "",
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},

@@ -93,8 +93,8 @@ function row(sample) {
 
 function value(one) {
   if (!one.times) return '–';
-  const shown = [make('b', {}, figure(one.value))];
-  return [shown, one.worst === 'none' ? '' : marked(one.worst), one.times > 1 ? ` × ${one.times}` : ''];
+  const shown = known(one.value) || one.worst === 'none' ? make('b', {}, figure(one.value)) : null;
+  return [shown, ' ', one.worst === 'none' ? '' : marked(one.worst), one.times > 1 ? ` × ${one.times}` : ''];
 }
 
 let reach = 0;
