@@ -154,8 +154,8 @@ def _decision() -> Data:
         "badges": [{"badge": "judges agree", "state": "amber", "says": "mean correlation 0.82 of 2 judges on new",
                     "advice": "Sharpen the rubric until the judges reach an α of 0.667."},
                    {"badge": "difference significant", "state": "green", "says": "+0.50, p = 0.005", "advice": ""},
-                   {"badge": "saturated", "state": "red", "says": "the last samples narrowed the interval by 15 %",
-                    "advice": "Add samples until this is below 10 %."},
+                   {"badge": "saturated", "state": "red", "says": "the last samples narrowed the interval by 15%",
+                    "advice": "Add samples until this is below 10%."},
                    {"badge": "human-aligned", "state": "grey", "says": "no labels",
                     "advice": "Have people score some of the outputs."}],
     }  # fmt: skip

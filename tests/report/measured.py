@@ -62,7 +62,7 @@ def sensitivity(variants: list[str], weights: Mapping[str, float]) -> Data:
         for place, (id, weight) in enumerate(weights.items())
     ]  # fmt: skip
     return {
-        "headline": f"{first} stays first under 94 % of weights near those of the rubric.",
+        "headline": f"{first} stays first under 94% of weights near those of the rubric.",
         "next_step": "Make sure that completeness weighs what you mean.", "draws": 10_000, "seed": 0, "spread": 0.2,
         "of": "criteria", "variants": variants, "order": variants, "share_same_winner": 0.94, "share_same_order": 0.94,
         "wins": wins, "anywhere": {"share_same_winner": 0.71, "share_same_order": 0.71, "wins": anywhere},

@@ -251,7 +251,7 @@ def test_a_total_is_shown_with_what_it_is_made_of() -> None:
     dora = next(one for one in build_contest_page(contests.quality())["details"] if one.id == "dora")
 
     total = dora.totals[1]
-    assert total.sum == "25 % × 70 + 25 % × 55 + 25 % × 74 + 25 % × 73"
+    assert total.sum == "25% × 70 + 25% × 55 + 25% × 74 + 25% × 73"
     assert (total.base, total.penalty, total.total) == ("68.00", 0.9167, "62.33")
     assert total.reasons == ("credibility is under 60 (55)",)
 

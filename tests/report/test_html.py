@@ -223,8 +223,8 @@ def test_a_badge_answers_and_advises() -> None:
     """A name alone, such as saturated, reads like good news beside any mark; green needs no advice."""
     text = written(head())
 
-    assert "<b>saturated:</b> no, the last samples narrowed the interval by 15 % " in text
-    assert '<span class="note">Add samples until this is below 10 %.</span>' in text
+    assert "<b>saturated:</b> no, the last samples narrowed the interval by 15% " in text
+    assert '<span class="note">Add samples until this is below 10%.</span>' in text
     assert "<b>difference significant:</b> yes, +0.50, p = 0.005</li>" in text
 
 

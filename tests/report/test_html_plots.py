@@ -39,7 +39,7 @@ def test_criteria_of_one_scale_share_an_axis_and_others_do_not() -> None:
     assert [row.name for row in first.rows] == ["composite", "fact", "behavior", "judge", "tone"]
     assert [row.name for row in second.rows] == ["facts", "layout"]
     assert [row.kind for row in second.rows] == ["up", "open"]
-    assert second.title == "Criteria on 0 to 100: new minus old, with 95 % intervals; grey where 0 is inside"
+    assert second.title == "Criteria on 0 to 100: new minus old, with 95% intervals; grey where 0 is inside"
     assert second.across == "difference, in points on the scale 0 to 100"
 
 
@@ -204,8 +204,8 @@ def test_a_ranking_tells_how_often_it_holds_and_where_it_turns() -> None:
     (one,) = draw_sensitivity_charts(found)
 
     wins, turns = one.charts
-    assert [row.value for row in wins.rows] == ["99 %", "71 %", "1 %", "29 %"]
-    assert [(row.name, row.value) for row in turns.rows] == [("tone", "75 % → 68 %"), ("facts", "25 %, never")]
+    assert [row.value for row in wins.rows] == ["99%", "71%", "1%", "29%"]
+    assert [(row.name, row.value) for row in turns.rows] == [("tone", "75% → 68%"), ("facts", "25%, never")]
     assert turns.title == "Weight of each criterion now (point), and where new is no longer first (cross)"
 
 
@@ -235,7 +235,7 @@ def test_all_variants_are_drawn_on_the_same_length_axis() -> None:
 
     assert short.across_ticks == long.across_ticks
     assert short.about == "no line: all outputs have the same length; 1 output"
-    assert long.about.startswith("−0.50 points per 100 characters (95 % interval −0.65 to −0.35), correlation −0.50")
+    assert long.about.startswith("−0.50 points per 100 characters (95% interval −0.65 to −0.35), correlation −0.50")
 
 
 def test_a_cloud_of_points_is_small() -> None:

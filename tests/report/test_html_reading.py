@@ -173,8 +173,8 @@ def test_samples_are_paged_found_filtered_and_sorted(reader: Reader) -> None:
         float(text.replace("−", "-")) for text in page.locator("#table tr td:nth-child(5) span").all_inner_texts()
     ]
 
-    assert first == [50, "300 samples, 1 to 50 shown"]
-    assert second == ["q-051", "300 samples, 51 to 100 shown"]
+    assert first == [25, "300 samples, 1 to 25 shown"]
+    assert second == ["q-026", "300 samples, 26 to 50 shown"]
     assert found == "q-007"
     assert failed == "13 of 300 samples"
     assert differences == sorted(differences) and differences[0] < -0.5

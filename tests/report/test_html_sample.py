@@ -30,7 +30,7 @@ def test_messages_are_shown_with_who_wrote_them(reader: Reader) -> None:
 
     seen = shown(reader, {**changed(), "input": "", "messages": messages})
 
-    assert seen.page.locator("#table .input").inner_text() == "Where is my parcel?"
+    assert seen.page.locator("#table td.input").inner_text() == "Where is my parcel?"
     assert seen.page.locator(".asked .message").all_inner_texts() == ["system\nBe brief.", "user\nWhere is my parcel?"]
 
 

@@ -10,6 +10,7 @@ from evenhand.wording import (
     format_dollar_amount,
     format_figure,
     format_milliseconds,
+    join_names,
     pluralize_count,
 )
 
@@ -37,7 +38,12 @@ BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not k
 
 def describe_badge(badge: ReportData) -> str:
     """The answer and the finding behind it: no, the interval still narrows."""
-    return f"{BADGE_ANSWERS[badge['state']]}, {badge['says']}"
+    return f"{describe_badge_state(badge)}, {badge['says']}"
+
+
+def describe_badge_state(badge: ReportData) -> str:
+    """The answer alone: yes, in part, no, not known."""
+    return BADGE_ANSWERS[badge["state"]]
 
 
 def describe_badge_advice(badge: ReportData) -> str:
@@ -63,6 +69,17 @@ def describe_unfinished_in_report(run: ReportData) -> str:
 def does_reported_verdict_stand(head: ReportData) -> bool:
     """Whether nothing speaks against the verdict: the run came to its end, and no gate or rule failed it."""
     return bool(head["decision"]["exit_code"] == 0 and head["run"]["state"] == "finished")
+
+
+def describe_heuristic_judges(judges: Sequence[ReportData]) -> str:
+    """What judges that go by rules cannot do, and whether anybody else judged; empty where there are none."""
+    rules = [one["name"] for one in judges if one["heuristic"]]
+    if not rules:
+        return ""
+    verb = "goes" if len(rules) == 1 else "go"
+    if len(rules) == len(judges):
+        return f"Judged by {join_names(rules)}, which {verb} by words, not by understanding."
+    return f"Of the {len(judges)} judges, {join_names(rules)} {verb} by words, not by understanding."
 
 
 def list_reported_failures(result: ReportData) -> list[str]:

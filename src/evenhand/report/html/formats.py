@@ -7,7 +7,12 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
-from evenhand.report.phrases import describe_badge, describe_badge_advice, format_report_p_value
+from evenhand.report.phrases import (
+    describe_badge,
+    describe_badge_advice,
+    describe_badge_state,
+    format_report_p_value,
+)
 from evenhand.wording import format_dollar_amount, format_figure, format_milliseconds
 
 
@@ -28,7 +33,7 @@ def format_page_count(value: float | None) -> str | None:
 
 def format_page_percent(share: float | None) -> str | None:
     """A share as per cent."""
-    return None if share is None else f"{100 * share:.4g} %"
+    return None if share is None else f"{100 * share:.4g}%"
 
 
 def format_page_duration(seconds: float | None) -> str | None:
@@ -94,4 +99,5 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "place": link_to_sample,
     "advised": describe_badge_advice,
     "answered": describe_badge,
+    "short_answer": describe_badge_state,
 }

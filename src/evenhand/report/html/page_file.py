@@ -20,7 +20,7 @@ from evenhand.report.html.run_page import build_run_page
 from evenhand.report.untrusted_text import escape_hiding_page_characters
 
 HTML_PACKAGE = "evenhand.report.html"
-PAGE_SCRIPTS = ("report.js", "search.js", "table.js", "outputs.js", "sample.js", "start.js")
+PAGE_SCRIPTS = ("report.js", "search.js", "overview.js", "table.js", "outputs.js", "sample.js", "start.js")
 
 
 def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: TextIO) -> None:
@@ -138,5 +138,6 @@ def _build_sample_index_row(sample: dict[str, Any]) -> list[object]:
     for one in sample["results"]:
         failed = [check["name"] for check in one["assertions"] if check["passed"] is False]
         value = one["score"] if one["composite"] is None else one["composite"]
-        results.append([one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"])])
+        criteria = (one["scorecard"] or {}).get("criteria") or {}
+        results.append([one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"]), criteria])
     return [sample["id"], shown, sample["tags"], results]

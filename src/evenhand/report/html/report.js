@@ -61,7 +61,7 @@ const MARKS = { pass: '✓', borderline: '◐', fail: '✕', failed: '!', incomp
 
 function marked(word, text = word) {
   const sign = make('span', { 'aria-hidden': 'true' }, MARKS[word] ?? '·');
-  return make('span', { class: `mark ${word}` }, sign, ` ${text}`);
+  return make('span', { class: `mark ${word}` }, sign, make('span', { class: 'says' }, ` ${text}`));
 }
 
 // One object for each sample, from the index alone; the sample itself is read when it is opened.
@@ -75,10 +75,10 @@ const places = new Map();
 for (const sample of samples) if (!places.has(wellFormed(sample.id))) places.set(wellFormed(sample.id), sample);
 
 function entry(sample, results) {
-  sample.results = results.map(([variant, state, verdict, value, failed, flags]) => (
-    { variant, state, verdict, value, failed, flags }));
+  sample.results = results.map(([variant, state, verdict, value, failed, flags, criteria]) => (
+    { variant, state, verdict, value, failed, flags, criteria }));
   sample.by = new Map(variants.map((name) => [name, summary(sample.results.filter((one) => one.variant === name))]));
-  sample.difference = difference(sample.by);
+  [sample.difference, sample.changed] = difference(sample.by);
   sample.values = [...sample.by.values()].map((one) => one.value).filter(known);
   return sample;
 }
@@ -94,12 +94,13 @@ function summary(results) {
   };
 }
 
-// The largest difference of any treatment from the control, upwards or downwards.
+// The largest difference of any treatment from the control, upwards or downwards, and the name of the treatment.
 function difference(by) {
   const from = by.get(control)?.value;
-  if (!known(from)) return null;
-  const all = variants.filter((name) => name !== control).map((name) => by.get(name).value).filter(known);
-  return all.map((value) => value - from).sort((one, other) => Math.abs(other) - Math.abs(one))[0] ?? null;
+  if (!known(from)) return [null, ''];
+  const all = variants.filter((name) => name !== control && known(by.get(name).value));
+  const changes = all.map((name) => [by.get(name).value - from, name]);
+  return changes.sort(([one], [other]) => Math.abs(other) - Math.abs(one))[0] ?? [null, ''];
 }
 
 let opened = { block: -1, lines: [] };

@@ -23,14 +23,27 @@ from evenhand.report.html.formats import (
     format_page_scale,
 )
 from evenhand.report.html.judge_charts import draw_agreement_heat_map, draw_people_plots
+from evenhand.report.html.page_tables import (
+    build_cost_columns,
+    build_criterion_rows,
+    build_gate_rows,
+    build_judge_columns,
+    build_score_rows,
+    describe_history,
+    describe_judge_calls,
+    describe_unknown_agreement,
+    is_sensitivity_settled,
+)
 from evenhand.report.html.score_charts import (
     draw_assertion_rates,
     draw_histograms,
     draw_length_plots,
     draw_score_charts,
+    order_verdict_counts,
     split_share_bar,
 )
 from evenhand.report.phrases import (
+    describe_heuristic_judges,
     describe_reported_samples,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
@@ -70,6 +83,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **head,
         "look": _choose_verdict_look(head),
+        "heuristic": describe_heuristic_judges(head["judges"]) if any(one["scored"] for one in variants) else "",
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
@@ -80,14 +94,22 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
             (one, draw_difference_charts(one, scales), draw_spread_plot(one), draw_saturation_plots(one))
             for one in decision["comparisons"]
         ],
-        "layers": list(dict.fromkeys(layer for one in variants for layer in one["layers"])),
-        "criteria": _build_criterion_rows(head),
-        "shares": {one["name"]: split_share_bar(one["verdicts"]) for one in variants},
+        "score_rows": build_score_rows(head),
+        "gate_rows": build_gate_rows(head),
+        "judge_columns": build_judge_columns(head["judges"]),
+        "judge_calls": describe_judge_calls(head["judges"]),
+        "unknown_agreement": describe_unknown_agreement(head["agreement"]),
+        "cost_columns": build_cost_columns(variants),
+        "costs_known": _are_costs_known(head),
+        "history": describe_history(head["consistency"]),
+        "criteria": build_criterion_rows(head),
+        "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "sensitivity": head.get("sensitivity"),
+        "settled": is_sensitivity_settled(head.get("sensitivity")),
         "weighed": draw_sensitivity_charts(head.get("sensitivity")),
         "lengths": draw_length_plots(head.get("lengths")),
         "sections": _list_run_sections(head),
@@ -159,34 +181,27 @@ def _build_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[KeyF
         yield KeyFact("Comparisons", str(len(comparisons)), words)
 
 
-def _build_criterion_rows(head: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
-    """Every criterion with its question and its means by variant, each with the share of its scale that it reaches."""
-    asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
-    rows: dict[str, list[Any]] = {id: [] for id in asks}
-    rows |= {id: [] for one in head["variants"] for id in one["criteria"] if id not in asks}
-    for variant in head["variants"]:
-        for id, cells in rows.items():
-            one = variant["criteria"].get(id)
-            if one is None or one["mean"] is None:
-                cells.append(None)
-                continue
-            axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
-            cells.append({**one, "filled": axis.at(one["mean"])})
-    return [(id, asks.get(id, ""), cells) for id, cells in rows.items()]
-
-
 def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The ids and titles of the sections; those without anything to show are left out."""
     comparisons = head["decision"]["comparisons"]
     return [
+        ("samples", "Samples"),
         ("scores", "Scores"),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
         *([("sensitivity", "Sensitivity")] if head.get("sensitivity") else []),
         *([("distributions", "Distributions")] if draw_histograms(head["variants"]) else []),
         *([("lengths", "Length")] if draw_length_plots(head.get("lengths")) else []),
         *([("assertions", "Assertions")] if draw_assertion_rates(head["variants"]) else []),
-        *((word, word.capitalize()) for word in ("samples", "judges", "failures", "cost", "method")),
+        ("judges", "Judges"),
+        ("failures", "Failures"),
+        *([("cost", "Cost")] if _are_costs_known(head) else []),
+        ("method", "Method"),
     ]
+
+
+def _are_costs_known(head: Mapping[str, Any]) -> bool:
+    """Whether there is more to say of costs, tokens and times than the first screen does."""
+    return bool(build_cost_columns(head["variants"]) or head["cost"]["unpriced"])
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.

@@ -6,7 +6,16 @@ function detail(sample) {
   byId('detail-title').textContent = visible(full.id || '(no id)');
   byId('detail-back').disabled = order <= 0;
   byId('detail-forth').disabled = order < 0 || order + 1 >= view.order.length;
-  byId('detail-body').replaceChildren(asked(full), extra(full), ...repeats(full.results));
+  byId('detail-body').replaceChildren(compared(sample), asked(full), extra(full), ...repeats(full.results));
+}
+
+// The variants in a line: on a narrow screen they stand below each other, and the second is far down.
+function compared(sample) {
+  if (!comparing) return '';
+  const each = variants.map((name) => make('span', {}, `${name} `, value(sample.by.get(name))));
+  const whose = variants.length > 2 && sample.difference ? ` (${sample.changed})` : '';
+  const changed = known(sample.difference) ? make('span', {}, by(sample.difference)[0], whose) : null;
+  return make('p', { class: 'compared' }, each, changed);
 }
 
 // A row for each repeat, with the variants side by side in it.

@@ -26,6 +26,7 @@ from evenhand.report.html.formats import (
     format_page_scale,
     format_page_short_number,
 )
+from evenhand.report.phrases import VERDICT_WORDS
 from evenhand.wording import format_figure, pluralize_count
 
 MeanEstimate = Mapping[str, Any] | None
@@ -111,6 +112,11 @@ def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[st
             )  # fmt: skip
             named.setdefault((one["name"], one["layer"]), []).append(rate)
     return [(name, layer, rates) for (name, layer), rates in named.items()]
+
+
+def order_verdict_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """The verdicts from the best to the worst, then what has none: bars can be compared only in one order."""
+    return {word: counts[word] for word in dict.fromkeys((*VERDICT_WORDS, *sorted(counts))) if word in counts}
 
 
 def split_share_bar(counts: Mapping[str, int]) -> list[SimpleNamespace]:

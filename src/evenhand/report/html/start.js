@@ -34,7 +34,7 @@ function address(hash) {
 function press(event) {
   const link = event.target.closest('a');
   const line = event.target.closest('tr');
-  if (!line || (link && (event.ctrlKey || event.metaKey || event.shiftKey))) return;
+  if (!line?.dataset.position || (link && (event.ctrlKey || event.metaKey || event.shiftKey))) return;
   event.preventDefault();
   if (!link && String(getSelection())) return;
   const sample = samples[Number(line.dataset.position)];
@@ -54,11 +54,13 @@ function distinct(names) {
 }
 
 function begin() {
-  options('variant', variants);
+  options('variant', variants.length > 1 ? variants : []);
   options('tag', distinct(samples.flatMap((one) => one.tags)));
   options('assertion', distinct(samples.flatMap((one) => one.results.flatMap((result) => result.failed))));
-  if (!known(control) || variants.length < 2) byId('change').parentElement.hidden = true;
-  heading();
+  if (!comparing) byId('change').parentElement.hidden = true;
+  byId('table').tHead.replaceChildren(headings(columns()));
+  lookFirst();
+  byTag();
   show();
   byId('browser').hidden = false;
 }
@@ -86,6 +88,7 @@ for (const id of filters) byId(id).addEventListener('change', arrange);
 byId('back').addEventListener('click', () => turn(-1));
 byId('forth').addEventListener('click', () => turn(1));
 byId('table').tBodies[0].addEventListener('click', press);
+byId('first-table').addEventListener('click', press);
 byId('detail-close').addEventListener('click', () => panel.close());
 byId('detail-back').addEventListener('click', () => step(-1));
 byId('detail-forth').addEventListener('click', () => step(1));

@@ -1,6 +1,6 @@
-// The table of samples: filtered, sorted, fifty to a page.
+// The table of samples: filtered, sorted, twenty-five to a page.
 
-const PAGE = 50;
+const PAGE = 25;
 const view = { found: null, busy: false, order: samples, page: 0 };
 const filters = ['variant', 'state', 'verdict', 'change', 'assertion', 'tag', 'sort'];
 const chosen = (id) => byId(id).value;
@@ -67,34 +67,34 @@ function status(from, shown) {
 function turn(by) {
   view.page += by;
   show();
-  byId('samples').scrollIntoView();
+  byId('all').scrollIntoView();
 }
 
 function columns() {
-  const compared = known(control) && variants.length > 1;
   const scores = variants.map((name) => [name, 'value']);
-  return [['Sample'], ['Input'], ...scores, ...(compared ? [['Difference', 'n']] : []), ['Notes']];
+  const difference = comparing ? [['Difference', 'n']] : [];
+  return [['Sample'], ['Input', 'input'], ...scores, ...difference, ['Notes', 'notes']];
 }
 
-function heading() {
-  const cells = columns().map(([name, kind = '']) => make('th', { scope: 'col', class: kind }, name));
-  byId('table').tHead.replaceChildren(make('tr', {}, cells));
+function headings(columns) {
+  return make('tr', {}, columns.map(([name, kind = '']) => make('th', { scope: 'col', class: kind }, name)));
 }
 
 function row(sample) {
-  const compared = known(control) && variants.length > 1;
+  const whose = variants.length > 2 && sample.difference ? make('div', { class: 'whose' }, sample.changed) : null;
   return make('tr', { 'data-position': sample.position },
-    make('td', { class: 'id' }, make('a', { href: place(sample.id) }, sample.id || '(no id)')),
+    make('td', { class: 'id' }, make('a', { href: place(sample.id) }, sample.id || '(no id)'),
+      make('div', { class: 'below narrow' }, sample.input)),
     make('td', { class: 'input' }, make('div', {}, sample.input)),
     variants.map((name) => make('td', { class: 'value' }, value(sample.by.get(name)))),
-    compared ? make('td', { class: 'n' }, by(sample.difference)) : null,
+    comparing ? make('td', { class: 'n' }, by(sample.difference), whose) : null,
     make('td', { class: 'notes' }, notes(sample)));
 }
 
 function value(one) {
   if (!one.times) return '–';
-  const shown = [make('b', {}, figure(one.value))];
-  return [shown, marked(one.worst, one.worst === 'none' ? '' : one.worst), one.times > 1 ? ` × ${one.times}` : ''];
+  const shown = known(one.value) || one.worst === 'none' ? make('b', {}, figure(one.value)) : null;
+  return [shown, ' ', one.worst === 'none' ? '' : marked(one.worst), one.times > 1 ? ` × ${one.times}` : ''];
 }
 
 let reach = 0;

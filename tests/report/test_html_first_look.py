@@ -1,0 +1,57 @@
+"""What somebody sees who looks at the page for ten seconds: the verdict, who judged, what to look at."""
+
+import io
+import re
+
+import pytest
+
+from evenhand.report.html.page_file import write_html
+from tests.report.example import head, samples
+from tests.report.results import Data
+
+
+def written(whole: Data) -> str:
+    stream = io.StringIO()
+    write_html(whole, samples(2), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("heuristic", "said"),
+    [
+        ([True, True], "Judged by embedded and claude-sonnet, which go by words, not by understanding."),
+        ([True, False], "Of the 2 judges, embedded goes by words, not by understanding."),
+        ([True], "Judged by embedded, which goes by words, not by understanding."),
+        ([False, False], ""),
+        ([], ""),
+    ],
+)
+def test_a_judge_that_goes_by_rules_is_named_beside_the_verdict(heuristic: list[bool], said: str) -> None:
+    """PROGRESS by counting words is not PROGRESS by a reader, and nobody reads down to the table of judges."""
+    judges = [one | {"heuristic": rules} for one, rules in zip(head()["judges"], heuristic, strict=False)]
+
+    text = written(head(judges=judges))
+
+    verdict_box = text.split('<div class="said">')[1].split("</figure>")[0]
+    assert re.findall(r'<p class="heuristic">(.*?)</p>', verdict_box) == ([said] if said else [])
+
+
+def test_verdicts_stand_in_one_order_in_every_bar() -> None:
+    """Two bars can be compared at a glance only if the same colour stands in the same place."""
+    whole = head()
+    whole["variants"][0]["verdicts"] = {"fail": 12, "incomplete": 1, "borderline": 3, "pass": 2}
+    whole["variants"][1]["verdicts"] = {"borderline": 4, "pass": 9}
+
+    bars = re.findall(r'<svg class="share"[^>]* aria-label="([^"]*)"', written(whole))
+
+    assert bars[:2] == ["2 pass, 3 borderline, 12 fail, 1 incomplete", "9 pass, 4 borderline"]
+
+
+def test_per_cent_is_written_without_a_space() -> None:
+    """As in every English text: 95%."""
+    decision = head()["decision"] | {"comparisons": []}
+
+    page = re.sub(r"<(style|script)[^>]*>.*?</\1>", "", written(head(decision=decision, sensitivity=None)), flags=re.S)
+
+    assert "95% intervals" in page
+    assert not re.search(r"\d %", page)
