@@ -116,7 +116,7 @@ CASES = {
     ),
     "stopped early, and a gate missed": Case(
         scores=TWO, verdict="CAUTIOUS", exit_code=1, setup_changes=LOOKS, gates=missing(composite=Fraction(49, 10)),
-        says="Stopped after 40 of 80 samples: settled.",
+        says="Stopped after 40 of 80 samples: the difference is settled.",
     ),
     "solo": Case(scores={"new": SOME}, verdict="SOLO", exit_code=0),
     "solo, and a gate missed": Case(

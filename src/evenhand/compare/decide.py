@@ -6,12 +6,12 @@ The worst verdict is the headline, the best PROGRESS is named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from evenhand.compare.badges import list_verdict_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
+    CompareVerdict,
     Comparison,
     ForcedComparison,
     GateState,
@@ -96,12 +96,13 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
     # Every treatment is better, or surely not worse by more than was asked.
     ships = all(
         found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
         for one, found in rulings
     )
-    early, looked = _describe_verdict_looks(setting)
+    early, looked = _describe_verdict_looks(setting, worst.verdict)
     mark, doubts, advice = _word_forced_verdict(setting.forced)
     says = ". ".join((worst.says, *_name_best(facts, best), *early))
     return CompareDecision(
@@ -113,7 +114,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         best=best.treatment if best else None,
         gates=_list_compared_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
-        reasons=(*_list_verdict_reasons(lead, worst), *looked, *missed, *doubts),
+        reasons=(*reasons, *looked, *doubts),
         next_step=advice or worst.next_step,
     )
 
@@ -123,16 +124,17 @@ def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:
 
 
 def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tuple[str, ...]:
-    """The best of several is named, unless a gate alone held back a better one."""
-    free = (one for one in facts if rule_verdict(replace(one, other_gates=())).verdict == "PROGRESS")
-    if best is None or len(facts) == 1 or best is not _find_best_treatment(free):
+    """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
+    if best is None or len(facts) == 1:
         return ()
-    return (
-        f"Best of {len(facts)} treatments: {best.treatment} ({describe_treatment_difference_points(best.composite)})",
-    )
+    which = "Best" if best is _find_best_treatment(facts) else "Best to ship"
+    points = describe_treatment_difference_points(best.composite)
+    return (f"{which} of {len(facts)} treatments: {best.treatment} ({points})",)
 
 
-def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _describe_verdict_looks(
+    setting: DecisionSettings, verdict: CompareVerdict
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
     if setting.looks is None or not setting.tell_looks:
         return (), ()
@@ -140,7 +142,8 @@ def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...],
     after = f"after {used:,} of {setting.looks.planned:,} samples"
     times = f"{len(earlier) + 1} times, last" if earlier else "once,"
     looked = f"The run was looked at {times} {after}; intervals and p allow for that."
-    return ((f"Stopped {after}: settled",) if setting.stopped_early else ()), (looked,)
+    settled = "settled" if verdict in ("PROGRESS", "REGRESS") else "the difference is settled"
+    return ((f"Stopped {after}: {settled}",) if setting.stopped_early else ()), (looked,)
 
 
 def _word_forced_verdict(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
@@ -218,6 +221,7 @@ def _describe_layer_gates(setting: DecisionSettings, states: Sequence[GateState]
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
     mark, doubts, advice = _word_forced_verdict(setting.forced)
+    missed = describe_missed_gates(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:
         alone = facts.facts_of_layer(name)
@@ -233,7 +237,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         headline=f"{found.verdict}: {found.says}{mark}.",
         sure=_describe_verdict_chance(facts, found),
         rule=found.rule,
-        reasons=(*_list_verdict_reasons(facts, found), *doubts),
+        reasons=(*dict.fromkeys((*_list_verdict_reasons(facts, found), *missed)), *doubts),
         next_step=advice or found.next_step,
         composite=facts.composite,
         p=facts.p,

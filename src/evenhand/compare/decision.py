@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
-from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed
+from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed, format_signed_beside
 
 if TYPE_CHECKING:
     from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
@@ -91,7 +91,7 @@ class Comparison:
 class CompareDecision:
     """The verdict over all treatments, what it rests on, how sure it is, and what to do next.
 
-    UNDECIDED, which has no control, is a run whose composites cannot be compared.
+    UNDECIDED is a run whose composites cannot be compared; old ones name no control.
     """
 
     verdict: CompareVerdict
@@ -213,14 +213,14 @@ def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: S
 
 
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
-    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
+    """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
     missed = next((state.gate for state in gates if not state.passed), None)
     if missed is None:
         return None
     return ShippingObjection(
         what="a gate is missed",
         says=f"{variant} misses its gate {missed}",
-        reasons=(),
+        reasons=tuple(describe_missed_gates(variant, gates)),
         next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
     )
 
@@ -255,8 +255,10 @@ def describe_treatment_difference_interval(found: Difference) -> str:
         return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
     if found.high == found.low:
         return f"the same in all {format_plural(found.n, 'pair')}"
-    digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
-    low, high = format_signed(found.low, digits), format_signed(found.high, digits)
+    if found.high - found.low >= 0.02:
+        low, high = format_signed_beside(found.low, 0), format_signed_beside(found.high, 0)
+    else:
+        low, high = format_signed(found.low, 4), format_signed(found.high, 4)
     return f"{found.level * 100:.0f} % interval {low} to {high}"
 
 

@@ -12,10 +12,6 @@ from evenhand.compare.decision import CompareDecision, GateState
 from evenhand.wording import round_for_json
 
 Json = dict[str, Any]
-# A run that could not be compared names no control; its fields come in the order in which runs have kept them.
-_UNDECIDED_FIELDS = (
-    "verdict", "headline", "sure", "next_step", "reasons", "exit_code", "best", "gates", "comparisons"
-)  # fmt: skip
 _UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.
 _SIGNIFICANT_FIELDS = ("p", "value")  # A small p-value must not be rounded away.
 _UNBOUNDED = {"low": -math.inf, "high": math.inf, "half_width": math.inf}  # What null means for an end of an interval.
@@ -24,7 +20,7 @@ _UNBOUNDED = {"low": -math.inf, "high": math.inf, "half_width": math.inf}  # Wha
 def encode_compare_decision(decision: CompareDecision) -> Json:
     """Plain data for files and programs; null is an end without a bound, or a number that there is not."""
     told: Json = encode_decision_value(decision)
-    return {name: told[name] for name in _UNDECIDED_FIELDS} if decision.verdict == "UNDECIDED" else told
+    return told
 
 
 def encode_decision_value(value: Any, name: str = "") -> Any:

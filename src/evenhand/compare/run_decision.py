@@ -65,7 +65,7 @@ def decide_run(
             tell_looks=True,
         )
     except InputError as error:
-        decision = _leave_verdict_undecided(str(error), gates, frame.shippable_variants)
+        decision = _leave_verdict_undecided(str(error), frame, gates)
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     # Nothing has a score: what to do about that comes before anything else.
@@ -75,17 +75,19 @@ def decide_run(
     return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
-def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
+def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVariant) -> CompareDecision:
     return CompareDecision(
         verdict="UNDECIDED",
         exit_code=1,
-        headline=f"Not decided: {why}",
+        headline=f"Not decided: {why.rstrip('.')}.",
         sure="",
-        control=None,
+        control=frame.control,
         best=None,
         gates=gates,
         comparisons=(),
-        reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, gates[name])),
+        reasons=tuple(
+            reason for name in frame.shippable_variants for reason in describe_missed_gates(name, gates[name])
+        ),
         next_step="Give every sample the same kinds of checks, or run them as two evals.",
     )
 

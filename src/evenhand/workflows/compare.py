@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, ForcedComparison, GateState, VariantColumn
+from evenhand.compare.decision import CompareDecision, Comparison, ForcedComparison, GateState, VariantColumn
 from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.pairing import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
@@ -191,11 +192,9 @@ def _note_about_stored_runs(
 
 
 def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Json:
-    control, smallest = found.columns[sides[0].name], float(sides[-1].frame.smallest_effect)
+    control = found.columns[sides[0].name]
     return {
-        one.treatment: requested_power_json(
-            control, found.columns[one.treatment], pairs.clusters, one.composite, smallest
-        )
+        one.treatment: requested_power_json(control, found.columns[one.treatment], pairs.clusters, one)
         for one in found.decision.comparisons
         if one.composite is not None
     }
@@ -224,7 +223,6 @@ def decide_stored_runs(
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
     looked = next((side for side in reversed(sides) if _load_stored_looks(side) is not None), None)
-    stopping = heads[looked.run["id"]].get("stopping") if looked else None
     decision = decide_comparison(
         columns,
         control=sides[0].name,
@@ -236,8 +234,6 @@ def decide_stored_runs(
         smallest_effect=float(frame.smallest_effect),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
-        # Settled was the run's own comparison; one with another run has to have samples enough.
-        stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
         looks=_load_stored_looks(looked) if looked else None,
         forced=forced,
     )
@@ -295,29 +291,50 @@ SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
 
 
 def requested_power_json(
-    control: VariantColumn, treatment: VariantColumn, clusters: list[int], found: Difference, smallest: float
+    control: VariantColumn, treatment: VariantColumn, clusters: Sequence[int], comparison: Comparison
 ) -> Json:
-    """The chance to see a difference with so many samples, and how many give four of five."""
+    """The chance to see a difference with so many samples, how many give four of five, and what these have shown."""
+    found, band = comparison.composite, comparison.power
+    if found is None or band is None:
+        raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
     both = [
         (ours, theirs, cluster)
         for ours, theirs, cluster in zip(treatment.composite, control.composite, clusters, strict=True)
         if ours is not None and theirs is not None
     ]
     step = step_of(unit_differences([one for one, _, _ in both], [one for _, one, _ in both], [c for *_, c in both]))
-    effects = {"observed": abs(found.estimate), "smallest": smallest}
-    counts = {name: needed_for(effect, found.sd, step=step) if effect else None for name, effect in effects.items()}
-    needed = {name: None if count is None else max(LEAST_NEEDED, count) for name, count in counts.items()}
+    effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
+    seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
+    needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
+    states = _find_effect_states(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
         "sd": round(found.sd, 6),
         **{
-            name: {"effect": round(effects[name], 6), "needed": n, "more": None if n is None else max(0, n - found.n)}
+            name: {
+                "effect": round(effects[name], 6),
+                "needed": n,
+                "more": None if n is None else max(0, n - found.n) if states[name] == "open" else 0,
+                "state": states[name],
+            }
             for name, n in needed.items()
         },
         "table": [
             {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
             for n in sorted(sizes)
         ],
-        "method": power_of(max(2, found.n), smallest, found.sd, step=step).method,
+        "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,
     }
+
+
+def _find_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+    """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
+    significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
+    few, beyond = found.n < LEAST_NEEDED, is_interval_beyond(found, smallest)
+    observed = "shown" if significant and (beyond or not few) else "open"
+    if significant and beyond:
+        return {"observed": observed, "smallest": "shown"}
+    if not few and not does_interval_reach(found, smallest):
+        return {"observed": observed, "smallest": "ruled out"}
+    return {"observed": observed, "smallest": None if significant else "open"}
