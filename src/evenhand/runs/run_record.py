@@ -166,6 +166,7 @@ class PastEvaluation:
     composite: float | None
     score: float | None
     criteria: Mapping[str, Fraction]
+    layers: tuple[str, ...]  # Those that the composite is the mean of.
     asked: int  # Calls that were made for it: what was all kept from before is no new evaluation.
     consistency: Consistency | None = None
 
@@ -202,5 +203,6 @@ def _read_run_record_evaluation(row: Mapping[str, Any], variant: str) -> PastEva
         composite=own["composite"]["mean"] if own["composite"] else None,
         score=own["score"]["mean"] if own["score"] else None,
         criteria={**layers, **criteria},
+        layers=tuple(layers),
         asked=asked if summary["judges"] else 1,
     )

@@ -25,6 +25,7 @@ from evenhand.stats.distributions import compute_noncentral_t_tail, student_quan
 
 LEAST_NEEDED = 20
 _MOST_NEEDED = 10_000_000
+_MOST_HALVINGS = 20  # To the sixth digit.
 USUAL_POWER = 0.80  # Four times out of five.
 _LEVEL = 0.95
 # The limit for each of the last three tenths. For all three together nothing would ever be saturated: an interval that
@@ -156,6 +157,19 @@ def needed_for(
     if not is_enough(_MOST_NEEDED):
         return None
     return _find_least_count(is_enough, 2)
+
+
+def detectable_effect(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
+    """The smallest true difference that `n` pairs show with this chance."""
+    if not 0 < require_number(power, "power") < 1:
+        raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
+    low, high = 0.0, 1.0  # In standard deviations.
+    while power_of(n, high, 1.0, level=level).power < power:
+        low, high = high, 2 * high
+    for _ in range(_MOST_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(n, middle, 1.0, level=level).power >= power else (middle, high)
+    return high * _check_sd(sd)
 
 
 def _find_least_count(is_enough: Callable[[int], bool], least: int) -> int:
