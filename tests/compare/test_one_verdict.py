@@ -167,6 +167,16 @@ def test_a_run_has_one_verdict(name: str, tmp_path: Path) -> None:
     agree(ran.decision, ran.head["decision"])
 
 
+def test_a_run_that_cannot_be_decided_is_told_like_any_other(tmp_path: Path) -> None:
+    """Its headline is a sentence, and its JSON has all keys: the control is known, though nothing was compared."""
+    decided = kept(tmp_path, CASES["progress"]).head["decision"]
+    undecided = kept(tmp_path, CASES["nothing comparable"], OTHER).head["decision"]
+
+    assert undecided["headline"].startswith("Not decided: ")
+    assert undecided["headline"].endswith(".")
+    assert (list(undecided), undecided["control"]) == (list(decided), "old")
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name != "nothing comparable"])
 def test_a_comparison_has_one_verdict(name: str, tmp_path: Path) -> None:
     """The same for the variants of a stored run, by the Python API and by the command."""

@@ -29,6 +29,7 @@ from evenhand.compare.decision import (
 from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
 from evenhand.compare.measure import (
     DecisionSettings,
+    ShortSamplesByVariant,
     measure_compared_variant_agreement,
     measure_layer_means,
     measure_treatments,
@@ -58,6 +59,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     looks: Looks | None = None,
     tell_looks: bool = False,
     other_gates: Mapping[str, tuple[GateState, ...]] | None = None,
+    short_samples: ShortSamplesByVariant | None = None,
     forced: ForcedComparison | None = None,
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
@@ -66,7 +68,8 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     `aligned` is how far the panel agrees with people. With `not_worse_by`, a treatment that cannot be told from the
     control passes where it is surely not worse by more than that. With `looks`, intervals and p-values hold although
     the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
-    each variant beside the layers: whoever misses one does not ship. A decision that was `forced` passes nothing.
+    each variant beside the layers: whoever misses one does not ship. `short_samples` names, by variant and layer, what
+    is below the gate of a layer. A decision that was `forced` passes nothing.
     """
     layers = check_variant_columns(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
@@ -74,6 +77,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
         layer_means={name: measure_layer_means(column, clusters, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
+        short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
@@ -162,7 +166,8 @@ def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[Gat
         for layer, mean in means.items():
             least = setting.layer_gates[layer]
             passed = None if mean is None else mean >= least - GATE_TOLERANCE
-            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed))
+            short = None if passed else setting.short_samples.get(variant, {}).get(layer)
+            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed, short=short))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
@@ -191,7 +196,10 @@ def _conclude_solo_decision(
         best=None,
         gates=gates,
         comparisons=(),
-        reasons=(*(describe_missed_gates(name, other) if missed else ()), *doubts),
+        reasons=(
+            *describe_missed_gates(name, [state for state in gates[name] if state.short or state in other]),
+            *doubts,
+        ),
         next_step=advice or (missed.next_step if missed else second),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.compare.decision import GateState
+from evenhand.compare.decision import GateSamples, GateState
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
@@ -28,6 +28,7 @@ class LayerFacts:
     treatment_mean: float | None
     power: PowerBand | None = None
     saturation: Saturation | None = None
+    short: GateSamples | None = None  # Of the treatment's samples, where it is below the gate.
 
     @property
     def worse(self) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.decision import ForcedComparison, GateState, RowScores, VariantColumn
+from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import CompareFacts, DifferenceHistogram, JudgeAgreement, LayerFacts, NotWorseResult
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.stats.agreement import krippendorff
@@ -24,6 +24,7 @@ from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 
 Floats = NDArray[np.float64]
+ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
 
 
@@ -42,6 +43,7 @@ class DecisionSettings:
     treatments: int
     seed: int
     stopped_early: bool
+    short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
     forced: ForcedComparison | None = None
@@ -163,6 +165,7 @@ def _measure_layer_facts(
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
             saturation=_measure_saturation(differences, setting),
+            short=setting.short_samples.get(treatment, {}).get(layer),
         )
     return found
 

@@ -11,6 +11,7 @@ from evenhand.compare.decision import (
     CompareVerdict,
     ShippingObjection,
     describe_difference,
+    describe_short_samples,
     describe_treatment_difference_points,
     describe_verdict_difference_chance,
     object_to_missed_gate,
@@ -135,7 +136,8 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return None
     why = tuple(
         f"Layer {name} fell below its gate of {format_score(layer.gate)}: from {format_score(layer.control_mean)} to "
-        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})."
+        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})"
+        f"{describe_short_samples(layer.short)}."
         for name, layer in fallen.items()
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
@@ -300,7 +302,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
             f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
-            f"and {format_score(layer.gate)} is asked."
+            f"and {format_score(layer.gate)} is asked{describe_short_samples(layer.short)}."
             if layer.below
             else describe_lower_layer(name, layer.difference)
             for name, layer in low.items()

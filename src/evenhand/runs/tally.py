@@ -98,6 +98,8 @@ class VariantTally:
     latency: array[float] = field(default_factory=lambda: array("d"))
     cost: Decimal = Decimal(0)
     costed: int = 0
+    not_passed: array[int] = field(default_factory=lambda: array("q"))  # Positions of results that do not pass.
+    failed_gates: dict[str, array[int]] = field(default_factory=dict)  # The same by criterion, whose gate failed.
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -138,7 +140,12 @@ class VariantTally:
         if verdict is not None:
             self.verdicts[verdict] += 1
         # Where a method gives no verdict, whatever has a score passes.
-        self.passed += verdict in PASSING_VERDICTS if verdict is not None else row["state"] == "scored"
+        passed = verdict in PASSING_VERDICTS if verdict is not None else row["state"] == "scored"
+        self.passed += passed
+        if not passed:
+            self.not_passed.append(row["position"])
+            for criterion in content["scorecard"].get("gates_failed", ()) if content["scorecard"] else ():
+                self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
         asked = content["criteria"]
         for id in asked:
             if id not in self.criteria:

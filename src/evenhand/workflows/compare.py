@@ -8,8 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, Comparison, ForcedComparison, GateState, VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.decision import (
+    CompareDecision,
+    Comparison,
+    ForcedComparison,
+    GateSamples,
+    GateState,
+    VariantColumn,
+)
+from evenhand.compare.decision_json import encode_compare_decision, read_gate_state
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
@@ -229,6 +236,7 @@ def decide_stored_runs(
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
         other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
+        short_samples={side.name: _load_stored_short_samples(side, heads[side.run["id"]], layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -272,7 +280,13 @@ def _load_stored_looks(side: StoredRunSide) -> Looks | None:
 def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
     """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
     states = head["decision"]["gates"].get(side.member.variant, ())
-    return tuple(GateState(**state) for state in states if state["gate"] not in but)
+    return tuple(read_gate_state(state) for state in states if state["gate"] not in but)
+
+
+def _load_stored_short_samples(side: StoredRunSide, head: Json, layers: Sequence[str]) -> dict[str, GateSamples | None]:
+    """The samples below the gate of each layer, as the run of the variant has them."""
+    states = map(read_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
+    return {state.gate: state.short for state in states if state.gate in layers}
 
 
 def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
