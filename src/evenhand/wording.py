@@ -84,6 +84,13 @@ def format_signed(value: float, digits: int = 2) -> str:
     return f"{value:+.{digits}f}".replace("-", "−") if round(value, digits) else f"{0:.{digits}f}"
 
 
+def format_signed_beside(value: float, limit: float) -> str:
+    """A number with as many digits as show on which side of a limit it lies."""
+    fitting = (digits for digits in range(2, 9) if (round(value, digits) > limit) == (value > limit))
+    fitting = (digits for digits in fitting if (round(value, digits) < limit) == (value < limit))
+    return format_signed(value, next(fitting, 2))
+
+
 def format_plural(count: int, thing: str) -> str:
     """So many things."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
@@ -99,7 +106,9 @@ def format_p_value(p: float) -> str:
     """A p-value as it is shown."""
     if p < 0.0001:
         return "p < 0.0001"
-    return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.3f}" if p < 0.0995 else f"p = {p:.2f}"
+    # 0.04996 is below 0.05, and is shown so.
+    digits = next((digits for digits in range(3, 8) if (round(p, digits) < 0.05) == (p < 0.05)), 3)
+    return f"p = {p:.4f}" if p < 0.001 else f"p = {p:.{digits}f}" if p < 0.0995 else f"p = {p:.2f}"
 
 
 def describe_p_value(p: float) -> str:

@@ -128,7 +128,7 @@ def test_noise_promises_no_more_than_was_measured() -> None:
 
     assert found.verdict in ("NOISE", "UNDERPOWERED")
     assert "hardly" not in found.next_step
-    assert "The interval rules out a difference of 0.5 points or more." in found.reasons
+    assert "The interval rules out a difference of 0.5 points or more: it ends at −0.26 and +0.26." in found.reasons
     assert found.next_step.startswith("Keep the cheaper of the two; to see a difference below 0.5 points takes more")
 
 

@@ -116,7 +116,7 @@ CASES = {
     ),
     "stopped early, and a gate missed": Case(
         scores=TWO, verdict="CAUTIOUS", exit_code=1, setup_changes=LOOKS, gates=missing(composite=Fraction(49, 10)),
-        says="Stopped after 40 of 80 samples: settled.",
+        says="Stopped after 40 of 80 samples: the difference is settled.",
     ),
     "solo": Case(scores={"new": SOME}, verdict="SOLO", exit_code=0),
     "solo, and a gate missed": Case(
@@ -165,6 +165,16 @@ def test_a_run_has_one_verdict(name: str, tmp_path: Path) -> None:
     assert ran.exit_code == case.exit_code
     assert case.says in ran.decision.headline
     agree(ran.decision, ran.head["decision"])
+
+
+def test_a_run_that_cannot_be_decided_is_told_like_any_other(tmp_path: Path) -> None:
+    """Its headline is a sentence, and its JSON has all keys: the control is known, though nothing was compared."""
+    decided = kept(tmp_path, CASES["progress"]).head["decision"]
+    undecided = kept(tmp_path, CASES["nothing comparable"], OTHER).head["decision"]
+
+    assert undecided["headline"].startswith("Not decided: ")
+    assert undecided["headline"].endswith(".")
+    assert (list(undecided), undecided["control"]) == (list(decided), "old")
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "nothing comparable"])

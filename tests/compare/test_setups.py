@@ -67,6 +67,9 @@ OTHER = {"name": "b", "weight": "1/1", "temperature": 0.0, "max_tokens": None}
         (change(*FRAME, "tags", to=["hard"]), ["rubric: removed", "rubric for hard: added"]),
         (change("assertions", 0, "arguments", to={"text": "y"}), ["assertion removed: contains 'x'",
                                                                   "assertion added: contains 'x'"]),
+        (change("assertions", 0, "weight", to="3/2"), ["assertion contains 'x': weight 1 → 1.5"]),
+        (change("assertions", 0, "not", to=True), ["assertion removed: contains 'x'",
+                                                   "assertion added: contains 'x'"]),
         (change("how", "refuse", to=True), ["how: refuse no → yes"]),
     ],
 )  # fmt: skip
@@ -87,6 +90,25 @@ def test_long_texts_are_cut_to_where_they_differ() -> None:
 
     assert list_setup_differences(first, second) == [
         'criterion tone: asks "…n and what to press there?" → "…n and what the customer has to do there,…"'
+    ]
+
+
+def test_each_of_several_assertions_is_held_against_its_own() -> None:
+    """One weighed anew, one gone, one new, one twice as often; what stayed is not named, and order does not count."""
+
+    def assertion(text: str, weight: str = "1") -> Data:
+        return {"kind": "contains", "arguments": {"text": text}, "weight": weight, "not": False}
+
+    first, second = setup(), setup()
+    first["assertions"] = [assertion("a"), assertion("b"), assertion("c"), assertion("d")]
+    second["assertions"] = [assertion("d"), assertion("e"), assertion("b", "2"), assertion("c"), assertion("c")]
+    first["frame"]["assertions"], second["frame"]["assertions"] = list("abcd"), list("debcc")
+
+    assert list_setup_differences(first, second) == [
+        "assertion b: weight 1 → 2",
+        "assertion removed: a",
+        "assertion added: e",
+        "assertion added: c",
     ]
 
 

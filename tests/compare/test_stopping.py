@@ -196,8 +196,8 @@ def test_layers_of_a_stopped_run_are_held_to_its_look() -> None:
     assert "alpha spending" in layer.method
 
 
-def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
-    """The power band is for those who fix their number beforehand."""
+def test_a_settled_run_follows_the_rules_of_a_full_one() -> None:
+    """As many samples of the same say the same without looks: neither calls few what the other calls settled."""
     scattered = [5.0 if place % 5 else 1.0 for place in range(PLANNED)]
     columns = {"old": [1.0] * PLANNED, "new": scattered}
     settled = told(columns)
@@ -206,8 +206,20 @@ def test_a_settled_run_is_held_to_twenty_samples_only() -> None:
     stopped = decided(columns, settled)
     plain = decided({name: row[: settled.samples_until_verdict] for name, row in columns.items()}, None, looked=False)
 
-    assert plain.verdict == "CAUTIOUS"
-    assert stopped.verdict == "PROGRESS"
+    assert plain.verdict == stopped.verdict == "PROGRESS"
+
+
+def test_outputs_lost_by_one_of_several_treatments_are_settled_by_the_decision_s_own_test() -> None:
+    """Nine lost of one treatment out of three are significant alone, and not as one of three that were looked at."""
+    lost = [None if 2 <= place <= 11 else 4.0 for place in range(PLANNED)]
+
+    alone = told({"old": FLAT, "new": lost})
+    beside = told({"old": FLAT, "new": lost, "a": BETTER, "b": BETTER})
+
+    assert alone is not None
+    assert alone.why == "new lost outputs"
+    if beside is not None:
+        assert decided({"old": FLAT, "new": lost, "a": BETTER, "b": BETTER}, beside).verdict == "REGRESS"
 
 
 @pytest.mark.parametrize("name", SHARES)

@@ -84,7 +84,7 @@ def test_the_report_is_a_run_whose_samples_are_tests(pytester: pytest.Pytester) 
 
     report = json.loads(Path("out/report.json").read_text("utf-8"))
     assert report["run"]["name"] == "pytest"
-    assert report["decision"]["headline"] == "SOLO: 1 of 4 outputs reach what their tests ask for."
+    assert report["decision"]["headline"] == "1 of 4 outputs reach what their tests ask for."
     assert report["decision"]["exit_code"] == 1
     assert [(one["id"], one["results"][0]["state"]) for one in report["samples"]] == [
         ("test_shop.py::test_below", "scored"),

@@ -15,6 +15,7 @@ from evenhand.workflows.compare import CompareTerms
 from tests.runs.stored import Row, keep_run, result, sample
 
 A, B = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb"
+C = "20261116-110000-cccccc"
 TOLD_A, TOLD_B = "run aaaaaa", "run bbbbbb"
 LOW = [2.0, 2.5, 2.0, 1.5] * 6
 HIGH = [4.0, 4.5, 3.5, 4.5] * 6
@@ -461,14 +462,18 @@ def test_power_says_how_many_more_samples_would_settle_it(store: Store) -> None:
         assert reached >= 0.8
 
 
-def test_fewer_than_twenty_samples_are_never_enough(store: Store) -> None:
-    """The least that a verdict is held to."""
+def test_power_asks_for_as_many_as_the_verdict(store: Store) -> None:
+    """Six pairs that are a little apart are held to 20; six that are far apart need no more."""
     keep_run(store, A, {"output": [1.0, 1.5] * 3})
-    keep_run(store, B, {"output": [4.5, 4.5] * 3})
+    keep_run(store, B, {"output": [1.25, 2.0] * 3})
+    keep_run(store, C, {"output": [4.5, 4.5] * 3})
 
-    (power,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
+    (near,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
+    (far,) = compare_runs(store, A, C, terms=CompareTerms(power=True))["power"].values()
 
-    assert (power["observed"]["needed"], power["observed"]["more"]) == (20, 14)
+    assert near["observed"]["needed"] == far["observed"]["needed"] == 20
+    assert (near["observed"]["more"], near["observed"]["state"]) == (14, "open")
+    assert (far["observed"]["more"], far["observed"]["state"]) == (0, "shown")
 
 
 def test_no_number_of_samples_shows_what_is_not_there(store: Store) -> None:
@@ -478,7 +483,7 @@ def test_no_number_of_samples_shows_what_is_not_there(store: Store) -> None:
 
     (power,) = compare_runs(store, A, B, terms=CompareTerms(power=True))["power"].values()
 
-    assert power["observed"] == {"effect": 0.0, "needed": None, "more": None}
+    assert power["observed"] == {"effect": 0.0, "needed": None, "more": None, "state": "open"}
 
 
 def test_a_run_that_was_looked_at_while_it_came_in_pays_for_that(store: Store) -> None:

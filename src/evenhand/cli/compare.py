@@ -26,7 +26,7 @@ from evenhand.wording import pluralize_count
 @click.option("--baseline", metavar="NAME", help="The control: the run that `evenhand baseline set` pinned.")
 @click.option("--control", metavar="VARIANT", help="The control among the variants of one run.")
 @click.option("--not-worse-by", type=float, metavar="POINTS", help="Pass what is surely not worse by more than this.")
-@click.option("--power", is_flag=True, help="Also say how many samples would settle it.")
+@click.option("--power", is_flag=True, help="Also say how many samples show a difference.")
 @click.option("--force", is_flag=True, help="Compare what was not scored alike, and mark the result.")
 @click.option("--report-only", is_flag=True, help="Exit with 0 whatever was decided.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
@@ -110,18 +110,34 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
     screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True, gap=True)
-    for what, one in (("the difference that was seen", observed), ("the smallest that matters", smallest)):
-        rest = f": {one['more']:,} more" if one["more"] else "; there are enough"
-        needed = "no number of samples would show it"
-        if one["needed"] is not None:
-            needed = f"{one['needed']:,} samples show it four times out of five{rest}"
-        screen.line(f"{what} ({one['effect']:.2f} points): {needed}", indent=2)
+    for line in format_power_lines(power):
+        screen.line(line, indent=2)
     columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
         shown = ["over 99 %" if 0.99 < share < 1 else f"{share * 100:.0f} %" for share in shares]
         columns[f"{name} {one['effect']:.2f}"] = shown
     screen.table(columns, right=tuple(columns))
+
+
+POWER_STATES = {
+    "shown": "; these {pairs:,} have shown it",
+    "ruled out": "; these {pairs:,} have ruled it out",
+    "open": "; these {pairs:,} leave it open",
+}
+
+
+def format_power_lines(power: ComparisonData) -> list[str]:
+    """How many samples show a difference, and what is left to do for this comparison."""
+    lines = []
+    for what, name in (("the difference that was seen", "observed"), ("the smallest that matters", "smallest")):
+        one = power[name]
+        says = "no number of samples would show it"
+        if one["needed"] is not None:
+            rest = f": {one['more']:,} more" if one["more"] else POWER_STATES.get(one["state"], "")
+            says = f"{one['needed']:,} samples show it four times out of five{rest.format(pairs=power['pairs'])}"
+        lines.append(f"{what} ({one['effect']:.2f} points): {says}")
+    return lines
 
 
 def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:

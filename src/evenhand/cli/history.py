@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,19 +10,26 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.wording import format_figure
 
 if TYPE_CHECKING:
-    from evenhand.workflows.history import HistoryEntry
+    from evenhand.workflows.history import HistoryEntry, HistoryOrder
 
 
 @click.command("history")
 @click.argument("subject", metavar="SUBJECT")
+@click.option(
+    "--sort",
+    type=click.Choice(["oldest", "composite"]),
+    default="oldest",
+    help="The oldest first, or the highest composite.",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def history_command(subject: str, as_data: bool) -> None:
+def history_command(subject: str, sort: HistoryOrder, as_data: bool) -> None:
     """Show the finished runs of SUBJECT, oldest first: the name of an eval, or NAME/VARIANT."""
     from evenhand.workflows.history import load_subject_history
 
-    found = load_subject_history(None, subject)
+    found = load_subject_history(None, subject, sort=sort)
     with until_reader_leaves():
         if as_data:
             print_json([line.to_json() for line in found])
@@ -40,16 +47,32 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         "run": [line.evaluation.run for line in lines],
         "score": _format_history_scores([line.evaluation.score for line in lines]),
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
+        "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "asked": ["" if line.evaluation.asked else "nothing" for line in lines],
     }
-    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite"))
-    last = lines[-1].evaluation.consistency
+    screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
+    for told in format_composite_layers({line.evaluation.run: line.evaluation.layers for line in lines}):
+        screen.line(told, indent=2)
+    newest = max(lines, key=lambda line: (line.evaluation.ended, line.evaluation.run))
+    last = newest.evaluation.consistency
     screen.line(f"latest: {last}" if last else "", indent=2)
-    for line in lines[:-1]:
+    for line in (line for line in lines if line is not newest):
         for strayed in line.evaluation.consistency.strayed if line.evaluation.consistency else ():
             screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
 
 
 def _format_history_scores(values: Sequence[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
+
+
+def format_composite_layers(layers_by_run: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the composites are the mean of; where that differs, for which runs: these cannot be compared."""
+    runs_by_layers: dict[str, list[str]] = {}
+    for run, layers in layers_by_run.items():
+        if layers:
+            runs_by_layers.setdefault(" + ".join(layers), []).append(run)
+    if len(runs_by_layers) < 2:
+        return [f"composite: the mean of {layers}" for layers in runs_by_layers]
+    told = [f"composite of {', '.join(runs)}: the mean of {layers}" for layers, runs in runs_by_layers.items()]
+    return [*told, "composites of different layers cannot be compared"]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
 EXIT_STOPPED = 130
+LEAST_PAIRS_TO_DECIDE = 20
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
 
@@ -53,13 +54,24 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
     "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_eval_schema, help=SCHEMA_HELP
 )
 @click.option("--plan", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
+@click.option(
+    "--sd", type=float, metavar="POINTS", help="With --plan: how far differences scatter, if not as last time."
+)
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def run_command(
-    file: str, plan: bool, resume: bool, fresh: bool, until_decided: bool, as_data: bool, report_only: bool
+def run_command(  # noqa: PLR0913 - one for each option.
+    file: str,
+    *,
+    plan: bool,
+    sd: float | None,
+    resume: bool,
+    fresh: bool,
+    until_decided: bool,
+    as_data: bool,
+    report_only: bool,
 ) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
@@ -70,10 +82,12 @@ def run_command(
     """
     if resume and fresh:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
+    if sd is not None and not plan:
+        raise click.UsageError("--sd says how far differences scatter, for a plan: give --plan too")
     if plan:
         from evenhand.workflows.plan import plan_run
 
-        planned = asyncio.run(plan_run(Path(file), resume=resume))
+        planned = asyncio.run(plan_run(Path(file), resume=resume, sd=sd))
         print_json(planned) if as_data else print_plan(planned)
         return 0
     from evenhand.cli.run_tables import print_run
@@ -258,6 +272,8 @@ def print_plan(plan: PlanData) -> None:
         _print_planned_judges(screen, plan)
     else:
         screen.line("no judge is asked")
+    for line in format_planned_power(plan["power"]):
+        screen.line(line)
     if plan["note"]:
         screen.line(f"note: {plan['note']}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
@@ -272,6 +288,33 @@ def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
         columns["from"].append(one["about"])
     screen.table(columns)
     screen.line()
+
+
+def format_planned_power(power: PlanData | None) -> list[str]:
+    """What the planned samples can show of each treatment; nothing where there is none."""
+    if power is None:
+        return []
+    pairs, lines = pluralize_count(power["pairs"], "sample"), []
+    for one in power["treatments"]:
+        whose = f" of {one['treatment']}" if len(power["treatments"]) > 1 else ""
+        if one["sd"] is None:
+            lines.append(
+                f"power{whose}: what {pairs} can show is not known before a first run; "
+                "--sd POINTS states how far differences scatter"
+            )
+            continue
+        known = "as stated" if one["run"] is None else f"from run {one['run']}"
+        shows = "no difference" if one["detectable"] is None else f"a difference of {one['detectable']:.2f} points"
+        lines.append(
+            f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {one['sd']:.2f}, {known})"
+        )
+        if one["needed"] is not None:
+            lines.append(
+                f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} samples"
+            )
+    if power["pairs"] < LEAST_PAIRS_TO_DECIDE:
+        lines.append(f"below {LEAST_PAIRS_TO_DECIDE} samples only a large and even difference gets a verdict")
+    return lines
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:

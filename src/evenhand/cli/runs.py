@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evenhand.cli.history import format_composite_layers
 from evenhand.cli.output import escape_terminal_text, open_stdin, print_json, print_message, until_reader_leaves
 from evenhand.errors import Fault, InputError
-from evenhand.wording import pluralize_count
+from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
-    from evenhand.workflows.runs import RunListing
+    from evenhand.workflows.runs import RunListing, RunOrder
 
 
 @click.group("runs")
@@ -24,12 +25,18 @@ def runs_command() -> None:
 
 @runs_command.command("list")
 @click.option("--name", metavar="NAME", help="Only the runs of this eval.")
+@click.option(
+    "--sort",
+    type=click.Choice(["newest", "composite"]),
+    default="newest",
+    help="The newest first, or the highest composite.",
+)
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
-def list_runs_command(name: str | None, as_data: bool) -> None:
+def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
     """List the runs in the store, the newest first."""
     from evenhand.workflows.runs import list_runs
 
-    runs = list_runs(None, name)
+    runs = list_runs(None, name, sort=sort)
     with until_reader_leaves():
         print_json([asdict(one) for one in runs]) if as_data else _print_run_list(runs, name)
 
@@ -118,12 +125,17 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
     if not runs:
         screen.line(f"no run of {name!r} is here" if name else "no runs yet: evenhand run eval.yaml starts one")
         return
+    states = [one.state for one in runs]
     columns = {
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs],
-        "state": [one.state for one in runs],
+        "state": [] if set(states) == {"finished"} else states,
         "samples": ["" if one.samples is None else f"{one.samples:,}" for one in runs],
-        "variants": [", ".join(one.variants) for one in runs],
+        "composite": [
+            ", ".join(f"{name} {format_figure(one.composites[name])}" for name in one.variants) for one in runs
+        ],
         "verdict": [one.verdict or "" for one in runs],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
+    for line in format_composite_layers({one.id: one.layers for one in runs}):
+        screen.line(line, dim=True)

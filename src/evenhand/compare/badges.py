@@ -6,6 +6,7 @@ from evenhand.compare.decision import Badge, BadgeColour, describe_difference, d
 from evenhand.compare.facts import CompareFacts, JudgeAgreement
 from evenhand.compare.rules import LEAST_JUDGE_AGREEMENT, do_compared_judges_disagree
 from evenhand.stats.arrays import Undefined
+from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.ratings import AGREED, Agreement, band
 from evenhand.wording import format_percent_tenths, format_plural, format_score
 
@@ -56,22 +57,21 @@ def _verdict_significance_badge(facts: CompareFacts) -> Badge:
         return _build_verdict_badge(name, "grey", None, says, "Score the same samples with both variants.")
     says = describe_difference(facts.composite) + describe_treatments_p_value(facts.p, facts.tests)
     colour: BadgeColour = "green" if facts.significant else "red"
-    return _build_verdict_badge(name, colour, facts.p, says, "Add samples, or make a larger change.")
+    return _build_verdict_badge(name, colour, facts.p, says, "It takes a p below 0.05.")
 
 
 def _verdict_saturation_badge(facts: CompareFacts) -> Badge:
     found = facts.saturation
     if found is None or found.changed is None:
-        advice = f"Score at least {facts.needed} samples."
+        advice = f"It takes at least {LEAST_NEEDED} samples."
         return _build_verdict_badge("saturated", "grey", None, "too few samples to tell", advice)
     width = format_percent_tenths(found.changed)
     says = f"each of the last three tenths of the samples changed the interval's width by {width} at most"
     if found.moved is not None:
         says += f", all moved the estimate by {format_percent_tenths(found.moved)} of its half-width"
-    colour: BadgeColour = "red" if found.low_confidence else "green"
-    return _build_verdict_badge(
-        "saturated", colour, found.changed, says, "Add samples until these are below 10 % and 50 %."
-    )
+    colour: BadgeColour = "green" if found.saturated else "red"
+    advice = f"It takes less than 10 % and 50 %, and at least {LEAST_NEEDED} samples."
+    return _build_verdict_badge("saturated", colour, found.changed, says, advice)
 
 
 def human_aligned_verdict_badge(found: Agreement | Undefined | None) -> Badge:

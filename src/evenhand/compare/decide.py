@@ -6,12 +6,12 @@ The worst verdict is the headline, the best PROGRESS is named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from evenhand.compare.badges import list_verdict_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
+    CompareVerdict,
     Comparison,
     ForcedComparison,
     GateState,
@@ -29,6 +29,7 @@ from evenhand.compare.decision import (
 from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
 from evenhand.compare.measure import (
     DecisionSettings,
+    ShortSamplesByVariant,
     measure_compared_variant_agreement,
     measure_layer_means,
     measure_treatments,
@@ -58,6 +59,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     looks: Looks | None = None,
     tell_looks: bool = False,
     other_gates: Mapping[str, tuple[GateState, ...]] | None = None,
+    short_samples: ShortSamplesByVariant | None = None,
     forced: ForcedComparison | None = None,
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
@@ -66,7 +68,8 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     `aligned` is how far the panel agrees with people. With `not_worse_by`, a treatment that cannot be told from the
     control passes where it is surely not worse by more than that. With `looks`, intervals and p-values hold although
     the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
-    each variant beside the layers: whoever misses one does not ship. A decision that was `forced` passes nothing.
+    each variant beside the layers: whoever misses one does not ship. `short_samples` names, by variant and layer, what
+    is below the gate of a layer. A decision that was `forced` passes nothing.
     """
     layers = check_variant_columns(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
@@ -74,6 +77,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
         layer_means={name: measure_layer_means(column, clusters, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
+        short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
@@ -96,12 +100,13 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
     lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
     best = _find_best_treatment(one for one, found in rulings if found.verdict == "PROGRESS")
     missed = [reason for one in facts for reason in describe_missed_gates(one.treatment, one.other_gates)]
+    reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
     # Every treatment is better, or surely not worse by more than was asked.
     ships = all(
         found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
         for one, found in rulings
     )
-    early, looked = _describe_verdict_looks(setting)
+    early, looked = _describe_verdict_looks(setting, worst.verdict)
     mark, doubts, advice = _word_forced_verdict(setting.forced)
     says = ". ".join((worst.says, *_name_best(facts, best), *early))
     return CompareDecision(
@@ -113,7 +118,7 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         best=best.treatment if best else None,
         gates=_list_compared_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
-        reasons=(*_list_verdict_reasons(lead, worst), *looked, *missed, *doubts),
+        reasons=(*reasons, *looked, *doubts),
         next_step=advice or worst.next_step,
     )
 
@@ -123,16 +128,17 @@ def _find_best_treatment(facts: Iterable[CompareFacts]) -> CompareFacts | None:
 
 
 def _name_best(facts: Sequence[CompareFacts], best: CompareFacts | None) -> tuple[str, ...]:
-    """The best of several is named, unless a gate alone held back a better one."""
-    free = (one for one in facts if rule_verdict(replace(one, other_gates=())).verdict == "PROGRESS")
-    if best is None or len(facts) == 1 or best is not _find_best_treatment(free):
+    """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
+    if best is None or len(facts) == 1:
         return ()
-    return (
-        f"Best of {len(facts)} treatments: {best.treatment} ({describe_treatment_difference_points(best.composite)})",
-    )
+    which = "Best" if best is _find_best_treatment(facts) else "Best to ship"
+    points = describe_treatment_difference_points(best.composite)
+    return (f"{which} of {len(facts)} treatments: {best.treatment} ({points})",)
 
 
-def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _describe_verdict_looks(
+    setting: DecisionSettings, verdict: CompareVerdict
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """For the headline that the run stopped early, and as a reason that it was looked at while it came in."""
     if setting.looks is None or not setting.tell_looks:
         return (), ()
@@ -140,7 +146,8 @@ def _describe_verdict_looks(setting: DecisionSettings) -> tuple[tuple[str, ...],
     after = f"after {used:,} of {setting.looks.planned:,} samples"
     times = f"{len(earlier) + 1} times, last" if earlier else "once,"
     looked = f"The run was looked at {times} {after}; intervals and p allow for that."
-    return ((f"Stopped {after}: settled",) if setting.stopped_early else ()), (looked,)
+    settled = "settled" if verdict in ("PROGRESS", "REGRESS") else "the difference is settled"
+    return ((f"Stopped {after}: {settled}",) if setting.stopped_early else ()), (looked,)
 
 
 def _word_forced_verdict(forced: ForcedComparison | None) -> tuple[str, tuple[str, ...], str]:
@@ -159,7 +166,8 @@ def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[Gat
         for layer, mean in means.items():
             least = setting.layer_gates[layer]
             passed = None if mean is None else mean >= least - GATE_TOLERANCE
-            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed))
+            short = None if passed else setting.short_samples.get(variant, {}).get(layer)
+            own.append(GateState(gate=layer, min=least, mean=round_for_json(mean), passed=passed, short=short))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
@@ -188,7 +196,10 @@ def _conclude_solo_decision(
         best=None,
         gates=gates,
         comparisons=(),
-        reasons=(*(describe_missed_gates(name, other) if missed else ()), *doubts),
+        reasons=(
+            *describe_missed_gates(name, [state for state in gates[name] if state.short or state in other]),
+            *doubts,
+        ),
         next_step=advice or (missed.next_step if missed else second),
     )
 
@@ -218,6 +229,7 @@ def _describe_layer_gates(setting: DecisionSettings, states: Sequence[GateState]
 
 def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: DecisionSettings) -> Comparison:
     mark, doubts, advice = _word_forced_verdict(setting.forced)
+    missed = describe_missed_gates(facts.treatment, facts.other_gates)
     layer_verdicts = {}
     for name in facts.layers:
         alone = facts.facts_of_layer(name)
@@ -233,7 +245,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         headline=f"{found.verdict}: {found.says}{mark}.",
         sure=_describe_verdict_chance(facts, found),
         rule=found.rule,
-        reasons=(*_list_verdict_reasons(facts, found), *doubts),
+        reasons=(*dict.fromkeys((*_list_verdict_reasons(facts, found), *missed)), *doubts),
         next_step=advice or found.next_step,
         composite=facts.composite,
         p=facts.p,

@@ -8,7 +8,14 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
-from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed
+from evenhand.wording import (
+    describe_p_value,
+    format_p_value,
+    format_plural,
+    format_signed,
+    format_signed_beside,
+    join_names,
+)
 
 if TYPE_CHECKING:
     from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
@@ -23,13 +30,26 @@ VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateSamples:
+    """The samples that fall short of a gate: how many, the first few by name, and the criteria that it is about."""
+
+    samples: tuple[str, ...]
+    count: int
+    criteria: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateState:
-    """What was reached against its minimum, as it is told; `passed` is None where there is no mean."""
+    """What was reached against its minimum, as it is told; `passed` is None where there is no mean.
+
+    `short` has the samples that fall short, where the gate is missed and they are known.
+    """
 
     gate: str
     min: float
     mean: float | None
     passed: bool | None
+    short: GateSamples | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +111,7 @@ class Comparison:
 class CompareDecision:
     """The verdict over all treatments, what it rests on, how sure it is, and what to do next.
 
-    UNDECIDED, which has no control, is a run whose composites cannot be compared.
+    UNDECIDED is a run whose composites cannot be compared; old ones name no control.
     """
 
     verdict: CompareVerdict
@@ -213,14 +233,14 @@ def _different_layers_fault(one: str, ours: Sequence[str], other: str, theirs: S
 
 
 def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingObjection | None:
-    """The first gate beside the layers that is missed. The decision has the reasons, for all treatments at once."""
+    """What the first gate beside the layers that is missed says; all that are missed are its reasons."""
     missed = next((state.gate for state in gates if not state.passed), None)
     if missed is None:
         return None
     return ShippingObjection(
         what="a gate is missed",
         says=f"{variant} misses its gate {missed}",
-        reasons=(),
+        reasons=tuple(describe_missed_gates(variant, gates)),
         next_step=f"Find out why {variant} misses its gate {missed}, then run it again.",
     )
 
@@ -228,11 +248,27 @@ def object_to_missed_gate(variant: str, gates: Sequence[GateState]) -> ShippingO
 def describe_missed_gates(variant: str, gates: Sequence[GateState]) -> list[str]:
     """Every gate beside the layers that is missed; one that is not known has not been reached."""
     return [
-        f"{variant}: the gate {state.gate} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
-        f"at least {state.min:g} is asked for."
+        f"{variant}: the gate {_word_gate(state)} is {'not known' if state.mean is None else f'{state.mean:.4g}'}, "
+        f"at least {state.min:g} is asked for{describe_short_samples(state.short, state.gate)}."
         for state in gates
         if not state.passed
     ]
+
+
+def _word_gate(state: GateState) -> str:
+    return f"on criterion {state.gate}" if state.short and state.gate in state.short.criteria else state.gate
+
+
+def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:
+    """The samples that fall short of a gate, behind a sentence about it; nothing where they are not known."""
+    if short is None or not short.samples:
+        return ""
+    more = short.count - len(short.samples)
+    rest = f" and {format_plural(more, 'more sample')}" if more else ""
+    others = [criterion for criterion in short.criteria if criterion != gate]
+    which = f" ({'criterion' if len(others) == 1 else 'criteria'} {join_names(others)})" if others else ""
+    names = f"{', '.join(short.samples)}{rest}" if more else join_names(short.samples)
+    return f"; short of it: {names}{which}"
 
 
 def describe_treatment_difference_points(found: Difference | None) -> str:
@@ -255,8 +291,10 @@ def describe_treatment_difference_interval(found: Difference) -> str:
         return f"no {found.level * 100:.0f} % interval from {format_plural(found.n, 'pair')}"
     if found.high == found.low:
         return f"the same in all {format_plural(found.n, 'pair')}"
-    digits = 2 if found.high - found.low >= 0.02 or found.high == found.low else 4
-    low, high = format_signed(found.low, digits), format_signed(found.high, digits)
+    if found.high - found.low >= 0.02:
+        low, high = format_signed_beside(found.low, 0), format_signed_beside(found.high, 0)
+    else:
+        low, high = format_signed(found.low, 4), format_signed(found.high, 4)
     return f"{found.level * 100:.0f} % interval {low} to {high}"
 
 

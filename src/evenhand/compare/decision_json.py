@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -12,10 +12,6 @@ from evenhand.compare.decision import CompareDecision, GateState
 from evenhand.wording import round_for_json
 
 Json = dict[str, Any]
-# A run that could not be compared names no control; its fields come in the order in which runs have kept them.
-_UNDECIDED_FIELDS = (
-    "verdict", "headline", "sure", "next_step", "reasons", "exit_code", "best", "gates", "comparisons"
-)  # fmt: skip
 _UNROUNDED_FIELDS = ("level", "by", "smallest_effect", "power")  # As they were set, or follow from what was set.
 _SIGNIFICANT_FIELDS = ("p", "value")  # A small p-value must not be rounded away.
 _UNBOUNDED = {"low": -math.inf, "high": math.inf, "half_width": math.inf}  # What null means for an end of an interval.
@@ -24,7 +20,7 @@ _UNBOUNDED = {"low": -math.inf, "high": math.inf, "half_width": math.inf}  # Wha
 def encode_compare_decision(decision: CompareDecision) -> Json:
     """Plain data for files and programs; null is an end without a bound, or a number that there is not."""
     told: Json = encode_decision_value(decision)
-    return {name: told[name] for name in _UNDECIDED_FIELDS} if decision.verdict == "UNDECIDED" else told
+    return told
 
 
 def encode_decision_value(value: Any, name: str = "") -> Any:
@@ -38,7 +34,10 @@ def encode_decision_value(value: Any, name: str = "") -> Any:
     if isinstance(value, (tuple, list)):
         return [encode_decision_value(one) for one in value]
     if isinstance(value, GateState):
-        return asdict(value)  # Its numbers are as they are told.
+        told = {
+            name: one for name, one in asdict(value).items() if name != "short"
+        }  # Its numbers are as they are told.
+        return told if value.short is None else {**told, "short": encode_decision_value(value.short)}
     if is_dataclass(value):
         return {
             one.metadata.get("json", one.name): encode_decision_value(getattr(value, one.name), one.name)
@@ -54,6 +53,12 @@ def read_compare_decision(data: Mapping[str, Any]) -> CompareDecision:
     return decision
 
 
+def read_gate_state(data: Mapping[str, Any]) -> GateState:
+    """The state of a gate that a run has kept."""
+    state: GateState = _read_decision_value(GateState, data)
+    return state
+
+
 def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
     if isinstance(kind, UnionType):
         (kind,) = (one for one in get_args(kind) if one is not NoneType)
@@ -64,6 +69,7 @@ def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
             one.name: _read_decision_value(kinds[one.name], data[one.metadata.get("json", one.name)], one.name)
             for one in fields(kind)
             if one.metadata.get("json", one.name) is not None
+            if one.metadata.get("json", one.name) in data or one.default is MISSING  # What is new has a default.
         }
         return cast("Callable[..., object]", kind)(**values)
     if get_origin(kind) is tuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evenhand.compare.decision import GateState
+from evenhand.compare.decision import GateSamples, GateState
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
@@ -27,8 +27,8 @@ class LayerFacts:
     control_mean: float | None
     treatment_mean: float | None
     power: PowerBand | None = None
-    needed: int = LEAST_NEEDED
     saturation: Saturation | None = None
+    short: GateSamples | None = None  # Of the treatment's samples, where it is below the gate.
 
     @property
     def worse(self) -> bool:
@@ -100,7 +100,6 @@ class CompareFacts:
     tests: int
     layers: Mapping[str, LayerFacts]
     power: PowerBand | None
-    needed: int
     smallest_effect: float
     saturation: Saturation | None
     agreed: Mapping[str, JudgeAgreement]
@@ -124,12 +123,31 @@ class CompareFacts:
             tests=1,
             layers={name: layer},
             power=layer.power,
-            needed=layer.needed,
             saturation=layer.saturation,
             agreed=self.agreed if name == JUDGE_LAYER else {},
             not_worse=None,
             other_gates=(),
         )
+
+    @property
+    def needed(self) -> int:
+        """Pairs that show `smallest_effect` four times out of five: for planning, it decides nothing."""
+        return LEAST_NEEDED if self.power is None else self.power.needed
+
+    @property
+    def few(self) -> bool:
+        """Fewer pairs than a verdict takes, unless the whole interval matters."""
+        return self.pairs < LEAST_NEEDED
+
+    @property
+    def reaches_effect(self) -> bool:
+        """The interval still holds a difference that would matter, to either side."""
+        return self.composite is None or does_interval_reach(self.composite, self.smallest_effect)
+
+    @property
+    def powered(self) -> bool:
+        """Enough pairs to trust a difference, or an interval that holds nothing but differences that matter."""
+        return not self.few or (self.composite is not None and is_interval_beyond(self.composite, self.smallest_effect))
 
     @property
     def significant(self) -> bool:
@@ -145,3 +163,13 @@ class CompareFacts:
     def worse(self) -> bool:
         """Significantly lower."""
         return self.significant and self.composite is not None and self.composite.estimate < 0
+
+
+def does_interval_reach(found: Difference, effect: float) -> bool:
+    """Whether an interval still holds a difference of this size or more, in either direction."""
+    return found.low <= GATE_TOLERANCE - effect or found.high >= effect - GATE_TOLERANCE
+
+
+def is_interval_beyond(found: Difference, effect: float) -> bool:
+    """Whether all of an interval is at least so far from 0."""
+    return found.low >= effect - GATE_TOLERANCE or found.high <= GATE_TOLERANCE - effect

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.decision import ForcedComparison, GateState, RowScores, VariantColumn
+from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
 from evenhand.compare.facts import CompareFacts, DifferenceHistogram, JudgeAgreement, LayerFacts, NotWorseResult
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.stats.agreement import krippendorff
@@ -18,12 +18,13 @@ from evenhand.stats.arrays import Undefined
 from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
 from evenhand.stats.multiple_tests import holm
-from evenhand.stats.power import LEAST_NEEDED, Saturation, power_band, saturation
+from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
 from evenhand.stats.rates import Mcnemar, mcnemar_worse
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 
 Floats = NDArray[np.float64]
+ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
 JudgeRowsByVariant = Mapping[str, Sequence[RowScores]]
 
 
@@ -42,6 +43,7 @@ class DecisionSettings:
     treatments: int
     seed: int
     stopped_early: bool
+    short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
     forced: ForcedComparison | None = None
@@ -113,7 +115,7 @@ def _measure_treatment_facts(
     lost = np.bincount(units, weights=only_control.astype(np.float64) - only_treatment)
     differences = _pair_score_differences(ours.composite, theirs.composite, units, both)
     composite = _test_treatment_against_control(differences, setting)
-    power = power_band(composite.sd, setting.smallest_effect) if composite else None
+    power = _measure_power_band(differences, composite, setting)
     return CompareFacts(
         what="composite",
         treatment=treatment,
@@ -129,7 +131,6 @@ def _measure_treatment_facts(
         tests=1,
         layers=_measure_layer_facts(ours, theirs, units, both, treatment, setting),
         power=power,
-        needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
         smallest_effect=setting.smallest_effect,
         saturation=_measure_saturation(differences, setting),
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
@@ -155,7 +156,7 @@ def _measure_layer_facts(
         if layer in ours.layers and layer in theirs.layers:
             differences = _pair_score_differences(ours.layers[layer], theirs.layers[layer], units, both)
         difference = _test_treatment_against_control(differences, setting)
-        power = power_band(difference.sd, setting.smallest_effect) if difference else None
+        power = _measure_power_band(differences, difference, setting)
         found[layer] = LayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
@@ -163,8 +164,8 @@ def _measure_layer_facts(
             control_mean=setting.layer_means[setting.control][layer],
             treatment_mean=setting.layer_means[treatment][layer],
             power=power,
-            needed=LEAST_NEEDED if power is None or setting.stopped_early else power.needed,
             saturation=_measure_saturation(differences, setting),
+            short=setting.short_samples.get(treatment, {}).get(layer),
         )
     return found
 
@@ -180,6 +181,10 @@ def _measure_criterion_differences(
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
             found[name] = _test_treatment_against_control(_pair_score_differences(own, other, units, both), setting)
     return found
+
+
+def _measure_power_band(differences: Floats, found: Difference | None, setting: DecisionSettings) -> PowerBand | None:
+    return power_band(found.sd, setting.smallest_effect, step=step_of(differences)) if found else None
 
 
 def _measure_saturation(differences: Floats, setting: DecisionSettings) -> Saturation | None:

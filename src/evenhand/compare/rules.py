@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isinf
+from math import ceil, isinf
+from statistics import NormalDist
 
 from evenhand.compare.decision import (
     CompareVerdict,
     ShippingObjection,
     describe_difference,
+    describe_short_samples,
     describe_treatment_difference_points,
     describe_verdict_difference_chance,
     object_to_missed_gate,
 )
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
+from evenhand.compare.facts import GATE_TOLERANCE, SIGNIFICANCE_LEVEL, CompareFacts, JudgeAgreement
 from evenhand.stats.differences import Difference
-from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.stats.ratings import Agreement
-from evenhand.wording import describe_p_value, format_p_value, format_plural, format_score, format_signed, join_names
+from evenhand.wording import (
+    describe_p_value,
+    format_p_value,
+    format_plural,
+    format_score,
+    format_signed,
+    format_signed_beside,
+    join_names,
+)
 
 FEWEST_PAIRS = 5
 LEAST_JUDGE_AGREEMENT = 0.4
@@ -126,7 +136,8 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return None
     why = tuple(
         f"Layer {name} fell below its gate of {format_score(layer.gate)}: from {format_score(layer.control_mean)} to "
-        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})."
+        f"{format_score(layer.treatment_mean)} ({describe_difference(layer.difference)})"
+        f"{describe_short_samples(layer.short)}."
         for name, layer in fallen.items()
     )
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
@@ -152,12 +163,12 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
 
 
 def _rule_no_difference(facts: CompareFacts) -> VerdictRuling | None:
-    """Rule 6, whose first half holds back and whose second says whether more samples would help."""
+    """Rule 6, whose first half holds back and whose second says whether a difference that matters is ruled out."""
     if facts.better:
         return None
     worse = {name: layer.difference for name, layer in facts.layers.items() if layer.worse}
     if not worse:
-        return _rule_underpowered(facts) or _rule_not_saturated(facts) or _rule_noise(facts)
+        return _rule_underpowered(facts) or _rule_noise(facts)
     return VerdictRuling(
         verdict="CAUTIOUS",
         rule=f"6. the {facts.what} does not differ, but a layer is significantly lower",
@@ -175,45 +186,63 @@ def _describe_no_difference(facts: CompareFacts) -> str:
 
 
 def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
-    if facts.pairs >= facts.needed:
+    if not facts.few and not facts.reaches_effect:
         return None
+    open_end = "the interval still reaches a difference that matters"
+    why = (f"{format_plural(facts.pairs, 'pair')}: a verdict takes {LEAST_NEEDED} at least.",) if facts.few else ()
     return VerdictRuling(
         verdict="UNDERPOWERED",
-        rule=f"6. the {facts.what} does not differ, and the samples are too few to see it",
+        rule=f"6. the {facts.what} does not differ, and {'there are fewer than 20 pairs' if facts.few else open_end}",
         says=f"{format_plural(facts.pairs, 'pair')} cannot tell {facts.treatment} from {facts.control} "
         f"({describe_treatment_difference_points(facts.composite)})",
-        why=(_describe_no_difference(facts), describe_needed_pairs(facts)),
-        next_step=f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants.",
+        why=(_describe_no_difference(facts), *why, *_describe_reached_effect(facts)),
+        next_step=_advise_more_samples(facts),
     )
 
 
-def _rule_not_saturated(facts: CompareFacts) -> VerdictRuling | None:
-    found = facts.saturation
-    if found is None or not found.low_confidence:
-        return None
-    why = "There are too few samples to see whether the interval has settled."
-    if found.changed is not None and found.moved is not None:
-        why = (
-            "Of the last three tenths of the samples one still changed the interval's width by "
-            f"{found.changed * 100:.1f} %, and together they moved the estimate by {found.moved * 100:.1f} % of its "
-            "half-width; settled is below 10 % and below 50 %."
-        )
-    return VerdictRuling(
-        verdict="UNDERPOWERED",
-        rule=f"6. the {facts.what} does not differ, and the interval is not saturated",
-        says=(
-            f"{facts.treatment} cannot yet be told from {facts.control} "
-            f"({describe_treatment_difference_points(facts.composite)})"
-        ),
-        why=(_describe_no_difference(facts), why, *_describe_ruled_out_difference(facts)),
-        next_step=_advise_cheaper_variant(facts)
-        if _describe_ruled_out_difference(facts)
-        else "Add samples until the interval settles.",
-    )
+def _describe_reached_effect(facts: CompareFacts) -> tuple[str, ...]:
+    """Which ends of the interval hold a difference that would matter."""
+    found, matters = facts.composite, facts.smallest_effect
+    if found is None or not facts.reaches_effect:
+        return ()
+    if not found.bounded:
+        return (f"A difference of {matters:g} points is not ruled out: the interval has no bounds.",)
+    ends = [
+        format_signed_beside(end, limit)
+        for end, limit in ((found.low, -matters), (found.high, matters))
+        if abs(end) >= matters - GATE_TOLERANCE and end * limit > 0
+    ]
+    return (f"A difference of {matters:g} points is not ruled out: the interval reaches {join_names(ends)}.",)
+
+
+def _advise_more_samples(facts: CompareFacts) -> str:
+    more = format_plural(count_more_samples(facts), "more sample")
+    if facts.pairs < facts.needed:
+        show = f"{facts.needed:,} show a difference of {facts.smallest_effect:g} points four times out of five"
+        return f"Score {more} with both variants: {show}."
+    settles = "that settles it four times out of five if the difference is as it was seen"
+    return f"Score about {more} with both variants: {settles}."
+
+
+def count_more_samples(facts: CompareFacts) -> int:
+    """How many more samples the next step asks for, where the interval leaves open whether there is a difference.
+
+    First as many as show `smallest_effect` four times out of five. Where these are there, as many as narrow the
+    interval enough, with the same chance, that it leaves out 0 or `smallest_effect`, should the truth be what was seen.
+    """
+    found = facts.composite
+    if found is None or facts.pairs < facts.needed:
+        return max(1, facts.needed - facts.pairs)
+    normal = NormalDist()
+    alarm, seen = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / 2), normal.inv_cdf(USUAL_POWER)
+    shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
+    reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
+    ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
+    narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
+    return max(1, ceil(facts.pairs * (narrower - 1)))
 
 
 def _rule_noise(facts: CompareFacts) -> VerdictRuling:
-    seen = (f"A difference of {facts.smallest_effect:g} points would have been seen four times out of five.",)
     return VerdictRuling(
         verdict="NOISE",
         rule=f"6. the {facts.what} does not differ",
@@ -221,17 +250,18 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
             f"{facts.treatment} cannot be told from {facts.control} "
             f"({describe_treatment_difference_points(facts.composite)})"
         ),
-        why=(_describe_no_difference(facts), *(_describe_ruled_out_difference(facts) or seen)),
+        why=(_describe_no_difference(facts), _describe_ruled_out_effect(facts)),
         next_step=_advise_cheaper_variant(facts),
     )
 
 
-def _describe_ruled_out_difference(facts: CompareFacts) -> tuple[str, ...]:
-    """Said where the interval holds no difference that matters, to either side."""
+def _describe_ruled_out_effect(facts: CompareFacts) -> str:
     found, matters = facts.composite, facts.smallest_effect
-    if found is None or not -matters < found.low <= found.high < matters:
-        return ()
-    return (f"The interval rules out a difference of {matters:g} points or more.",)
+    says = f"The interval rules out a difference of {matters:g} points or more"
+    if found is None or found.low == found.high:
+        return f"{says}."
+    low, high = format_signed_beside(found.low, -matters), format_signed_beside(found.high, matters)
+    return f"{says}: it ends at {low} and {high}."
 
 
 def _advise_cheaper_variant(facts: CompareFacts) -> str:
@@ -272,13 +302,15 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
     if low := {name: layer for name, layer in facts.layers.items() if layer.below or layer.worse}:
         reasons = tuple(
             f"Layer {name} is below its gate: {format_score(layer.treatment_mean)}, "
-            f"and {format_score(layer.gate)} is asked."
+            f"and {format_score(layer.gate)} is asked{describe_short_samples(layer.short)}."
             if layer.below
             else describe_lower_layer(name, layer.difference)
             for name, layer in low.items()
         )
         step = f"Bring {join_names(low)} up before shipping."
         found.append(ShippingObjection(what="a layer is low", reasons=reasons, next_step=step))
+    if missed := object_to_missed_gate(facts.treatment, facts.other_gates):
+        found.append(missed)
     if facts.dropped:
         lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
@@ -293,23 +325,17 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         )
         step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
         found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
-    if facts.pairs < facts.needed:
-        reasons = (describe_needed_pairs(facts),)
-        step = f"Score {format_plural(facts.needed - facts.pairs, 'more sample')} with both variants to confirm it."
-        found.append(ShippingObjection(what="the samples are few", reasons=reasons, next_step=step))
-    missed = object_to_missed_gate(facts.treatment, facts.other_gates)
-    return [*found, missed] if missed else found
+    return found if facts.powered else [*found, _object_to_few_samples(facts)]
 
 
-def describe_needed_pairs(facts: CompareFacts) -> str:
-    """Why it takes so many samples."""
-    pairs = format_plural(facts.pairs, "pair")
-    if facts.power is None or facts.needed == LEAST_NEEDED:
-        return f"{pairs}, and the power band begins at {LEAST_NEEDED}."
-    return (
-        f"{pairs}; with differences this scattered (standard deviation {format_score(facts.power.sd)}) it takes "
-        f"{facts.needed:,} to see a difference of {facts.power.smallest_effect:g} points four times out of five."
-    )
+def _object_to_few_samples(facts: CompareFacts) -> ShippingObjection:
+    pairs, matters = format_plural(facts.pairs, "pair"), facts.smallest_effect
+    reason = f"{pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
+    if facts.composite is not None and facts.composite.bounded:
+        reason += f", and it begins at {format_signed_beside(facts.composite.low, matters)}"
+    more = format_plural(LEAST_NEEDED - facts.pairs, "more sample")
+    step = f"Score {more} with both variants to confirm it."
+    return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
 
 
 def describe_lower_layer(name: str, found: Difference | None) -> str:

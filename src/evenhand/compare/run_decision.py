@@ -9,8 +9,16 @@ from fractions import Fraction
 from math import isnan
 from typing import Any
 
-from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, GateState, RowScores, VariantColumn, describe_missed_gates
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
+from evenhand.compare.decision import (
+    CompareDecision,
+    GateSamples,
+    GateState,
+    RowScores,
+    VariantColumn,
+    describe_missed_gates,
+)
+from evenhand.compare.gate_samples import SampleNames, find_short_samples, name_gate_samples
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
@@ -27,9 +35,17 @@ def read_run_looks(setup: Mapping[str, Any], samples: int) -> Looks | None:
 
 
 def decide_run(
-    frame: RunEvalRecord, summary: RunSummary, looks: Looks | None = None, *, stopped_early: bool = False
+    frame: RunEvalRecord,
+    summary: RunSummary,
+    looks: Looks | None = None,
+    *,
+    stopped_early: bool = False,
+    name_samples: SampleNames | None = None,
 ) -> CompareDecision:
-    """What cannot be compared is not: the decision says why, and nothing passes."""
+    """What cannot be compared is not: the decision says why, and nothing passes.
+
+    `name_samples` gives the ids of samples, so that those that miss a gate are named.
+    """
     tallies = summary.tallies
     # The layers that variants are compared by: some output with a composite has a score of it.
     layers = {
@@ -40,7 +56,10 @@ def decide_run(
             not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
         )
     }
-    gates = {name: check_run_gates(tally, frame.gates, but=layers) for name, tally in tallies.items()}
+    gates = {
+        name: name_gate_samples(tally, check_run_gates(tally, frame.gates, but=layers), name_samples)
+        for name, tally in tallies.items()
+    }
     columns, judges = {}, {}
     rows = _find_rows_in_all_variants(tallies)
     try:
@@ -57,6 +76,10 @@ def decide_run(
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
             gates={name: float(least) for name, least in frame.gates.items() if name in layers},
             other_gates=gates,
+            short_samples={
+                name: _find_short_layer_samples(tally, layers, frame.gates, name_samples)
+                for name, tally in tallies.items()
+            },
             judges={name: list(own.values()) for name, own in judges.items()},
             smallest_effect=float(frame.smallest_effect),
             seed=frame.seed,
@@ -65,7 +88,7 @@ def decide_run(
             tell_looks=True,
         )
     except InputError as error:
-        decision = _leave_verdict_undecided(str(error), gates, frame.shippable_variants)
+        decision = _leave_verdict_undecided(str(error), frame, gates)
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     # Nothing has a score: what to do about that comes before anything else.
@@ -75,17 +98,32 @@ def decide_run(
     return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
 
 
-def _leave_verdict_undecided(why: str, gates: GatesByVariant, shippable: Sequence[str]) -> CompareDecision:
+def _find_short_layer_samples(
+    tally: VariantTally, layers: Collection[str], gates: Mapping[str, Fraction], name_samples: SampleNames | None
+) -> dict[str, GateSamples | None]:
+    """The samples below the gate of each layer whose mean is."""
+    least = {layer: gates.get(layer, Fraction(DEFAULT_LAYER_GATE)) for layer in layers if layer in tally.layers}
+    means = {layer: tally.layers[layer].exact for layer in least}
+    return {
+        layer: find_short_samples(tally, layer, least[layer], name_samples)
+        for layer, mean in means.items()
+        if mean is not None and mean < least[layer]
+    }
+
+
+def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVariant) -> CompareDecision:
     return CompareDecision(
         verdict="UNDECIDED",
         exit_code=1,
-        headline=f"Not decided: {why}",
+        headline=f"Not decided: {why.rstrip('.')}.",
         sure="",
-        control=None,
+        control=frame.control,
         best=None,
         gates=gates,
         comparisons=(),
-        reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, gates[name])),
+        reasons=tuple(
+            reason for name in frame.shippable_variants for reason in describe_missed_gates(name, gates[name])
+        ),
         next_step="Give every sample the same kinds of checks, or run them as two evals.",
     )
 

@@ -105,14 +105,34 @@ def _compare_rubric_rest(of: str, whole: SetupData, new_whole: SetupData) -> Ite
         yield f"{of}: gates changed"
 
 
+_ASSERTION_WEIGHT = ("weight",)  # Assertions that differ in this alone are the same one, changed.
+
+
 def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
-    ours: dict[str, str] = {}
-    theirs: dict[str, str] = {}
-    for setup, titles_by_key in ((first, ours), (second, theirs)):
-        titles, kept = setup["frame"]["assertions"], [json.dumps(one, sort_keys=True) for one in setup["assertions"]]
-        titles_by_key.update(zip(kept, titles if len(titles) == len(kept) else ["?"] * len(kept), strict=True))
-    yield from (f"assertion removed: {title}" for key, title in ours.items() if key not in theirs)
-    yield from (f"assertion added: {title}" for key, title in theirs.items() if key not in ours)
+    """What asks for the same is one assertion, however it is weighed; the rest was removed or added."""
+    removed, added = _list_unshared_assertions(first, second), _list_unshared_assertions(second, first)
+    for title, one in list(removed):
+        asks = _compared_setup_without(one, _ASSERTION_WEIGHT)
+        same = next((it for it in added if _compared_setup_without(it[1], _ASSERTION_WEIGHT) == asks), None)
+        if same is not None:
+            removed.remove((title, one))
+            added.remove(same)
+            yield from _describe_changed_fields(f"assertion {same[0]}", one, same[1])
+    yield from (f"assertion removed: {title}" for title, _ in removed)
+    yield from (f"assertion added: {title}" for title, _ in added)
+
+
+def _list_unshared_assertions(setup: SetupData, other: SetupData) -> list[tuple[str, SetupData]]:
+    """The assertions that the other setup does not have in just this way, as often as it lacks them, by title."""
+    titles, kept = setup["frame"]["assertions"], setup["assertions"]
+    rest = list(other["assertions"])
+    unshared = []
+    for title, one in zip(titles if len(titles) == len(kept) else ["?"] * len(kept), kept, strict=True):
+        if one in rest:
+            rest.remove(one)
+        else:
+            unshared.append((title, one))
+    return unshared
 
 
 def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:

@@ -92,7 +92,8 @@ class VerdictStoppingRule:
         return Looks(taken=self._planned[: self._looks_taken], planned=len(self._order))
 
     def _look_for_verdict(self, looks: Looks) -> EarlyVerdict | None:
-        lost = [self._has_treatment_lost_outputs(name, looks) for name in self._treatments]
+        lost_p = holm([self._test_lost_outputs(name, looks) for name in self._treatments]).p
+        lost = [p < LOST_OUTPUTS_LEVEL for p in lost_p]
         differences = [self._subtract_control_scores(name) for name in self._treatments]
         for gone, found in zip(lost, differences, strict=True):
             if len(found) < LEAST_NEEDED or not (gone or near_rejection(found, looks=looks)):
@@ -121,11 +122,11 @@ class VerdictStoppingRule:
                 clusters.append(units.setdefault(cluster, len(units)))
         return unit_differences(own, other, clusters)
 
-    def _has_treatment_lost_outputs(self, treatment: str, looks: Looks) -> bool:
-        """Whether the treatment lost significantly more outputs, counted by sample as the decision counts them."""
+    def _test_lost_outputs(self, treatment: str, looks: Looks) -> float:
+        """The p-value that the treatment lost more outputs, counted by sample as the decision counts them."""
         balance: dict[int | str, int] = {}
         for scores, cluster in self._rows:
             ours, theirs = scores.get(treatment) is None, scores.get(self._control) is None
             balance[cluster] = balance.get(cluster, 0) + ours - theirs
         lost = mcnemar_worse(sum(one > 0 for one in balance.values()), sum(one < 0 for one in balance.values()))
-        return adjust_lost_outputs_for_looks(lost, looks).p < LOST_OUTPUTS_LEVEL
+        return adjust_lost_outputs_for_looks(lost, looks).p

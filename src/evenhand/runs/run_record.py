@@ -140,6 +140,7 @@ class PastEvaluation:
     composite: float | None
     score: float | None
     criteria: Mapping[str, Fraction]
+    layers: tuple[str, ...]  # Those that the composite is the mean of.
     asked: int  # Calls that were made for it: what was all kept from before is no new evaluation.
     consistency: Consistency
 
@@ -166,6 +167,7 @@ def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
             composite=own["composite"]["mean"] if own["composite"] else None,
             score=own["score"]["mean"] if own["score"] else None,
             criteria=scores.scores,
+            layers=tuple(layers),
             asked=asked,
             consistency=check_score_consistency(scores.fingerprint, scores.scores, past),
         )

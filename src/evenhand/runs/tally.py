@@ -92,6 +92,8 @@ class VariantTally:
     latency: array[float] = field(default_factory=lambda: array("d"))
     cost: Decimal = Decimal(0)
     costed: int = 0
+    not_passed: array[int] = field(default_factory=lambda: array("q"))  # Positions of results that do not pass.
+    failed_gates: dict[str, array[int]] = field(default_factory=dict)  # The same by criterion, whose gate failed.
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -111,11 +113,16 @@ class VariantTally:
         self._add_to_means(self.layers, content["layers"])
         self._add_to_means(self.judges, {name: None if one is None else str(one) for name, one in reviews.items()})
         self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
-        if card["verdict"] is not None:
-            self.verdicts[card["verdict"]] += 1
-            self.passed += card["verdict"] in PASSING_VERDICTS
-        else:  # Where a method gives no verdict, whatever has a score passes.
-            self.passed += row["state"] == "scored"
+        verdict = card["verdict"]
+        if verdict is not None:
+            self.verdicts[verdict] += 1
+        # Where a method gives no verdict, whatever has a score passes.
+        passed = verdict in PASSING_VERDICTS if verdict is not None else row["state"] == "scored"
+        self.passed += passed
+        if not passed:
+            self.not_passed.append(row["position"])
+            for criterion in card.get("gates_failed", ()):
+                self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
         for one in content["assertions"]:
             word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
             self.assertions.setdefault(one["name"], Counter())[word] += 1

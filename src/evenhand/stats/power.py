@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
@@ -24,7 +25,9 @@ from evenhand.stats.distributions import compute_noncentral_t_tail, student_quan
 
 LEAST_NEEDED = 20
 _MOST_NEEDED = 10_000_000
-_LEVEL, _POWER = 0.95, 0.80
+_MOST_HALVINGS = 20  # To the sixth digit.
+USUAL_POWER = 0.80  # Four times out of five.
+_LEVEL = 0.95
 # The limit for each of the last three tenths. For all three together nothing would ever be saturated: an interval that
 # only follows the square root of n narrows by 16 % over them, and by 5 to 7 % over each.
 _MOST_CHANGED = 0.10
@@ -65,7 +68,7 @@ class SaturationPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """What the last three tenths of the samples did to the interval.
+    """What the last three tenths of the samples did to the interval; saturated needs 20 samples at least.
 
     `changed` is the most that one of them changed its width, as a share of the width before; `moved` is how far all
     three moved the estimate, as a share of the half-width now; None where there was no bound. `curve` has a point for
@@ -81,23 +84,40 @@ class Saturation:
     n: int
 
 
-def power_band(sd: float, smallest_effect: float = 0.5) -> PowerBand:
-    """Samples needed at this standard deviation of the differences; never less than 20."""
+def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) -> PowerBand:
+    """Samples needed at this standard deviation of the differences; never less than 20.
+
+    `step` is that of the differences where they are tied, as in `power_of`.
+    """
     sd, smallest_effect = _check_sd(sd), require_number(smallest_effect, "smallest_effect", "0.5 is half a point")
     if smallest_effect <= 0:
         raise InputError(Fault(f"smallest_effect must be above 0, got {smallest_effect}", "0.5 is half a point"))
     if sd / smallest_effect > LARGEST_NUMBER:
         raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
-    alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(_POWER)
-    # Guenther (1981): half a squared quantile more makes the normal approximation right for Student's t.
-    wanted = math.ceil(((alarm + seen) * sd / smallest_effect) ** 2 + alarm**2 / 2)
     return PowerBand(
-        needed=max(LEAST_NEEDED, wanted),
+        needed=_count_needed_pairs(sd, smallest_effect, step),
         sd=sd,
         smallest_effect=smallest_effect,
-        power=_POWER,
+        power=USUAL_POWER,
         method="paired t, two-sided 5 %",
     )
+
+
+def _count_needed_pairs(sd: float, effect: float, step: float) -> int:
+    """Count what `needed_for` counts, at a fraction of its cost: an approximation, held against the exact chance."""
+    alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(USUAL_POWER)
+
+    def is_about_enough(n: int) -> bool:
+        # Guenther (1981): half a squared quantile more makes the normal approximation right for Student's t.
+        visible = effect - step / n
+        return visible > 0 and n >= ((alarm + seen) * sd / visible) ** 2 + alarm**2 / 2
+
+    wanted = _find_least_count(is_about_enough, LEAST_NEEDED)
+    while wanted < _MOST_NEEDED and power_of(wanted, effect, sd, step=step).power < USUAL_POWER:
+        wanted += 1
+    while wanted > LEAST_NEEDED and power_of(wanted - 1, effect, sd, step=step).power >= USUAL_POWER:
+        wanted -= 1
+    return wanted
 
 
 def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: float = 0.95) -> Power:
@@ -125,7 +145,7 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
 
 
 def needed_for(
-    effect: float, sd: float, *, power: float = _POWER, step: float = 0.0, level: float = 0.95
+    effect: float, sd: float, *, power: float = USUAL_POWER, step: float = 0.0, level: float = 0.95
 ) -> int | None:
     """The least number of pairs that sees a difference with this chance; None where ten million would not."""
     if not 0 < require_number(power, "power") < 1:
@@ -134,11 +154,29 @@ def needed_for(
     def is_enough(n: int) -> bool:
         return power_of(n, effect, sd, step=step, level=level).power >= power
 
-    low, high = 2, 4
-    while not is_enough(high):
+    if not is_enough(_MOST_NEEDED):
+        return None
+    return _find_least_count(is_enough, 2)
+
+
+def detectable_effect(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
+    """The smallest true difference that `n` pairs show with this chance."""
+    if not 0 < require_number(power, "power") < 1:
+        raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
+    low, high = 0.0, 1.0  # In standard deviations.
+    while power_of(n, high, 1.0, level=level).power < power:
         low, high = high, 2 * high
-        if high > _MOST_NEEDED:
-            return None
+    for _ in range(_MOST_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if power_of(n, middle, 1.0, level=level).power >= power else (middle, high)
+    return high * _check_sd(sd)
+
+
+def _find_least_count(is_enough: Callable[[int], bool], least: int) -> int:
+    """Find the least number that is enough, from `least` on; whatever is more than enough is enough too."""
+    low = high = least
+    while not is_enough(high):
+        low, high = high + 1, 2 * high
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
@@ -168,10 +206,11 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
     if not math.isinf(widths[-1]):
         step = abs(last[-1].estimate - last[0].estimate)
         moved = step / widths[-1] if widths[-1] else 0.0 if step == 0 else math.inf
-    saturated = changed is not None and changed < _MOST_CHANGED and moved is not None and moved < _MOST_MOVED
+    settled = changed is not None and changed < _MOST_CHANGED and moved is not None and moved < _MOST_MOVED
+    saturated = settled and len(order) >= LEAST_NEEDED
     return Saturation(
         saturated=saturated,
-        low_confidence=len(order) < LEAST_NEEDED or not saturated,
+        low_confidence=not saturated,
         changed=changed,
         moved=moved,
         curve=curve,

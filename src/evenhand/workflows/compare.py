@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.compare.decide import decide_comparison
-from evenhand.compare.decision import CompareDecision, ForcedComparison, GateState, VariantColumn
-from evenhand.compare.decision_json import encode_compare_decision
+from evenhand.compare.decision import (
+    CompareDecision,
+    Comparison,
+    ForcedComparison,
+    GateSamples,
+    GateState,
+    VariantColumn,
+)
+from evenhand.compare.decision_json import encode_compare_decision, read_gate_state
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
 from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
@@ -227,11 +235,9 @@ def _note_about_stored_runs(
 
 
 def _stored_run_power_json(found: DecidedComparison, sides: Sequence[StoredRunSide], pairs: PairedResultRows) -> Json:
-    control, smallest = found.columns[sides[0].name], float(sides[-1].frame.smallest_effect)
+    control = found.columns[sides[0].name]
     return {
-        one.treatment: requested_power_json(
-            control, found.columns[one.treatment], pairs.clusters, one.composite, smallest
-        )
+        one.treatment: requested_power_json(control, found.columns[one.treatment], pairs.clusters, one)
         for one in found.decision.comparisons
         if one.composite is not None
     }
@@ -260,28 +266,18 @@ def decide_stored_runs(
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
     looked = next((side for side in reversed(sides) if _load_stored_looks(side) is not None), None)
-    stopping = heads[looked.run["id"]].get("stopping") if looked else None
     decision = decide_comparison(
         columns,
         control=sides[0].name,
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        # The gates that a variant was held to in its run, but for those of layers that are compared.
-        other_gates={
-            side.name: tuple(
-                GateState(**state)
-                for state in heads[side.run["id"]]["decision"]["gates"].get(side.member.variant, ())
-                if state["gate"] not in layers
-            )
-            for side in sides
-        },
+        other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
+        short_samples={side.name: _load_stored_short_samples(side, heads[side.run["id"]], layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
-        # Settled was the run's own comparison; one with another run has to have samples enough.
-        stopped_early=bool(stopping and stopping["settled_early"]) and len(heads) == 1,
         looks=_load_stored_looks(looked) if looked else None,
         forced=forced,
     )
@@ -317,6 +313,18 @@ def _load_stored_looks(side: StoredRunSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
+def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
+    """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
+    states = head["decision"]["gates"].get(side.member.variant, ())
+    return tuple(read_gate_state(state) for state in states if state["gate"] not in but)
+
+
+def _load_stored_short_samples(side: StoredRunSide, head: Json, layers: Sequence[str]) -> dict[str, GateSamples | None]:
+    """The samples below the gate of each layer, as the run of the variant has them."""
+    states = map(read_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
+    return {state.gate: state.short for state in states if state.gate in layers}
+
+
 def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
     """By the labels of the treatments' run, else by those of the control's; None where nobody labelled anything."""
     for side in reversed(sides):
@@ -333,29 +341,50 @@ SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
 
 
 def requested_power_json(
-    control: VariantColumn, treatment: VariantColumn, clusters: list[int], found: Difference, smallest: float
+    control: VariantColumn, treatment: VariantColumn, clusters: Sequence[int], comparison: Comparison
 ) -> Json:
-    """The chance to see a difference with so many samples, and how many give four of five."""
+    """The chance to see a difference with so many samples, how many give four of five, and what these have shown."""
+    found, band = comparison.composite, comparison.power
+    if found is None or band is None:
+        raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
     both = [
         (ours, theirs, cluster)
         for ours, theirs, cluster in zip(treatment.composite, control.composite, clusters, strict=True)
         if ours is not None and theirs is not None
     ]
     step = step_of(unit_differences([one for one, _, _ in both], [one for _, one, _ in both], [c for *_, c in both]))
-    effects = {"observed": abs(found.estimate), "smallest": smallest}
-    counts = {name: needed_for(effect, found.sd, step=step) if effect else None for name, effect in effects.items()}
-    needed = {name: None if count is None else max(LEAST_NEEDED, count) for name, count in counts.items()}
+    effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
+    seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
+    needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
+    states = _find_effect_states(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
         "sd": round(found.sd, 6),
         **{
-            name: {"effect": round(effects[name], 6), "needed": n, "more": None if n is None else max(0, n - found.n)}
+            name: {
+                "effect": round(effects[name], 6),
+                "needed": n,
+                "more": None if n is None else max(0, n - found.n) if states[name] == "open" else 0,
+                "state": states[name],
+            }
             for name, n in needed.items()
         },
         "table": [
             {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
             for n in sorted(sizes)
         ],
-        "method": power_of(max(2, found.n), smallest, found.sd, step=step).method,
+        "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,
     }
+
+
+def _find_effect_states(comparison: Comparison, found: Difference, smallest: float) -> dict[str, str | None]:
+    """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
+    significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
+    few, beyond = found.n < LEAST_NEEDED, is_interval_beyond(found, smallest)
+    observed = "shown" if significant and (beyond or not few) else "open"
+    if significant and beyond:
+        return {"observed": observed, "smallest": "shown"}
+    if not few and not does_interval_reach(found, smallest):
+        return {"observed": observed, "smallest": "ruled out"}
+    return {"observed": observed, "smallest": None if significant else "open"}

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from math import inf
+from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_fault
 from evenhand.runs.run_record import PastEvaluation, evaluate_run_records
 from evenhand.store.store import Store
+from evenhand.wording import round_for_json
 from evenhand.workflows.stores import with_user_store
+
+HistoryOrder = Literal["oldest", "composite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry:
-    """One variant in one run; `changed` where its fingerprint is another than that of the run before."""
+    """One variant in one run; `changed` where its fingerprint is another than that of the run before.
+
+    `trend` is how far the composite moved since that run; None where the two cannot be compared.
+    """
 
     variant: str
     evaluation: PastEvaluation
     changed: bool
+    trend: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain data."""
@@ -31,6 +39,8 @@ class HistoryEntry:
             "fingerprint_changed": self.changed,
             "score": one.score,
             "composite": one.composite,
+            "layers": list(one.layers),
+            "trend": self.trend,
             "criteria": {id: float(value) for id, value in one.criteria.items()},
             "asked": one.asked,
             "consistency": str(one.consistency),
@@ -39,8 +49,8 @@ class HistoryEntry:
 
 
 @with_user_store
-def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
-    """The finished runs of an eval, oldest first, by variant; a subject may also be NAME/VARIANT."""
+def load_subject_history(store: Store, subject: str, *, sort: HistoryOrder = "oldest") -> list[HistoryEntry]:
+    """The finished runs of an eval by variant, oldest first or by composite; a subject may also be NAME/VARIANT."""
     runs = store.list_runs(subject)
     if runs:
         summaries = [json.loads(run["summary"]) for run in reversed(runs) if run["summary"] is not None]
@@ -53,12 +63,27 @@ def load_subject_history(store: Store, subject: str) -> list[HistoryEntry]:
         names = list(dict.fromkeys(row["name"] for row in store.list_runs()))
         hint = suggest_close_word_in_fault(subject, names) or f"known: {', '.join(names[:10])}"
         raise InputError(Fault(f"no finished run of {subject!r} is here", hint))
+    if sort == "composite":  # Variants stay together, in their order.
+        order = list(dict.fromkeys(line.variant for line in found))
+        found.sort(key=lambda line: (order.index(line.variant), -_rank_composite(line.evaluation.composite)))
     return found
+
+
+def _rank_composite(composite: float | None) -> float:
+    return -inf if composite is None else composite
 
 
 def _variant_history(runs: list[dict[str, Any]], variant: str) -> list[HistoryEntry]:
     lines: list[HistoryEntry] = []
     for one in evaluate_run_records(runs, variant):
-        before = lines[-1].evaluation.fingerprint if lines else one.fingerprint
-        lines.append(HistoryEntry(variant=variant, evaluation=one, changed=one.fingerprint != before))
+        before = lines[-1].evaluation if lines else one
+        changed = one.fingerprint != before.fingerprint
+        trend = None
+        if lines and not changed and one.layers == before.layers:
+            trend = _subtract_composites(one.composite, before.composite)
+        lines.append(HistoryEntry(variant=variant, evaluation=one, changed=changed, trend=trend))
     return lines
+
+
+def _subtract_composites(now: float | None, before: float | None) -> float | None:
+    return None if now is None or before is None else round_for_json(now - before)

@@ -27,6 +27,7 @@ from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
+from evenhand.workflows.plan_power import plan_power
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -63,8 +64,11 @@ class PlannedQuestionMeter:
         raise RefusedError("planned, not asked")
 
 
-async def plan_run(file: Path, *, resume: bool = False) -> Json:
-    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, and about what it would cost."""
+async def plan_run(file: Path, *, resume: bool = False, sd: float | None = None) -> Json:
+    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, about what it would cost and show.
+
+    `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
+    """
     eval = load_eval(file, os.environ)
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
@@ -76,10 +80,20 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             digest = setup.digest_with_samples(counted.digest)
             row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
-            for sample in islice(eval.samples, SAMPLES_PLANNED):
+            units: set[int | str] = set()  # Samples of one cluster count as one.
+            for position, sample in enumerate(islice(eval.samples, SAMPLES_PLANNED)):
+                units.add(position if sample.cluster is None else sample.cluster)
                 texts = _load_stored_outputs(store, setup, runs, sample)
                 taken.update(name for name, _ in texts)
                 await _plan_requested_questions(setup, sample, meters, texts)
+            power = plan_power(
+                store,
+                eval.name,
+                treatments=[name for name in eval.variants if name != eval.control],
+                pairs=round(len(units) * max(1.0, counted.samples / SAMPLES_PLANNED)),
+                smallest_effect=float(eval.smallest_effect),
+                stated_sd=sd,
+            )
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
         budget = eval.budget
         money = float(budget.money) if budget is not None and budget.money is not None else None
@@ -97,6 +111,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             "variants": variants,
             "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
             "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
+            "power": power,
             "note": counted.mixed or None,
         }
 

@@ -100,7 +100,15 @@ def load_stored_head(store: Store, run: Row) -> Json:
             "planned": setup.get("samples"),
         },
         "stopping": stopping,
-        "decision": encode_compare_decision(decide_run(frame, summary, looks, stopped_early=early)),
+        "decision": encode_compare_decision(
+            decide_run(
+                frame,
+                summary,
+                looks,
+                stopped_early=early,
+                name_samples=lambda positions: store.sample_ids(run["id"], positions),
+            )
+        ),
         **summarise_run_head(frame, summary, ids),
     }
     consistency = []

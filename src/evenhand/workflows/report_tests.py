@@ -156,7 +156,7 @@ def decide_session(entries: Sequence[SessionJson]) -> SessionJson:
     more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
     return {
         "verdict": "SOLO",
-        "headline": f"SOLO: {reached}",
+        "headline": reached,
         "sure": "Each output was scored once, by its own test; nothing was compared.",
         "next_step": "Look at the outputs that fall short." if short else "To compare two variants, use evenhand run.",
         "reasons": [*reasons[:MOST_REASONS], *more],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from io import BytesIO
+from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import Fault, InputError, StoreError, build_unwritable_error
 from evenhand.store.rows import Row
@@ -18,6 +19,7 @@ from evenhand.workflows.report import load_run_report
 from evenhand.workflows.stores import StoreLike, open_user_store, with_user_store
 
 Json = dict[str, Any]
+RunOrder = Literal["newest", "composite"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,19 +32,28 @@ class RunListing:
     started: str
     samples: int | None
     variants: tuple[str, ...]
+    composites: Mapping[str, float | None]  # By variant.
+    layers: tuple[str, ...]  # Those that the composites are the mean of.
     verdict: str | None
     fingerprint: str
 
+    @property
+    def best_composite(self) -> float:
+        """The highest of its variants, by which runs are ranked; below all others where there is none."""
+        return max((one for one in self.composites.values() if one is not None), default=-inf)
+
 
 @with_user_store
-def list_runs(store: Store, name: str | None = None) -> list[RunListing]:
-    """All runs, or those of one eval, newest first."""
-    return [_list_run(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+def list_runs(store: Store, name: str | None = None, *, sort: RunOrder = "newest") -> list[RunListing]:
+    """All runs, or those of one eval: the newest first, or those whose best variant has the highest composite."""
+    found = [_list_run(row, held=store.is_run_held(row)) for row in store.list_runs(name)]
+    return sorted(found, key=lambda one: -one.best_composite) if sort == "composite" else found
 
 
 def _list_run(row: Row, *, held: bool) -> RunListing:
     """A row that says running and that no process works on was killed."""
     summary = json.loads(row["summary"]) if row["summary"] else None
+    variants = summary["variants"] if summary else ()
     state = row["state"] if row["state"] != "running" or held else "killed"
     return RunListing(
         id=row["id"],
@@ -50,7 +61,11 @@ def _list_run(row: Row, *, held: bool) -> RunListing:
         state=state,
         started=row["started"],
         samples=summary["run"]["samples"] if summary else None,
-        variants=tuple(one["name"] for one in summary["variants"]) if summary else (),
+        variants=tuple(one["name"] for one in variants),
+        composites={one["name"]: one["composite"]["mean"] if one.get("composite") else None for one in variants},
+        layers=tuple(
+            dict.fromkeys(name for one in variants for name, mean in (one.get("layers") or {}).items() if mean)
+        ),
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
         fingerprint=row["fingerprint"],
     )

@@ -1,0 +1,58 @@
+"""Which samples keep a variant from passing a gate, lowest first, and the criteria that they fall short in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import isnan
+
+from evenhand.compare.decision import GateSamples, GateState
+from evenhand.runs.tally import MOST_REPEATS, ExactMean, VariantTally
+
+SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
+MOST_SAMPLES_NAMED = 3
+MOST_CRITERIA_NAMED = 3
+
+
+def name_gate_samples(
+    tally: VariantTally, states: tuple[GateState, ...], name_samples: SampleNames | None
+) -> tuple[GateState, ...]:
+    """The states of a variant's gates, those that are missed with the samples that fall short."""
+    return tuple(
+        state if state.passed else replace(state, short=find_short_samples(tally, state.gate, state.min, name_samples))
+        for state in states
+    )
+
+
+def find_short_samples(
+    tally: VariantTally, gate: str, least: float | Fraction, name_samples: SampleNames | None
+) -> GateSamples | None:
+    """The samples below a gate, or, for a pass rate, those that do not pass; None where nobody can name any."""
+    if name_samples is None:
+        return None
+    measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
+    criteria: tuple[str, ...] = ()
+    if gate in measured:
+        lowest = _rank_low_positions(tally, measured[gate], float(least))
+        criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
+    else:
+        lowest = list(dict.fromkeys(tally.not_passed))
+        failed = Counter({criterion: len(set(places)) for criterion, places in tally.failed_gates.items()})
+        criteria = tuple(criterion for criterion, _ in failed.most_common(MOST_CRITERIA_NAMED))
+    if not lowest:
+        return None
+    names = name_samples(lowest[:MOST_SAMPLES_NAMED])
+    shown = tuple(names[position] for position in lowest[:MOST_SAMPLES_NAMED] if position in names)
+    return GateSamples(samples=shown, count=len(lowest), criteria=criteria)
+
+
+def _rank_low_positions(tally: VariantTally, mean: ExactMean, least: float) -> list[int]:
+    """Positions of samples below a minimum, lowest first; of repeats the lowest counts."""
+    low: dict[int, float] = {}
+    for place, value in zip(tally.places, mean.values, strict=True):
+        if not isnan(value) and value < least:
+            position = place // MOST_REPEATS
+            low[position] = min(value, low.get(position, value))
+    return sorted(low, key=lambda position: (low[position], position))

@@ -1,0 +1,84 @@
+"""What a planned run can show: the difference that so many samples see four times out of five."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL
+from evenhand.errors import Fault, InputError
+from evenhand.stats.power import LEAST_NEEDED, detectable_effect, needed_for, power_of
+from evenhand.store.store import Store
+from evenhand.wording import round_for_json
+
+Json = dict[str, Any]
+FEWEST_PLANNED_PAIRS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedSpread:
+    """How far the differences between two variants are expected to scatter, and where that is known from."""
+
+    sd: float
+    run: str | None  # None where somebody stated it.
+
+
+def plan_power(
+    store: Store | None,
+    name: str,
+    *,
+    treatments: Sequence[str],
+    pairs: int,
+    smallest_effect: float,
+    stated_sd: float | None,
+) -> Json | None:
+    """For each treatment what so many pairs show; None where there is nothing to compare.
+
+    The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5 %.
+    """
+    if stated_sd is not None and not stated_sd >= 0:
+        raise InputError(
+            Fault(f"a standard deviation cannot be {stated_sd:g}", "0 or more, in points of the composite")
+        )
+    if not treatments:
+        return None
+    spreads = _expect_spreads(store, name, treatments, stated_sd)
+    level = 1 - SIGNIFICANCE_LEVEL / len(treatments)
+    return {
+        "pairs": pairs,
+        "smallest_effect": smallest_effect,
+        "treatments": [
+            _planned_treatment_json(treatment, spreads.get(treatment), pairs, smallest_effect, level)
+            for treatment in treatments
+        ],
+    }
+
+
+def _expect_spreads(
+    store: Store | None, name: str, treatments: Sequence[str], stated_sd: float | None
+) -> Mapping[str, ExpectedSpread]:
+    if stated_sd is not None:
+        return dict.fromkeys(treatments, ExpectedSpread(sd=stated_sd, run=None))
+    found: dict[str, ExpectedSpread] = {}
+    for row in store.list_runs(name) if store is not None else ():
+        summary = json.loads(row["summary"]) if row["summary"] else {"decision": {"comparisons": []}}
+        for one in summary["decision"]["comparisons"]:
+            if one["composite"] is not None:
+                found.setdefault(one["treatment"], ExpectedSpread(sd=one["composite"]["sd"], run=row["id"]))
+    return found
+
+
+def _planned_treatment_json(
+    treatment: str, spread: ExpectedSpread | None, pairs: int, smallest_effect: float, level: float
+) -> Json:
+    known: Json = {"treatment": treatment, "sd": None, "run": None, "detectable": None, "needed": None, "power": None}
+    if spread is None:
+        return known
+    needed = needed_for(smallest_effect, spread.sd, level=level)
+    known |= {"sd": spread.sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
+    if pairs >= FEWEST_PLANNED_PAIRS:
+        known["detectable"] = round_for_json(detectable_effect(pairs, spread.sd, level=level))
+        known["power"] = round_for_json(power_of(pairs, smallest_effect, spread.sd, level=level).power)
+    return known

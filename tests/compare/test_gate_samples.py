@@ -1,0 +1,121 @@
+"""A gate that is missed is told with the samples that miss it, and with the criteria that they fall short in."""
+
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.compare.decision import GateSamples, GateState, describe_missed_gates
+from evenhand.compare.decision_json import encode_decision_value, read_compare_decision, read_gate_state
+from evenhand.store.store import Store
+from evenhand.workflows.compare import compare_runs
+from tests.runs.stored import Row, keep_run, result
+
+RUN = "20261116-090000-aaaaaa"
+LOW, HIGH = [2.0, 2.5] * 12, [4.0, 4.5] * 12
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / ".evenhand", {}) as opened:
+        yield opened
+
+
+def decision(store: Store) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(store.find_run(RUN)["summary"] or "")["decision"]
+    return kept
+
+
+def judged(failing: dict[int, list[str]], tone: dict[int, str]) -> list[Row]:
+    """Two variants, the new one higher; some of its outputs fail by the gates of the rubric, some are low in tone."""
+    rows = [result(at, "old", score) for at, score in enumerate(LOW)]
+    for at, score in enumerate(HIGH):
+        failed = failing.get(at, [])
+        card: dict[str, Any] = {
+            "verdict": "fail" if failed else "pass",
+            "criteria": {},
+            "reviews": None,
+            "gates_failed": failed,
+        }
+        rows.append(result(at, "new", score, scorecard=card, criteria={"tone": tone.get(at, "5")}))
+    return rows
+
+
+def test_a_criterion_below_its_gate_is_named_with_its_lowest_samples(store: Store) -> None:
+    """Lowest first, the rest counted; in the decision, its comparison and the state of the gate."""
+    keep_run(
+        store, RUN, {"old": LOW, "new": HIGH}, results=judged({}, {3: "1", 7: "2", 9: "1", 11: "3", 12: "4"}),
+        gates={"pass_rate": Fraction(0), "tone": Fraction(9, 2), "fact": Fraction(1)},
+    )  # fmt: skip
+
+    found = decision(store)
+
+    said = (
+        "new: the gate on criterion tone is 4.417, at least 4.5 is asked for; "
+        "short of it: s3, s9, s7 and 2 more samples."
+    )
+    assert found["verdict"] == "CAUTIOUS"
+    assert said in found["reasons"]
+    assert said in found["comparisons"][0]["reasons"]
+    (state,) = [one for one in found["gates"]["new"] if one["gate"] == "tone"]
+    assert state["short"] == {"samples": ["s3", "s9", "s7"], "count": 5, "criteria": ["tone"]}
+
+
+def test_a_pass_rate_names_what_does_not_pass_and_the_criteria_it_fails_by(store: Store) -> None:
+    """The criterion whose gate failed most often comes first."""
+    keep_run(
+        store, RUN, {"old": LOW, "new": HIGH}, results=judged({2: ["safety"], 5: ["tone", "safety"]}, {}),
+        gates={"pass_rate": Fraction(19, 20), "fact": Fraction(1)},
+    )  # fmt: skip
+
+    assert decision(store)["reasons"][-1] == (
+        "new: the gate pass_rate is 0.9167, at least 0.95 is asked for; "
+        "short of it: s2 and s5 (criteria safety and tone)."
+    )
+
+
+@pytest.mark.parametrize("names", [("old", "new"), ("new",)])
+def test_a_layer_below_its_gate_is_told_with_its_samples(store: Store, names: tuple[str, ...]) -> None:
+    """Beside a control and alone; a comparison of the stored run says the same."""
+    scores = {"old": LOW, "new": [3.0, 3.75] * 12}
+    keep_run(store, RUN, {name: scores[name] for name in names})
+
+    found = decision(store)
+    again = compare_runs(store, RUN).decision
+
+    assert any("short of it: s0, s2, s4 and 9 more samples" in reason for reason in found["reasons"])
+    assert again.reasons[: len(found["reasons"])] == tuple(found["reasons"])
+
+
+def test_a_gate_that_is_passed_names_nothing(store: Store) -> None:
+    """However low a single sample is."""
+    keep_run(store, RUN, {"old": LOW, "new": [*HIGH[:-1], 1.0]})
+
+    assert all(
+        "short" not in state for states in decision(store)["gates"].values() for state in states if state["passed"]
+    )
+
+
+def test_what_an_older_run_has_kept_is_read() -> None:
+    """Its gates name no samples."""
+    old = {"gate": "tone", "min": 1.0, "mean": 0.5, "passed": False}
+
+    state = read_gate_state(old)
+
+    assert state == GateState(gate="tone", min=1.0, mean=0.5, passed=False)
+    assert encode_decision_value(state) == old
+    assert describe_missed_gates("new", [state]) == ["new: the gate tone is 0.5, at least 1 is asked for."]
+
+
+def test_a_state_with_samples_comes_back_from_its_json(store: Store) -> None:
+    """By itself, and as part of a decision."""
+    short = GateSamples(samples=("a", "b"), count=4, criteria=("tone",))
+    state = GateState(gate="tone", min=1.0, mean=0.5, passed=False, short=short)
+    keep_run(store, RUN, {"new": [3.0] * 6})
+
+    assert read_gate_state(json.loads(json.dumps(encode_decision_value(state)))) == state
+    kept = read_compare_decision(decision(store)).gates["new"][0].short
+    assert kept == GateSamples(samples=("s0", "s1", "s2"), count=6)

@@ -1,0 +1,143 @@
+"""Runs by their composite: in the list, through the history, and what they tell about the next one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evenhand.cli.run import format_planned_power
+from evenhand.errors import InputError
+from evenhand.stats.power import detectable_effect, power_of
+from evenhand.store.store import Store
+from evenhand.workflows.history import load_subject_history
+from evenhand.workflows.plan_power import plan_power
+from evenhand.workflows.runs import list_runs
+from tests.cli.command import evenhand
+from tests.runs.stored import keep_run, result
+
+FIRST, SECOND, THIRD = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb", "20261116-110000-cccccc"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / ".evenhand", {}) as opened:
+        yield opened
+
+
+def test_a_list_of_runs_has_their_composites_and_sorts_by_them(store: Store) -> None:
+    """By the best variant of each; what has no composite comes last."""
+    keep_run(store, FIRST, {"old": [4.0] * 6, "new": [4.5] * 6})
+    keep_run(store, SECOND, {"old": [3.0] * 6, "new": [3.5] * 6})
+    keep_run(store, THIRD, {"old": [None] * 6})
+
+    newest, best = list_runs(store), list_runs(store, sort="composite")
+
+    assert [one.id for one in newest] == [THIRD, SECOND, FIRST]
+    assert [one.id for one in best] == [FIRST, SECOND, THIRD]
+    assert (best[0].composites, best[0].layers) == ({"old": 4.0, "new": 4.5}, ("fact",))
+    assert best[2].composites == {"old": None}
+
+
+def test_the_history_says_how_far_the_composite_moved(store: Store) -> None:
+    """Since the run before, where both have the same layers and fingerprint; on request the highest comes first."""
+    keep_run(store, FIRST, {"new": [4.0] * 6})
+    keep_run(store, SECOND, {"new": [3.5] * 6})
+    keep_run(store, THIRD, {"new": [4.5] * 6}, fingerprint="g")
+
+    oldest, best = load_subject_history(store, "desk"), load_subject_history(store, "desk", sort="composite")
+
+    assert [line.trend for line in oldest] == [None, -0.5, None]
+    assert [line.evaluation.run for line in best] == [THIRD, FIRST, SECOND]
+    assert oldest[0].to_json()["layers"] == ["fact"]
+
+
+def test_no_trend_joins_composites_of_different_layers(store: Store) -> None:
+    """A mean of facts and one of facts and judges are not one line."""
+    judged = [result(at, "new", 4.0, layers={"fact": "4", "judge": "4"}) for at in range(6)]
+    keep_run(store, FIRST, {"new": [3.0] * 6})
+    keep_run(store, SECOND, {"new": [4.0] * 6}, results=judged)
+
+    assert [line.trend for line in load_subject_history(store, "desk")] == [None, None]
+
+
+def test_lists_and_histories_are_sorted_on_request(tmp_path: Path) -> None:
+    """At the door, with the layers that each composite is of, and a word where they differ."""
+    judged = [result(at, "new", 3.0, layers={"fact": "3", "judge": "3"}) for at in range(6)]
+    with Store.open(tmp_path / ".evenhand", {}) as store:
+        keep_run(store, FIRST, {"new": [4.0] * 6})
+        keep_run(store, SECOND, {"new": [3.0] * 6}, results=judged)
+
+    listed = evenhand("runs", "list", "--sort", "composite", folder=tmp_path).stdout
+    history = evenhand("history", "desk", "--sort", "composite", folder=tmp_path).stdout
+
+    for text in (listed, history):
+        assert text.index(FIRST) < text.index(SECOND)
+        assert "4.00" in text
+        assert f"composite of {SECOND}: the mean of fact + judge" in " ".join(text.split())
+        assert "composites of different layers cannot be compared" in text
+
+
+def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
+    """And says what as many samples as are planned show four times out of five."""
+    keep_run(store, FIRST, {"old": [3.0] * 24, "new": [3.0, 4.0, 5.0, 3.0] * 6})
+
+    found = plan_power(store, "desk", treatments=["new"], pairs=40, smallest_effect=0.5, stated_sd=None)
+
+    assert found is not None
+    (one,) = found["treatments"]
+    assert one["run"] == FIRST
+    assert one["detectable"] == pytest.approx(detectable_effect(40, one["sd"]), abs=1e-5)
+    assert power_of(40, one["detectable"], one["sd"]).power == pytest.approx(0.8, abs=1e-4)
+    (shows, takes) = format_planned_power(found)
+    assert shows == (
+        f"power: 40 samples show a difference of {one['detectable']:.2f} points four times out of five "
+        f"(standard deviation {one['sd']:.2f}, from run {FIRST})"
+    )
+    assert takes == f"0.5 points, the smallest that matters, takes {one['needed']} samples"
+
+
+def test_a_stated_scatter_goes_before_that_of_the_last_run(store: Store) -> None:
+    """Whoever changes the judge knows better; several treatments share the 5 %, so that each shows less."""
+    keep_run(store, FIRST, {"old": [3.0] * 24, "new": [3.0, 4.0, 5.0, 3.0] * 6})
+
+    one = plan_power(store, "desk", treatments=["new"], pairs=34, smallest_effect=0.5, stated_sd=1.0)
+    two = plan_power(store, "desk", treatments=["new", "newer"], pairs=34, smallest_effect=0.5, stated_sd=1.0)
+
+    assert one is not None
+    assert two is not None
+    assert (one["treatments"][0]["run"], one["treatments"][0]["needed"]) == (None, 34)
+    assert one["treatments"][0]["detectable"] == pytest.approx(0.495, abs=0.002)
+    assert two["treatments"][1]["detectable"] > one["treatments"][0]["detectable"]
+
+
+def test_a_plan_without_any_scatter_says_what_would_help() -> None:
+    """A first run has none before it; with one variant there is nothing to compare."""
+    found = plan_power(None, "desk", treatments=["new"], pairs=12, smallest_effect=0.5, stated_sd=None)
+
+    assert plan_power(None, "desk", treatments=[], pairs=12, smallest_effect=0.5, stated_sd=None) is None
+    assert format_planned_power(None) == []
+    first, few = format_planned_power(found)
+    assert first.startswith("power: what 12 samples can show is not known before a first run; --sd POINTS")
+    assert few.startswith("below 20 samples")
+
+
+def test_a_scatter_below_nothing_is_refused() -> None:
+    """With what would work."""
+    with pytest.raises(InputError, match="standard deviation cannot be -1"):
+        plan_power(None, "desk", treatments=["new"], pairs=12, smallest_effect=0.5, stated_sd=-1.0)
+
+
+def test_the_plan_of_an_eval_has_its_power(tmp_path: Path) -> None:
+    """From the command: before a first run, with a stated scatter, and after it; without a plan it is refused."""
+    evenhand("init", folder=tmp_path)
+
+    before = evenhand("run", "eval.yaml", "--plan", folder=tmp_path).stdout
+    stated = evenhand("run", "eval.yaml", "--plan", "--sd", "1", folder=tmp_path).stdout
+    evenhand("run", "eval.yaml", folder=tmp_path)
+    after = evenhand("run", "eval.yaml", "--plan", folder=tmp_path).stdout
+    refused = evenhand("run", "eval.yaml", "--sd", "1", folder=tmp_path)
+
+    assert "can show is not known before a first run" in " ".join(before.split())
+    assert "24 samples show a difference of 0.60 points" in " ".join(stated.split())
+    assert "from run" in after
+    assert (refused.returncode, "--plan" in refused.stderr) == (2, True)
