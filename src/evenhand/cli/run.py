@@ -258,6 +258,7 @@ def print_plan(plan: PlanData) -> None:
         _print_planned_judges(screen, plan)
     else:
         screen.line("no judge is asked")
+    _print_planned_total(screen, plan)
     if plan["note"]:
         screen.line(f"note: {plan['note']}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
@@ -265,13 +266,24 @@ def print_plan(plan: PlanData) -> None:
 
 def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
     columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
+    asked = [one for one in plan["variants"] if one["calls"]]
+    if asked:
+        columns |= {"tokens in": [], "out, about": [], "cost, about": []}
     for one in plan["variants"]:
+        if asked:
+            columns["tokens in"].append(f"{one['input_tokens']:,}" if one["calls"] else "")
+            columns["out, about"].append(f"{one['output_tokens']:,}" if one["calls"] else "")
+            columns["cost, about"].append(_format_planned_cost(one["cost"]) if one["calls"] else "")
         counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
         columns["variant"].append(one["name"])
         columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
         columns["from"].append(one["about"])
-    screen.table(columns)
+    screen.table(columns, right=("tokens in", "out, about", "cost, about"))
     screen.line()
+
+
+def _format_planned_cost(cost: float | None) -> str:
+    return "unknown" if cost is None else format_dollar_amount(cost)
 
 
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
@@ -282,18 +294,33 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
         "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
-        "cost, about": ["unknown" if one["cost"] is None else format_dollar_amount(one["cost"]) for one in judges],
+        "cost, about": [_format_planned_cost(one["cost"]) for one in judges],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
     screen.line()
-    if plan["looked_at"] < plan["samples"]:
-        screen.line(f"worked out from the first {plan['looked_at']:,} samples")
-    if any(one["to_make"] for one in plan["variants"]):
-        screen.line("outputs that are yet to be made are counted as empty: expect more tokens")
-    screen.line("retries and questions asked again because a reply could not be read come on top")
-    if plan["budget"]:
-        money, tokens = plan["budget"]["money"], plan["budget"]["tokens"]
-        bounds = [format_dollar_amount(money)] if money is not None else []
-        bounds += [f"{tokens:,} tokens"] if tokens is not None else []
-        screen.line(f"budget: {', '.join(bounds)}")
+
+
+def _print_planned_total(screen: Screen, plan: PlanData) -> None:
+    """What all of it comes to, how that was worked out, and whether the budget is enough."""
+    from evenhand.report.phrases import describe_reported_cost
+
+    total, budget = plan["total"], plan["budget"]
+    if total["input_tokens"]:
+        tokens = f"{total['input_tokens']:,} tokens in, {total['output_tokens']:,} out"
+        screen.line(f"in all, about: {tokens}; cost {describe_reported_cost(total)}")
+        if plan["looked_at"] < plan["samples"]:
+            screen.line(f"worked out from the first {plan['looked_at']:,} samples")
+        if any(one["to_make"] for one in plan["variants"]):
+            screen.line("replies and outputs that are yet to be made are taken to be about 300 tokens long")
+        screen.line("retries and questions asked again because a reply could not be read come on top")
+    if budget:
+        bounds = [format_dollar_amount(budget["money"])] if budget["money"] is not None else []
+        bounds += [f"{budget['tokens']:,} tokens"] if budget["tokens"] is not None else []
+        spent = [format_dollar_amount(budget["paid"])] if budget["money"] is not None and budget["paid"] else []
+        spent += [f"{budget['used']:,} tokens"] if budget["tokens"] is not None and budget["used"] else []
+        before = f", {' and '.join(spent)} of it spent before" if spent else ""
+        screen.line(f"budget: {', '.join(bounds)}{before}")
+        if budget["exceeded"]:
+            more = "the estimate is above the budget: the run would stop before its end"
+            screen.line(f"{more}; raise the budget, or ask about fewer samples", fg="red")

@@ -16,6 +16,7 @@ from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
+    describe_reported_cost,
     describe_reported_samples,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
@@ -62,12 +63,9 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
         _print_judges_table(screen, head)
     cost = head["cost"]
     if cost["total"] or cost["unpriced"]:
-        parts = {"cost": cost["total"], "outputs": cost["outputs"], "judges": cost["judges"]}
-        shown = [
-            f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if name == "cost" or one is not None
-        ]
-        shown += [f"{pluralize_count(cost['unpriced'], 'call')} of unknown price"] if cost["unpriced"] else []
-        screen.line(" · ".join(shown), dim=True, gap=True)
+        parts = {"outputs": cost["outputs"], "judges": cost["judges"]}
+        shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
+        screen.line(" · ".join([f"cost {describe_reported_cost(cost)}", *shown]), dim=True, gap=True)
     if decision["comparisons"]:
         _print_packed_tables(screen, build_comparison_columns(head))
         print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))

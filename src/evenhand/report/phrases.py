@@ -10,6 +10,7 @@ from evenhand.wording import (
     format_dollar_amount,
     format_figure,
     format_milliseconds,
+    join_names,
     pluralize_count,
 )
 
@@ -122,13 +123,40 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
         ("failed", _format_report_counts([one["failed"] for one in variants])),
     ]
     costs = [
-        (name, [format_dollar_amount(one["cost"][whose]) for one in variants])
+        (name, [_format_variant_cost(one["cost"], whose) for one in variants])
         for name, whose in (("output cost", "outputs"), ("judge cost", "judges"))
-        if any(one["cost"][whose] for one in variants)
+        if any(one["cost"][whose] or one["cost"].get(f"{whose}_unpriced") for one in variants)
     ]
     if any(one["latency_ms"] for one in variants):
         costs.append(("latency", [format_milliseconds((one["latency_ms"] or {}).get("median")) for one in variants]))
     return _drop_unmeasured_columns([[("variant", names)], scores, counts, costs])
+
+
+def _format_variant_cost(cost: ReportData, whose: str) -> str:
+    return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
+
+
+def describe_reported_cost(cost: ReportData) -> str:
+    """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
+    return "; ".join(filter(None, (describe_known_cost(cost), describe_unpriced_calls(cost))))
+
+
+def describe_known_cost(cost: ReportData) -> str:
+    """What a run cost, or what it cost at least where some price is unknown."""
+    if not cost["unpriced"]:
+        return format_dollar_amount(cost["total"])
+    least = cost.get("at_least")
+    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
+
+
+def describe_unpriced_calls(cost: ReportData) -> str:
+    """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
+    if not cost["unpriced"]:
+        return ""
+    named = cost.get("unpriced_calls") or {}  # Earlier versions kept the number alone.
+    calls = [f"{pluralize_count(count, 'call')} of {name}" for name, count in named.items()]
+    has = "has" if cost["unpriced"] == 1 else "have"
+    return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
 
 
 def _drop_unmeasured_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:

@@ -124,7 +124,7 @@ async def _execute_stored_run(
         ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
         course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_lineage(store, row)
-    budget = None if eval.budget is None else _remaining_run_budget(eval, eval.budget, store, line)
+    budget = None if eval.budget is None else compute_remaining_run_budget(eval, eval.budget, store, line)
     async with (
         _open_run_connections(eval, budget) as connections,
         open_output_makers(
@@ -212,15 +212,17 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     }, False
 
 
-def _remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
+def compute_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
     paid, used = Decimal(0), 0
     asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
     if asked:  # Outputs that the run took over were paid for before.
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
-        prices = {row["key"]: json.loads(row["content"])["cost"] for row in rows}
-        taken = store.find_outputs(list(prices), line[1:])
-        paid += sum(Decimal(cost or 0) for key, cost in prices.items() if key not in taken)
+        made = {row["key"]: json.loads(row["content"]) for row in rows}
+        taken = store.find_outputs(list(made), line[1:])
+        for output in (output for key, output in made.items() if key not in taken):
+            paid += Decimal(output["cost"] or 0)
+            used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
     for call in store.call_facts(line[0]):
         if call["cached_from"] is None:
             paid += Decimal(call["cost"] or 0)

@@ -31,11 +31,13 @@ from evenhand.report.html.score_charts import (
     split_share_bar,
 )
 from evenhand.report.phrases import (
+    describe_known_cost,
     describe_reported_samples,
     describe_unfinished_in_report,
+    describe_unpriced_calls,
     does_reported_verdict_stand,
 )
-from evenhand.wording import format_dollar_amount, format_figure
+from evenhand.wording import format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.
 VERDICT_LOOKS = {
@@ -123,9 +125,8 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
     yield KeyFact("Flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
-    unpriced = f", {format_page_count(cost['unpriced'])} calls without a price" if cost["unpriced"] else ""
-    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}{unpriced}"
-    yield KeyFact("Cost", format_dollar_amount(cost["total"]), took)
+    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
+    yield KeyFact("Cost", describe_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost)))))
 
 
 def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
