@@ -55,12 +55,14 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--plan", is_flag=True, help="Say what would be asked and what it would cost; ask nothing.")
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N samples of those chosen.")
+@click.option("--only", multiple=True, metavar="ID", help="Only the sample with this id; may be repeated.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
+@click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def run_command(
-    file: str, plan: bool, resume: bool, fresh: bool, until_decided: bool, as_data: bool, report_only: bool
-) -> int:
+def run_command(file: str, plan: bool, as_data: bool, report_only: bool, **options: Any) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
@@ -68,20 +70,21 @@ def run_command(
     Exit code: 0 PROGRESS, or one variant and all gates passed; 1 any other verdict, a failed gate, or stopped;
     2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
     """
-    if resume and fresh:
+    if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
+    from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
+
+    asked = RunOptions(**options)
     if plan:
         from evenhand.workflows.plan import plan_run
 
-        planned = asyncio.run(plan_run(Path(file), resume=resume))
+        planned = asyncio.run(plan_run(Path(file), options=asked))
         print_json(planned) if as_data else print_plan(planned)
         return 0
     from evenhand.cli.run_tables import print_run
-    from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
-    options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
-        ran = asyncio.run(run(Path(file), options=options, watch=show_run_progress))
+        ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
     with until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head)
         _print_run_next_steps(ran, file)
@@ -102,6 +105,8 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         left = stopping["planned"] - stopping["used"]
         asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
         print_message(f"\nsettled: {asked}", err=True)
+    if ran.head["run"]["selection"] and not ran.why_stopped:
+        print_message(f"\nall samples: evenhand run {name} --resume", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
         why = escape_terminal_text(ran.why_stopped)
@@ -248,9 +253,12 @@ PlanData = Mapping[str, Any]
 
 def print_plan(plan: PlanData) -> None:
     """Print the plan."""
+    from evenhand.report.phrases import describe_reported_selection
+
     screen = Screen()
     repeats = f" · {plan['repeats']} repeats" if plan["repeats"] > 1 else ""
-    samples = pluralize_count(plan["samples"], "sample")
+    part = describe_reported_selection(plan["selection"])
+    samples = pluralize_count(plan["samples"], "sample") + (f" ({part})" if part else "")
     screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
     screen.line()
     _print_planned_variants(screen, plan)

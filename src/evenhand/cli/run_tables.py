@@ -18,6 +18,7 @@ from evenhand.report.phrases import (
     describe_failure_count,
     describe_reported_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
 )
@@ -40,7 +41,9 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     run, decision = head["run"], head["decision"]
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
     state = [describe_unfinished_in_report(run)] if describe_unfinished_in_report(run) else []
-    sizes = [describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
+    part = describe_reported_selection(run.get("selection"))
+    samples = f"{describe_reported_samples(run)} ({part})" if part else describe_reported_samples(run)
+    sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])

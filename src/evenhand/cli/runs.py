@@ -122,8 +122,14 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs],
         "state": [one.state for one in runs],
-        "samples": ["" if one.samples is None else f"{one.samples:,}" for one in runs],
+        "samples": [_format_listed_samples(one) for one in runs],
         "variants": [", ".join(one.variants) for one in runs],
         "verdict": [one.verdict or "" for one in runs],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
+
+
+def _format_listed_samples(one: RunListing) -> str:
+    if one.samples is None:
+        return ""
+    return f"{one.samples:,} (part)" if one.selection else f"{one.samples:,}"

@@ -20,6 +20,7 @@ from evenhand.report.phrases import (
     describe_failure_count,
     describe_reported_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
@@ -159,9 +160,11 @@ def _render_markdown_details(title: str, columns: Sequence[ReportColumn]) -> lis
 
 def _render_markdown_origin(head: ReportData) -> str:
     run, cost = head["run"], head["cost"]
+    part = describe_reported_selection(run.get("selection"))
     parts = [
         f"run {escape_markdown(run['id'], LONGEST_NAME)}",
         describe_reported_samples(run),
+        *([f"only {escape_markdown(part, LONGEST_REASON)}"] if part else []),
         f"cost {escape_markdown(describe_reported_cost(cost))}",
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",
         f"Evenhand {escape_markdown(run['evenhand'], LONGEST_NAME)}",

@@ -54,6 +54,15 @@ def describe_reported_samples(run: ReportData) -> str:
     return f"{run['samples']:,} of {pluralize_count(planned, 'sample')}"
 
 
+def describe_reported_selection(selection: ReportData | None) -> str:
+    """Which samples a run was told to take, in the words of the command line; empty where it took all."""
+    if not selection:
+        return ""
+    parts = [f"--limit {selection['limit']}"] if selection["limit"] is not None else []
+    parts += [f"--only {id}" for id in selection["only"]] + [f"--tag {tag}" for tag in selection["tags"]]
+    return " ".join(parts)
+
+
 def describe_unfinished_in_report(run: ReportData) -> str:
     """What kept a run from its end; empty where it was reached."""
     if run["state"] == "finished":

@@ -29,6 +29,7 @@ class HistoryEntry:
             "variant": self.variant,
             "fingerprint": one.fingerprint,
             "fingerprint_changed": self.changed,
+            "selection": one.selection,
             "score": one.score,
             "composite": one.composite,
             "criteria": {id: float(value) for id, value in one.criteria.items()},

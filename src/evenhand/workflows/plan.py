@@ -29,7 +29,7 @@ from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
-from evenhand.workflows.run import compute_remaining_run_budget
+from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, compute_remaining_run_budget, narrow_run_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -88,9 +88,9 @@ class PlannedOutputs:
                 self.output += min(TYPICAL_REPLY_TOKENS, variant.settings.max_tokens) * calls
 
 
-async def plan_run(file: Path, *, resume: bool = False) -> Json:
-    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, and about what it would cost."""
-    eval = load_eval(file, os.environ)
+async def plan_run(file: Path, *, options: RunOptions = DEFAULT_OPTIONS) -> Json:
+    """What a run of the eval in a file, begun with these options, would ask, of whom, and about what it would cost."""
+    eval = narrow_run_eval(load_eval(file, os.environ), options)
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with (
@@ -101,9 +101,9 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         setup = build_run_setup(eval, connections, counted.questions)
         planned = {name: PlannedOutputs() for name in eval.variants}
         with _open_existing_store() as store:
-            meters = [PlannedQuestionMeter(model, store) for model in setup.judges]
+            meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
-            row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
+            row = find_resumable_run_record(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             for sample in islice(eval.samples, SAMPLES_PLANNED):
                 texts = _load_stored_outputs(store, setup, runs, sample)
@@ -125,6 +125,7 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
         return {
             "name": eval.name,
             "samples": counted.samples,
+            "selection": options.selection.to_json(),
             "repeats": eval.repeats,
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,

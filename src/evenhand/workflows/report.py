@@ -100,6 +100,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
             "repeats": frame.repeats,
             "samples": summary.samples,
             "planned": setup.get("samples"),
+            "selection": setup.get("selection"),
         },
         "stopping": stopping,
         "decision": encode_compare_decision(decide_run(frame, summary, looks, stopped_early=early)),

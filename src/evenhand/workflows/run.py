@@ -21,6 +21,7 @@ from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
+from evenhand.evals.sample_selection import SampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -72,7 +73,16 @@ class RunOptions:
     resume: bool = False
     fresh: bool = False
     until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
+    limit: int | None = None  # Only so many of the samples that `only` and `tags` choose.
+    only: tuple[str, ...] = ()  # Ids of samples.
+    tags: tuple[str, ...] = ()  # Samples that have one of them.
+    repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
+
+    @property
+    def selection(self) -> SampleSelection:
+        """The samples that it is about."""
+        return SampleSelection(limit=self.limit, only=tuple(self.only), tags=tuple(self.tags))
 
 
 DEFAULT_OPTIONS = RunOptions()
@@ -88,7 +98,8 @@ async def run(
     eval: Eval | str | Path, *, options: RunOptions = DEFAULT_OPTIONS, watch: RunWatcher = ignore_watched_run
 ) -> RunResult:
     """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
-    chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    loaded = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    chosen = narrow_run_eval(loaded, options)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -109,6 +120,12 @@ async def run(
             if not head["unfinished"]:  # Another try could give nothing more.
                 return RunResult(id=row["id"], state="finished", head=head)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
+
+
+def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
+    """The eval over the selected samples, each asked as often as the options say."""
+    repeats = eval.repeats if options.repeats is None else options.repeats
+    return replace(eval, samples=select_samples(eval.samples, options.selection), repeats=repeats)
 
 
 async def _execute_stored_run(
@@ -193,6 +210,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         if options.until_decided
         else None,
         "samples": counted.samples,
+        "selection": options.selection.to_json(),
     }
     return {
         "id": make_run_id(began),

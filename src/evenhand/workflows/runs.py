@@ -32,6 +32,7 @@ class RunListing:
     variants: tuple[str, ...]
     verdict: str | None
     fingerprint: str
+    selection: Json | None = None  # Which samples it was told to take; None for all.
 
 
 @with_user_store
@@ -53,6 +54,7 @@ def _list_run(row: Row, *, held: bool) -> RunListing:
         variants=tuple(one["name"] for one in summary["variants"]) if summary else (),
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
         fingerprint=row["fingerprint"],
+        selection=json.loads(row["setup"]).get("selection"),
     )
 
 

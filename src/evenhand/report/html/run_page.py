@@ -33,6 +33,7 @@ from evenhand.report.html.score_charts import (
 from evenhand.report.phrases import (
     describe_known_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
     describe_unpriced_calls,
     does_reported_verdict_stand,
@@ -113,7 +114,9 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
-    yield KeyFact("Samples", whole, " ".join(times) or "one variant", cut)
+    part = describe_reported_selection(run.get("selection"))
+    counted = " ".join(times) or "one variant"
+    yield KeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
     counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
     results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
     said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
