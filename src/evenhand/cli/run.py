@@ -60,9 +60,10 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
 @click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def run_command(file: str, plan: bool, as_data: bool, report_only: bool, **options: Any) -> int:
+def run_command(file: str, plan: bool, full: bool, as_data: bool, report_only: bool, **options: Any) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
     Everything is kept in .evenhand (or the database of EVENHAND_DATABASE_URL) as it comes.
@@ -86,7 +87,7 @@ def run_command(file: str, plan: bool, as_data: bool, report_only: bool, **optio
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
     with until_reader_leaves():
-        print_json(ran.head) if as_data else print_run(ran.head)
+        print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
             from evenhand.workflows.report import annotate_stored_run

@@ -141,6 +141,35 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
     return _drop_unmeasured_columns([[("variant", names)], scores, counts, costs])
 
 
+def build_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
+    """Names and scores of the variants alone, with the differences from the control in rows below."""
+    (names,), *groups = build_variant_columns(head)[:2]
+    compared = head["decision"]["comparisons"]
+    rows = [f"{one['treatment']} − {one['control']}" for one in compared]
+    columns: list[ReportColumn] = []
+    for name, cells in groups[0] if groups else ():
+        found = [one["composite"] if name == "composite" else one["layers"].get(name) for one in compared]
+        signed = ["" if one is None else format_figure(one["estimate"], signed=True) for one in found]
+        if name == "composite":
+            signed = ["" if one is None else format_reported_estimate(one) for one in found]
+        columns.append((name, [*cells, *signed]))
+    return [[(names[0], [*names[1], *rows])], columns] if columns else []
+
+
+def build_tag_columns(head: ReportData) -> list[ReportColumn]:
+    """The tags, how many samples have each, and a column of mean composites for each variant; empty without tags."""
+    tags = head.get("tags") or []  # Earlier versions did not keep them.
+    if not tags:
+        return []
+    columns: list[ReportColumn] = [("tag", [one["tag"] for one in tags])]
+    columns.append(("samples", [f"{one['samples']:,}" for one in tags]))
+    for variant in head["variants"]:
+        columns.append(
+            (variant["name"], [format_reported_estimate(one["variants"].get(variant["name"])) for one in tags])
+        )
+    return columns
+
+
 def _format_variant_cost(cost: ReportData, whose: str) -> str:
     return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
 
