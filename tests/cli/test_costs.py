@@ -128,3 +128,15 @@ def test_a_resumed_run_counts_the_tokens_of_outputs_against_its_budget(tmp_path:
     used = sum(sum(one["tokens"].values()) for one in head_of(folder)["variants"])
 
     assert head_of(folder, "--plan", "--resume")["budget"]["used"] == used
+
+
+def test_outputs_made_are_counted_on_the_way(tmp_path: Path, model: str) -> None:
+    """Also without a terminal, and also those that were taken over."""
+    folder = written(tmp_path, model)
+    first = evenhand("run", "eval.yaml", folder=folder).stderr
+    (folder / "eval.yaml").write_text((folder / "eval.yaml").read_text() + "seed: 5\nguards: []\n", "utf-8")
+    again = evenhand("run", "eval.yaml", "--resume", folder=folder).stderr
+
+    assert "4 outputs to look at, 4 of them to make" in first
+    assert "2 of 2 · 4 of 4 outputs made" in first
+    assert "2 of 2 · 4 of 4 outputs made" in again

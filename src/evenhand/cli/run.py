@@ -125,7 +125,8 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
     note = f"; note: {course.note}" if course.note else ""
-    begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+    make = f", {course.to_make:,} of them to make" if course.to_make else ""
+    begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}{note}"
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
@@ -170,7 +171,9 @@ class ProgressState:
     total: int
     done: int = 0
     failed: int = 0
-    rate: float | None = None  # Results a second, lately.
+    made: int = 0
+    to_make: int = 0
+    rate: float | None = None  # Samples a second, lately, without those that were kept from before.
     cost: Decimal | None = None  # US dollars, where every price is known.
     tokens: int = 0
 
@@ -186,22 +189,24 @@ class ProgressLine:
         self._terminal = stream is not None and stream.isatty()
         self._state = ProgressState(total=total, done=before)
         self._drawn = clock()
-        self._seen = deque([(self._drawn, before)])
+        self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_to_terminal_line(what)}\n")
 
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
-        self._state = replace(self._state, done=done, failed=course.failed, cost=spent.cost, tokens=tokens)
+        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make")}
+        self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
             return
         self._drawn = now
-        self._seen.append((now, done))
+        worked = course.done - course.carried  # What was kept from before takes no time, and says nothing of the rest.
+        self._seen.append((now, worked))
         while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW_SECONDS:
             self._seen.popleft()
         since, before = self._seen[0]
-        state = replace(self._state, rate=(done - before) / (now - since) if now > since else None)
+        state = replace(self._state, rate=(worked - before) / (now - since) if now > since else None)
         line = format_run_progress(state, shutil.get_terminal_size().columns - 1 if self._terminal else 200)
         self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
 
@@ -228,8 +233,9 @@ def format_run_progress(state: ProgressState, width: int) -> str:
         spent = f"{state.tokens:,} tokens"
     parts = {  # The higher the number, the sooner it is left out.
         0: f"{state.done:,} of {state.total:,}",
-        4: rate,
-        3: spent,
+        3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
+        5: rate,
+        4: spent,
         1: f"{state.failed:,} failed" if state.failed else "",
         2: left,
     }

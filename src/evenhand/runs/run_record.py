@@ -100,6 +100,8 @@ class RunWork:
     variant: str = ""
     keys: list[str] = field(default_factory=list)  # Of the calls that it rests on.
     unanswered: int = 0  # Calls that failed and may go well another time.
+    asked: int = 0  # Calls that were made for it.
+    kept: int = 0  # Replies and outputs that were there from before.
 
     def place_in_run(self, book: RunRecorder) -> Row:
         """The columns that say where in the run a row belongs, and when it was written."""

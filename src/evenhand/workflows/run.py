@@ -135,7 +135,13 @@ async def _execute_stored_run(
     eval, recorded = planned.eval, json.loads(row["setup"])
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    course = RunProgress(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
+    course = RunProgress(
+        total=total,
+        outputs=total * len(eval.variants),
+        to_make=total * eval.count_live_variants(),
+        judges=judges,
+        note=counted.mixed,
+    )
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
@@ -158,7 +164,7 @@ async def _execute_stored_run(
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
             tell = ending.note_result if ending else None
-            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell)
+            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell, course)
             async with watch(course, lambda: connections.spent):
                 try:
                     await execute_run(worker, samples, course, ending)
