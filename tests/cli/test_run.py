@@ -260,6 +260,36 @@ def test_init_writes_an_eval_that_runs(tmp_path: Path) -> None:
     assert "PROGRESS: new is better than old" in done.stdout
 
 
+def test_the_starter_fits_on_a_screen(tmp_path: Path) -> None:
+    """Verdict, one table, what to look at; everything else under --full."""
+    evenhand("init", folder=tmp_path)
+
+    short = evenhand("run", "eval.yaml", folder=tmp_path).stdout
+    full = evenhand("runs", "show", "latest", "--full", folder=tmp_path).stdout
+
+    assert len(short.splitlines()) <= 24
+    assert short.startswith("PROGRESS: ")
+    assert short.splitlines()[:8] == full.splitlines()[:8]
+    assert all(part in full and part not in short for part in ("Audit\n", "Gates\n", "criterion ", "\ntag "))
+    assert evenhand("report", "latest", "--full", folder=tmp_path).stdout == full
+
+
+def test_scores_by_tag_and_notable_samples_are_data(tmp_path: Path) -> None:
+    """Means over the samples of a tag, and the samples that changed most with their criteria."""
+    evenhand("init", folder=tmp_path)
+
+    head = head_of(tmp_path)
+
+    tags = {one["tag"]: one for one in head["tags"]}
+    assert sum(one["samples"] for one in tags.values()) == 24
+    assert tags["sales"]["variants"]["new"]["mean"] == 3.3333
+    assert head["notable"]["worse"] == []
+    best, lowest = head["notable"]["better"][0], head["notable"]["lowest"][0]
+    assert (best["sample"], best["before"], round(best["after"], 2)) == ("refund-time", 1.0, 4.67)
+    assert best["criteria"]["page"] == {"before": 0.0, "after": 1.0}
+    assert (lowest["sample"], lowest["criteria"]["page"]) == ("bulk", 0.0)
+
+
 def test_init_overwrites_nothing(tmp_path: Path) -> None:
     """What is there stays."""
     (tmp_path / "eval.yaml").write_text("mine", "utf-8")

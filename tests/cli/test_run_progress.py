@@ -2,7 +2,10 @@
 
 import asyncio
 import io
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +15,7 @@ from evenhand.cli.progress import CLEAR_LINE
 from evenhand.cli.run import ProgressLine, ProgressState, format_run_progress, show_run_progress
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
+from evenhand.workflows.run import RunOptions, run
 
 
 class Clock:
@@ -50,6 +54,7 @@ class Closed(io.StringIO):
         (ProgressState(total=400, done=128, tokens=51200), "128 of 400 · 51,200 tokens"),
         (ProgressState(total=400, done=128, failed=2), "128 of 400 · 2 failed"),
         (ProgressState(total=400, done=400, rate=3.0), "400 of 400 · 3.0/s"),
+        (ProgressState(total=400, made=17, to_make=800), "0 of 400 · 17 of 800 outputs made"),
     ],
 )
 def test_the_line_says_what_is_known(state: ProgressState, shown: str) -> None:
@@ -145,6 +150,40 @@ def test_what_was_done_before_does_not_count_as_fast() -> None:
     assert stream.getvalue().splitlines()[-1] == "90,010 of 100,000 · 1.0/s · about 3 h left"
 
 
+def test_what_was_kept_from_before_does_not_count_as_fast() -> None:
+    """Ninety replies out of the store in a second say nothing of the ten that a model has to give."""
+    clock, stream = Clock(), io.StringIO()
+    progress = ProgressLine(stream, clock, "48 calls", total=1000)
+
+    clock.now += 10
+    progress.update(RunProgress(total=1000, done=910, carried=900), Spending())
+
+    assert stream.getvalue().splitlines()[-1] == "910 of 1,000 · 1.0/s · about 2 min left"
+
+
+def test_where_only_kept_samples_are_done_no_time_is_promised() -> None:
+    """There is no rate yet."""
+    clock, stream = Clock(), io.StringIO()
+    progress = ProgressLine(stream, clock, "48 calls", total=1000)
+
+    clock.now += 10
+    progress.update(RunProgress(total=1000, done=900, carried=900), Spending())
+
+    assert stream.getvalue().splitlines()[-1] == "900 of 1,000"
+
+
+def test_outputs_are_counted_while_no_sample_is_done() -> None:
+    """Also in the log of a build: making them is where the time goes."""
+    clock, stream = Clock(), io.StringIO()
+    progress = ProgressLine(stream, clock, "48 outputs to look at", total=24)
+
+    for made in (6, 30):
+        clock.now += 10
+        progress.update(RunProgress(total=24, to_make=48, made=made), Spending())
+
+    assert stream.getvalue().splitlines()[1:] == ["0 of 24 · 6 of 48 outputs made", "0 of 24 · 30 of 48 outputs made"]
+
+
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
     """A server that slows down is seen."""
     clock, stream = Clock(), io.StringIO()
@@ -191,3 +230,23 @@ def test_the_line_is_gone_when_the_work_is_done_or_broken(monkeypatch: pytest.Mo
         asyncio.run(broken())
 
     assert stream.getvalue().endswith(CLEAR_LINE)
+
+
+def test_a_run_knows_which_samples_it_only_carried_over(tmp_path: Path) -> None:
+    """The second run of the same eval asks nothing."""
+    (tmp_path / "eval.yaml").write_text(
+        "samples: [{id: a, input: Hi, output: Hello}, {id: b, input: Hi, output: Go}]\n"
+        "rubric: {criteria: [{id: greets, asks: \"Does it contain the word 'Hello'?\"}]}\n",
+        "utf-8",
+    )
+    seen: list[RunProgress] = []
+
+    @asynccontextmanager
+    async def watch(course: RunProgress, _spent: object) -> AsyncIterator[None]:
+        seen.append(course)
+        yield
+
+    for _ in range(2):
+        asyncio.run(run(tmp_path / "eval.yaml", options=RunOptions(place=tmp_path / "store"), watch=watch))
+
+    assert [(one.done, one.carried) for one in seen] == [(2, 0), (2, 2)]

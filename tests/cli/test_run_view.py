@@ -1,4 +1,4 @@
-"""A run on a terminal: every number whole at any width, the verdict last, and no text obeyed."""
+"""A run on a terminal: the verdict first, every number whole at any width, in short or in full, and no text obeyed."""
 
 import io
 import re
@@ -16,20 +16,81 @@ from tests.report.example import head, hostile_head
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
     """What is printed of a head at a width."""
 
-    def show(whole: dict[str, Any], width: int = 80) -> str:
+    def show(whole: dict[str, Any], width: int = 80, *, full: bool = True) -> str:
         monkeypatch.setenv("COLUMNS", str(width))
-        print_run(whole)
+        print_run(whole, full=full)
         return capsys.readouterr().out
 
     return show
 
 
-def test_the_verdict_comes_last_with_why_how_sure_and_what_next(shown: Any) -> None:
-    """Where the eye is when the command is done."""
-    last = shown(head(), 160).rstrip().split("\n\n")[-1].splitlines()
+@pytest.mark.parametrize("full", [True, False])
+def test_the_verdict_comes_first_with_why_how_sure_and_what_next(shown: Any, full: bool) -> None:
+    """What was asked is answered before the numbers behind it."""
+    first = shown(head(), 160, full=full).split("\n\n")[0].splitlines()
 
-    assert last[0].startswith("PROGRESS: new is better than old")
-    assert [line.split(":")[0] for line in last[1:]] == ["  why", "  how sure", "  next"]
+    assert first[0].startswith("PROGRESS: new is better than old")
+    assert [line.split(":")[0] for line in first[1:]] == ["  why", "  how sure", "  next"]
+
+
+CHANGES = {
+    "worse": [
+        {"sample": "late", "variant": "new", "before": 4.5, "after": 2.0, "change": -2.5,
+         "criteria": {"tone": {"before": 0.9, "after": 0.1}, "accuracy": {"before": 1.0, "after": 1.0}}},
+        {"sample": "lost", "variant": "new", "before": 4.0, "after": 3.0, "change": -1.0,
+         "criteria": {"tone": {"before": None, "after": 0.5}, "accuracy": {"before": 1.0, "after": 1.0}}},
+    ],
+    "better": [],
+    "lowest": [{"sample": "late", "variant": "new", "composite": 2.0, "criteria": {"tone": 0.1, "accuracy": 1.0}}],
+}  # fmt: skip
+
+
+def test_in_short_there_is_one_table_and_what_got_worse(shown: Any) -> None:
+    """With the criteria that changed as columns; the rest is a flag away."""
+    text = shown(head(notable=CHANGES), full=False)
+
+    assert re.search(r"^new − old .*\+0\.50 \[", text, re.MULTILINE)
+    assert "Got worse\nsample    composite         tone\n" in text
+    assert "late    4.50 → 2.00  0.90 → 0.10\n" in text
+    assert "lost    4.00 → 3.00     – → 0.50\n" in text
+    for only_in_full in ("Audit", "Gates", "criterion", "borderline", "Lowest"):
+        assert only_in_full not in text
+    assert "--full also shows criteria, gates, 2 flags, judges and the audit." in text
+    assert len(text.splitlines()) <= 30
+
+
+def test_where_nothing_got_worse_the_lowest_are_shown(shown: Any) -> None:
+    """They are what there is to improve next."""
+    text = shown(head(notable={**CHANGES, "worse": []}), full=False)
+
+    assert (
+        "Lowest (no sample got worse)\nsample  composite  tone  accuracy\nlate         2.00  0.10      1.00\n" in text
+    )
+
+
+def test_many_criteria_become_sentences_on_a_narrow_screen(shown: Any) -> None:
+    """No column is cut in half."""
+    wide = {f"criterion-{n}": {"before": 0.0, "after": 1.0} for n in range(12)}
+    text = shown(head(notable={**CHANGES, "worse": [{**CHANGES["worse"][0], "criteria": wide}]}), full=False)
+
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert "late: composite 4.50 → 2.00 · criterion-0 0.00 → 1.00 · criterion-1" in text
+
+
+def test_a_head_of_an_earlier_version_is_shown(shown: Any) -> None:
+    """It has no tags and no notable samples, and no names of models without a price."""
+    whole = head(cost={"outputs": None, "judges": None, "total": None, "unpriced": 8})
+
+    for full in (True, False):
+        assert "cost –; 8 calls have no known price" in shown(whole, full=full)
+
+
+def test_scores_by_tag_stand_in_a_table(shown: Any) -> None:
+    """One tag may fall while the whole rises."""
+    mean = {"mean": 4.0, "low": 3.5, "high": 4.5, "level": 0.95, "n": 8, "scale": [1, 5]}
+    tags = [{"tag": "billing", "samples": 8, "variants": {"old": mean, "new": None}}]
+
+    assert re.search(r"^billing +8 +4\.00 \[3\.50, 4\.50\] +–$", shown(head(tags=tags)), re.MULTILINE)
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
@@ -96,11 +157,11 @@ def test_a_run_that_stopped_says_so_in_its_heading(shown: Any) -> None:
     [("stopped", "stopped before its end"), ("killed", "killed before its end"), ("running", "still running")],
 )
 def test_a_run_without_its_end_says_how_far_it_came(shown: Any, state: str, said: str) -> None:
-    """In the first line, and again beside the verdict, where the eye is."""
+    """Beside the verdict, where the eye is, and again with the name of the run."""
     text = shown(head(run={**head()["run"], "state": state, "samples": 7, "planned": 30}), 160)
 
-    assert text.splitlines()[0].startswith("delivery answers · 7 of 30 samples · 2 variants · ")
-    assert text.splitlines()[0].endswith(f" · {said}")
+    told = next(line for line in text.splitlines() if line.startswith("delivery answers · 7 of 30 samples · 2 var"))
+    assert told.endswith(f" · {said}")
     assert f"\n  run: {said}, 7 of 30 samples\n" in text
 
 
@@ -140,7 +201,7 @@ def test_every_treatment_says_its_verdict_its_rule_and_what_next(shown: Any) -> 
 
     assert (
         "\nTreatments\n  new: PROGRESS by rule the whole interval lies above 0. Ship new.\n"
-        "  newer: REGRESS by rule 4. lower. Do not ship.\n\n"
+        "  newer: REGRESS by rule 4. lower. Do not ship.\n"
     ) in text
     assert "Treatments" not in shown(head(), 160)
 

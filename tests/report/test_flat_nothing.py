@@ -58,9 +58,10 @@ def test_parquet_and_annotations_too(tmp_path: Path) -> None:
 
 
 def test_the_terminal_shows_how_many_and_why(capsys: pytest.CaptureFixture[str]) -> None:
-    """One table, the failures, the verdict."""
+    """The verdict, one table, the failures."""
     print_run(nothing()[0])
 
     text = capsys.readouterr().out
     assert "variant  scored  failed\nold      0 of 2       2\n" in text
-    assert text.endswith("SOLO: nothing was scored\n  next: see why below\n")
+    assert text.startswith("SOLO: nothing was scored\n  next: see why below\n")
+    assert "no JSON object in it" in text

@@ -10,6 +10,7 @@ import click
 
 from evenhand.cli.output import print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.report.phrases import describe_reported_selection
 from evenhand.wording import format_figure
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
+        "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
         "asked": ["" if line.evaluation.asked else "nothing" for line in lines],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))

@@ -29,8 +29,9 @@ FORMAT_ENDINGS = {**PAGE_ENDINGS, ".xml": "junit", ".json": "json", ".csv": "csv
 @click.option("--json", "format", flag_value="json", help="Everything, as data.")
 @click.option("--csv", "format", flag_value="csv", help="One row for each result.")
 @click.option("--parquet", "format", flag_value="parquet", help="One row for each result; needs the extra 'parquet'.")
+@click.option("--full", is_flag=True, help="Without a format: print everything, not only what matters most.")
 @click.option("--output", "-o", metavar="FILE", help="Write it to this file.")
-def report_command(run: str, format: str | None, output: str | None) -> int:
+def report_command(run: str, format: str | None, full: bool, output: str | None) -> int:
     """Report RUN: its id, the beginning of one, "latest" or "latest:NAME".
 
     Without a format it is shown here as `evenhand run` shows it.
@@ -49,7 +50,7 @@ def report_command(run: str, format: str | None, output: str | None) -> int:
             from evenhand.cli.run_tables import print_run
 
             with until_reader_leaves():
-                print_run(head)
+                print_run(head, full=full)
             return 0
         if format == "parquet":
             if output is None:

@@ -59,19 +59,16 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 )
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N samples of those chosen.")
+@click.option("--only", multiple=True, metavar="ID", help="Only the sample with this id; may be repeated.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only samples with this tag; may be repeated.")
+@click.option("--repeats", type=click.IntRange(1), metavar="N", help="Ask each sample N times, whatever the eval says.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def run_command(  # noqa: PLR0913 - one for each option.
-    file: str,
-    *,
-    plan: bool,
-    sd: float | None,
-    resume: bool,
-    fresh: bool,
-    until_decided: bool,
-    as_data: bool,
-    report_only: bool,
+def run_command(
+    file: str, plan: bool, sd: float | None, full: bool, as_data: bool, report_only: bool, **options: Any
 ) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
@@ -80,24 +77,25 @@ def run_command(  # noqa: PLR0913 - one for each option.
     Exit code: 0 PROGRESS, or one variant and all gates passed; 1 any other verdict, a failed gate, or stopped;
     2 bad input; 3 a fault of Evenhand itself; 130 stopped by Ctrl-C.
     """
-    if resume and fresh:
+    if options["resume"] and options["fresh"]:
         raise click.UsageError("--resume keeps what was asked and --fresh asks it anew: give one of them")
     if sd is not None and not plan:
         raise click.UsageError("--sd says how far differences scatter, for a plan: give --plan too")
+    from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
+
+    asked = RunOptions(**options)
     if plan:
         from evenhand.workflows.plan import plan_run
 
-        planned = asyncio.run(plan_run(Path(file), resume=resume, sd=sd))
+        planned = asyncio.run(plan_run(Path(file), options=asked, sd=sd))
         print_json(planned) if as_data else print_plan(planned)
         return 0
     from evenhand.cli.run_tables import print_run
-    from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
-    options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
-        ran = asyncio.run(run(Path(file), options=options, watch=show_run_progress))
+        ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
     with until_reader_leaves():
-        print_json(ran.head) if as_data else print_run(ran.head)
+        print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
         if not as_data and os.environ.get("GITHUB_ACTIONS") == "true":
             from evenhand.workflows.report import annotate_stored_run
@@ -116,6 +114,8 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         left = stopping["planned"] - stopping["used"]
         asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
         print_message(f"\nsettled: {asked}", err=True)
+    if ran.head["run"]["selection"] and not ran.why_stopped:
+        print_message(f"\nall samples: evenhand run {name} --resume", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
         why = escape_terminal_text(ran.why_stopped)
@@ -133,7 +133,8 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
     note = f"; note: {course.note}" if course.note else ""
-    begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+    make = f", {course.to_make:,} of them to make" if course.to_make else ""
+    begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}{note}"
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
@@ -178,7 +179,9 @@ class ProgressState:
     total: int
     done: int = 0
     failed: int = 0
-    rate: float | None = None  # Results a second, lately.
+    made: int = 0
+    to_make: int = 0
+    rate: float | None = None  # Samples a second, lately, without those that were kept from before.
     cost: Decimal | None = None  # US dollars, where every price is known.
     tokens: int = 0
 
@@ -194,22 +197,24 @@ class ProgressLine:
         self._terminal = stream is not None and stream.isatty()
         self._state = ProgressState(total=total, done=before)
         self._drawn = clock()
-        self._seen = deque([(self._drawn, before)])
+        self._seen = deque([(self._drawn, 0)])
         self._write(f"{escape_to_terminal_line(what)}\n")
 
     def update(self, course: RunProgress, spent: Spending) -> None:
         """Take in how far it is, and draw it if the last drawing is old enough, also when nothing is new."""
         done, tokens = course.done + course.skipped, spent.input + spent.output
-        self._state = replace(self._state, done=done, failed=course.failed, cost=spent.cost, tokens=tokens)
+        counts = {name: getattr(course, name) for name in ("failed", "made", "to_make")}
+        self._state = replace(self._state, done=done, cost=spent.cost, tokens=tokens, **counts)
         now = self._clock()
         if now - self._drawn < (REDRAW_SECONDS if self._terminal else LOG_SECONDS):
             return
         self._drawn = now
-        self._seen.append((now, done))
+        worked = course.done - course.carried  # What was kept from before takes no time, and says nothing of the rest.
+        self._seen.append((now, worked))
         while len(self._seen) > 2 and self._seen[1][0] <= now - RATE_WINDOW_SECONDS:
             self._seen.popleft()
         since, before = self._seen[0]
-        state = replace(self._state, rate=(done - before) / (now - since) if now > since else None)
+        state = replace(self._state, rate=(worked - before) / (now - since) if now > since else None)
         line = format_run_progress(state, shutil.get_terminal_size().columns - 1 if self._terminal else 200)
         self._write(f"{CLEAR_LINE}{line}" if self._terminal else f"{line}\n")
 
@@ -236,8 +241,9 @@ def format_run_progress(state: ProgressState, width: int) -> str:
         spent = f"{state.tokens:,} tokens"
     parts = {  # The higher the number, the sooner it is left out.
         0: f"{state.done:,} of {state.total:,}",
-        4: rate,
-        3: spent,
+        3: f"{state.made:,} of {state.to_make:,} outputs made" if state.to_make else "",
+        5: rate,
+        4: spent,
         1: f"{state.failed:,} failed" if state.failed else "",
         2: left,
     }
@@ -262,9 +268,12 @@ PlanData = Mapping[str, Any]
 
 def print_plan(plan: PlanData) -> None:
     """Print the plan."""
+    from evenhand.report.phrases import describe_reported_selection
+
     screen = Screen()
     repeats = f" · {plan['repeats']} repeats" if plan["repeats"] > 1 else ""
-    samples = pluralize_count(plan["samples"], "sample")
+    part = describe_reported_selection(plan["selection"])
+    samples = pluralize_count(plan["samples"], "sample") + (f" ({part})" if part else "")
     screen.line(f"{plan['name']} · {samples}{repeats} · fingerprint {plan['fingerprint']}", dim=True)
     screen.line()
     _print_planned_variants(screen, plan)
@@ -272,6 +281,7 @@ def print_plan(plan: PlanData) -> None:
         _print_planned_judges(screen, plan)
     else:
         screen.line("no judge is asked")
+    _print_planned_total(screen, plan)
     for line in format_planned_power(plan["power"]):
         screen.line(line)
     if plan["note"]:
@@ -281,12 +291,19 @@ def print_plan(plan: PlanData) -> None:
 
 def _print_planned_variants(screen: Screen, plan: PlanData) -> None:
     columns: dict[str, list[str]] = {"variant": [], "outputs": [], "from": []}
+    asked = [one for one in plan["variants"] if one["calls"]]
+    if asked:
+        columns |= {"tokens in": [], "out, about": [], "cost, about": []}
     for one in plan["variants"]:
+        if asked:
+            columns["tokens in"].append(f"{one['input_tokens']:,}" if one["calls"] else "")
+            columns["out, about"].append(f"{one['output_tokens']:,}" if one["calls"] else "")
+            columns["cost, about"].append(_format_planned_cost(one["cost"]) if one["calls"] else "")
         counts = {"to make": one["to_make"], "taken over": one["taken_over"]}
         columns["variant"].append(one["name"])
         columns["outputs"].append(", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "recorded")
         columns["from"].append(one["about"])
-    screen.table(columns)
+    screen.table(columns, right=("tokens in", "out, about", "cost, about"))
     screen.line()
 
 
@@ -317,6 +334,10 @@ def format_planned_power(power: PlanData | None) -> list[str]:
     return lines
 
 
+def _format_planned_cost(cost: float | None) -> str:
+    return "unknown" if cost is None else format_dollar_amount(cost)
+
+
 def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     judges = plan["judges"]
     columns = {
@@ -325,18 +346,33 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
         "kept from before": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
-        "cost, about": ["unknown" if one["cost"] is None else format_dollar_amount(one["cost"]) for one in judges],
+        "cost, about": [_format_planned_cost(one["cost"]) for one in judges],
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
     screen.line()
-    if plan["looked_at"] < plan["samples"]:
-        screen.line(f"worked out from the first {plan['looked_at']:,} samples")
-    if any(one["to_make"] for one in plan["variants"]):
-        screen.line("outputs that are yet to be made are counted as empty: expect more tokens")
-    screen.line("retries and questions asked again because a reply could not be read come on top")
-    if plan["budget"]:
-        money, tokens = plan["budget"]["money"], plan["budget"]["tokens"]
-        bounds = [format_dollar_amount(money)] if money is not None else []
-        bounds += [f"{tokens:,} tokens"] if tokens is not None else []
-        screen.line(f"budget: {', '.join(bounds)}")
+
+
+def _print_planned_total(screen: Screen, plan: PlanData) -> None:
+    """What all of it comes to, how that was worked out, and whether the budget is enough."""
+    from evenhand.report.phrases import describe_reported_cost
+
+    total, budget = plan["total"], plan["budget"]
+    if total["input_tokens"]:
+        tokens = f"{total['input_tokens']:,} tokens in, {total['output_tokens']:,} out"
+        screen.line(f"in all, about: {tokens}; cost {describe_reported_cost(total)}")
+        if plan["looked_at"] < plan["samples"]:
+            screen.line(f"worked out from the first {plan['looked_at']:,} samples")
+        if any(one["to_make"] for one in plan["variants"]):
+            screen.line("replies and outputs that are yet to be made are taken to be about 300 tokens long")
+        screen.line("retries and questions asked again because a reply could not be read come on top")
+    if budget:
+        bounds = [format_dollar_amount(budget["money"])] if budget["money"] is not None else []
+        bounds += [f"{budget['tokens']:,} tokens"] if budget["tokens"] is not None else []
+        spent = [format_dollar_amount(budget["paid"])] if budget["money"] is not None and budget["paid"] else []
+        spent += [f"{budget['used']:,} tokens"] if budget["tokens"] is not None and budget["used"] else []
+        before = f", {' and '.join(spent)} of it spent before" if spent else ""
+        screen.line(f"budget: {', '.join(bounds)}{before}")
+        if budget["exceeded"]:
+            more = "the estimate is above the budget: the run would stop before its end"
+            screen.line(f"{more}; raise the budget, or ask about fewer samples", fg="red")

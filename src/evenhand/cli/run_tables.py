@@ -1,4 +1,4 @@
-"""A run on a terminal: scores, criteria, gates, flags, failures, judges, and last the verdict and what to do."""
+"""A run on a terminal: the verdict and what to do, one table, what got worse; in full also all that it rests on."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
-from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_terminal_name
+from evenhand.cli.screen import COLUMN_GAP, Screen, print_table_or_sentences, shorten_terminal_name
 from evenhand.report.phrases import (
     build_comparison_columns,
     build_criterion_columns,
+    build_summary_columns,
+    build_tag_columns,
     build_variant_columns,
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
+    describe_reported_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
+    list_report_criteria,
 )
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
+from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -30,49 +35,157 @@ VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 NO_HISTORY = "no history yet"  # Not worth a line on the first run of everything.
+FEW_SAMPLES = 3  # That the short view shows of what got worse.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
-def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
-    """Print what came out; the verdict comes last, where the eye is when the command is done."""
+def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = None) -> None:
+    """Print what came out, the verdict first: by default one table and what got worse, in full all there is."""
     screen = screen or Screen()
-    run, decision = head["run"], head["decision"]
+    _print_run_verdict(screen, head)
+    run = head["run"]
     repeats = [pluralize_count(run["repeats"], "repeat")] if run["repeats"] > 1 else []
     state = [describe_unfinished_in_report(run)] if describe_unfinished_in_report(run) else []
-    sizes = [describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
-    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
+    part = describe_reported_selection(run.get("selection"))
+    samples = f"{describe_reported_samples(run)} ({part})" if part else describe_reported_samples(run)
+    sizes = [samples, pluralize_count(len(head["variants"]), "variant"), *repeats]
+    screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True, gap=True)
+    (_print_whole_run if full else _print_run_in_short)(screen, head)
+
+
+def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
+    """One table, what got worse, and what else there is to look at."""
+    _print_packed_tables(screen, build_summary_columns(head))
+    print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
+    notable = head.get("notable") or {}  # Earlier versions did not keep it.
+    worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
+    if worse:
+        print_changed_samples(screen, "Got worse", worse)
+    else:
+        none = " (no sample got worse)" if head["decision"]["comparisons"] else ""
+        print_lowest_samples(screen, f"Lowest{none}", lowest)
+    failed = _format_failure_lines(head)
+    more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
+    print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
+    _print_run_cost(screen, head["cost"])
+    screen.line()
+    _print_heuristic_judges(screen, head)
+    screen.line(f"--full also shows {join_names(_list_hidden_parts(head))}.", dim=True)
+
+
+def _list_hidden_parts(head: RunHeadData) -> list[str]:
+    """What only the full view shows of this run."""
+    decision = head["decision"]
+    parts = {
+        "criteria": list_report_criteria(head),
+        "tags": head.get("tags"),
+        "gates": any(decision["gates"].values()),
+        pluralize_count(len(head["flags"]), "flag"): head["flags"],
+        "judges": head["judges"],
+        "the audit": decision["comparisons"],
+    }
+    return [name for name, there in parts.items() if there] or ["counts"]
+
+
+def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
+    decision = head["decision"]
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
+    _print_packed_tables(screen, [[column] for column in build_tag_columns(head)])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
         for one in head["flags"]
     ]
-    failed = [
-        f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})"
-        for one in head["failures"]
-    ]
     told = [f"{one['variant']}: {one['says']}" for one in head["consistency"] if one["says"] != NO_HISTORY]
     if any(decision["gates"].values()):
         print_section(screen, "Gates", format_gate_lines(decision["gates"]))
-    for title, lines, colour in (("Flags", found, None), ("Failures", failed, "red"), ("History", told, None)):
-        if lines:
-            print_section(screen, title, [(line, colour) for line in lines])
+    print_section(screen, "Flags", [(line, None) for line in found])
+    print_section(screen, "Failures", _format_failure_lines(head))
+    print_section(screen, "History", [(line, None) for line in told])
+    notable = head.get("notable") or {}
+    print_changed_samples(screen, "Got worse", notable.get("worse", ()))
+    print_changed_samples(screen, "Got better", notable.get("better", ()))
+    print_lowest_samples(screen, "Lowest", notable.get("lowest", ()))
     if head["judges"]:
         _print_judges_table(screen, head)
-    cost = head["cost"]
-    if cost["total"] or cost["unpriced"]:
-        parts = {"cost": cost["total"], "outputs": cost["outputs"], "judges": cost["judges"]}
-        shown = [
-            f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if name == "cost" or one is not None
-        ]
-        shown += [f"{pluralize_count(cost['unpriced'], 'call')} of unknown price"] if cost["unpriced"] else []
-        screen.line(" · ".join(shown), dim=True, gap=True)
+    _print_run_cost(screen, head["cost"])
     if decision["comparisons"]:
         _print_packed_tables(screen, build_comparison_columns(head))
         print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
         print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
-    _print_run_verdict(screen, head)
+
+
+def _format_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
+    return [
+        (f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})", "red")
+        for one in head["failures"]
+    ]
+
+
+def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadData]) -> None:
+    """The samples whose score changed most, with the criteria that did as columns."""
+    if not changed:
+        return
+    moved = [
+        id
+        for id in dict.fromkeys(id for one in changed for id in one["criteria"])
+        if any(_is_criterion_changed(one["criteria"].get(id)) for one in changed)
+    ]
+    several = len({one["variant"] for one in changed}) > 1
+    names = ["sample", *(["variant"] if several else []), "composite", *moved]
+    rows = [
+        [
+            one["sample"],
+            *([one["variant"]] if several else []),
+            f"{format_figure(one['before'])} → {format_figure(one['after'])}",
+            *(_format_criterion_change(one["criteria"].get(id)) for id in moved),
+        ]
+        for one in changed
+    ]
+    screen.line(title, bold=True, gap=True)
+    heads = 2 if several else 1
+    print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+
+
+def _is_criterion_changed(change: RunHeadData | None) -> bool:
+    return change is not None and change["before"] != change["after"]
+
+
+def _format_criterion_change(change: RunHeadData | None) -> str:
+    """Both values where they differ, one where they do not."""
+    if change is None:
+        return ""
+    before, after = (MISSING_DASH if one is None else format_figure(one) for one in (change["before"], change["after"]))
+    return before if before == after else f"{before} → {after}"
+
+
+def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadData]) -> None:
+    """The samples with the lowest scores, with the criteria as columns."""
+    if not lowest:
+        return
+    criteria = list(dict.fromkeys(id for one in lowest for id in one["criteria"]))
+    several = len({one["variant"] for one in lowest}) > 1
+    names = ["sample", *(["variant"] if several else []), "composite", *criteria]
+    rows = [
+        [
+            one["sample"],
+            *([one["variant"]] if several else []),
+            format_figure(one["composite"]),
+            *(format_figure(one["criteria"][id]) if id in one["criteria"] else "" for id in criteria),
+        ]
+        for one in lowest
+    ]
+    screen.line(title, bold=True, gap=True)
+    heads = 2 if several else 1
+    print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+
+
+def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
+    if cost["total"] or cost["unpriced"]:
+        parts = {"outputs": cost["outputs"], "judges": cost["judges"]}
+        shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
+        screen.line(" · ".join([f"cost {describe_reported_cost(cost)}", *shown]), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
@@ -159,7 +272,11 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
         r = one["pearson"]
         agreed = f"no correlation: {one['why_not']}" if r is None else f"correlation {r:.2f}"
         screen.line(f"{pair}: {agreed}, {format_figure(one['mean_gap'])} apart on average (n = {one['n']:,})")
-    for one in judges:
+    _print_heuristic_judges(screen, head)
+
+
+def _print_heuristic_judges(screen: Screen, head: RunHeadData) -> None:
+    for one in head["judges"]:
         if one["heuristic"]:
             screen.line(f"{one['name']} is heuristic: it goes by words, not by understanding.")
 
@@ -194,7 +311,7 @@ def _print_run_verdict(screen: Screen, head: RunHeadData) -> None:
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     if colour == "green" and not does_reported_verdict_stand(head):  # No green where something speaks against it.
         colour = "yellow"
-    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)
+    screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour)
     state = describe_unfinished_in_report(run)
     cut = f"{state}, {describe_reported_samples(run)}" if state else ""
     why = " ".join(decision["reasons"])

@@ -44,15 +44,16 @@ def list_runs_command(name: str | None, sort: RunOrder, as_data: bool) -> None:
 @runs_command.command("show")
 @click.argument("run", metavar="RUN")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
+@click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--setup", is_flag=True, help="Print what the run was told: rubrics, prompts, judges, variants.")
-def show_run_command(run: str, as_data: bool, setup: bool) -> None:
+def show_run_command(run: str, as_data: bool, full: bool, setup: bool) -> None:
     """Show RUN as it was when it ended: its id, the beginning of one, "latest" or "latest:NAME"."""
     from evenhand.cli.run_tables import print_run
     from evenhand.workflows.runs import load_run_head, load_run_setup
 
     found = load_run_setup(None, run) if setup else load_run_head(None, run)
     with until_reader_leaves():
-        print_json(found) if setup or as_data else print_run(found)
+        print_json(found) if setup or as_data else print_run(found, full=full)
 
 
 @runs_command.command("export")
@@ -83,15 +84,16 @@ def import_run_command(file: str) -> None:
 @click.argument("run", metavar="RUN")
 @click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="The rubric to score by.")
 @click.option("--tag", default="", metavar="TAG", help="Replace the rubric for this tag; else the one for all samples.")
+@click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
-def rescore_run_command(run: str, rubric: str, tag: str, as_data: bool) -> int:
+def rescore_run_command(run: str, rubric: str, tag: str, full: bool, as_data: bool) -> int:
     """Score the stored judgments of RUN by another rubric, as a new run; no judge is asked."""
     from evenhand.cli.run_tables import print_run
     from evenhand.workflows.rescore import rescore_run
 
     head = rescore_run(None, run, rubric, tag)
     with until_reader_leaves():
-        print_json(head) if as_data else print_run(head)
+        print_json(head) if as_data else print_run(head, full=full)
     return int(head["decision"]["exit_code"])
 
 
@@ -130,7 +132,7 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         "run": [one.id for one in runs],
         "eval": [one.name for one in runs],
         "state": [] if set(states) == {"finished"} else states,
-        "samples": ["" if one.samples is None else f"{one.samples:,}" for one in runs],
+        "samples": [_format_listed_samples(one) for one in runs],
         "composite": [
             ", ".join(f"{name} {format_figure(one.composites[name])}" for name in one.variants) for one in runs
         ],
@@ -139,3 +141,9 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
     for line in format_composite_layers({one.id: one.layers for one in runs}):
         screen.line(line, dim=True)
+
+
+def _format_listed_samples(one: RunListing) -> str:
+    if one.samples is None:
+        return ""
+    return f"{one.samples:,} (part)" if one.selection else f"{one.samples:,}"

@@ -115,6 +115,10 @@ class Eval:
     def __repr__(self) -> str:
         return f"<Eval {self.name}: variants {', '.join(self.variants)}; judges {', '.join(self.judges)}>"
 
+    def count_live_variants(self) -> int:
+        """How many variants make their outputs while it is run."""
+        return sum(variant.live for variant in self.variants.values())
+
     def rubric_for(self, tags: tuple[str, ...]) -> Rubric | None:
         """The rubric of the first tag that has one, else the one for all."""
         tagged = next((self.rubrics[tag] for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)

@@ -76,6 +76,8 @@ OUTPUT_FACTS: Json = {
     "latency_ms": {"type": ["number", "null"], "minimum": 0},
     "turns": {"type": ["integer", "null"], "minimum": 0},
     "author": {"type": ["string", "object", "null"]},
+    "input_tokens": {"type": ["integer", "null"], "minimum": 0},
+    "output_tokens": {"type": ["integer", "null"], "minimum": 0},
 }
 SAMPLE_FIELDS: Json = {
     "id": _NAME,

@@ -14,6 +14,7 @@ from evenhand.model.sample import ToolCall, VariantOutput
 from evenhand.wording import word_json_type
 
 _OUTPUT_FIELDS = ("text", "output", *OUTPUT_FACTS)
+_WHOLE_FACTS = ("turns", "input_tokens", "output_tokens")
 _WRITTEN_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _LARGEST_NUMBER = Decimal(10**12)
 _MOST_TOOL_CALLS = 10_000
@@ -52,14 +53,15 @@ def read_output_facts(
         faults.append(Fault(f"{_sample_field_name(path)} {what}", "leave the output out where there is none", path))
         return None
     trace = read_tool_trace(facts.get("trace"), (*path, "trace"), faults)
-    cost, latency, turns = (_read_output_number(facts, name, path, faults) for name in ("cost", "latency_ms", "turns"))
+    cost, latency = (_read_output_number(facts, name, path, faults) for name in ("cost", "latency_ms"))
+    whole = {name: _read_output_number(facts, name, path, faults) for name in _WHOLE_FACTS}
     made = VariantOutput(
         text=text,
         trace=trace,
         cost=cost,
         latency_ms=None if latency is None else float(latency),
-        turns=None if turns is None else int(turns),
         author=read_sample_output_author(facts.get("author"), (*path, "author"), faults) or author,
+        **{name: None if value is None else int(value) for name, value in whole.items()},
     )
     return made if len(faults) == before else None
 
@@ -104,7 +106,7 @@ def _read_output_number(facts: Mapping[str, object], name: str, path: FaultPath,
         shown = repr(value)[:40] if isinstance(value, (str, int, float)) else word_json_type(value)
         faults.append(Fault(f"{_sample_field_name(where)} must be a number from 0 up, got {shown}", path=where))
         return None
-    if name == "turns" and number is not None and number != int(number):
+    if name in _WHOLE_FACTS and number is not None and number != int(number):
         faults.append(Fault(f"{_sample_field_name(where)} must be a whole number, got {number}", path=where))
         return None
     return number

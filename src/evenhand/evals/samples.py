@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from evenhand.errors import (
     MOST_FAULTS_SHOWN,
@@ -58,6 +58,17 @@ class SampleSource(Protocol):
         """Where they come from, for messages."""
 
     def __iter__(self) -> Iterator[EvalSample]: ...
+
+
+@runtime_checkable
+class NumberedSamples(SampleSource, Protocol):
+    """Samples with numbers by which their places are found."""
+
+    def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
+        """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
+
+    def locate(self, number: int) -> str:
+        """Where a sample stands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +129,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
-    numbered = source.iter_numbered(faults) if isinstance(source, FileSamples) else enumerate(source)
-    for number, sample in numbered:
+    for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
         count += 1
@@ -131,7 +141,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
         if also is not None:
             told = len(faults)
             also(sample, faults)
-            faults[told:] = [replace(fault, where=_locate_sample(source, number)) for fault in faults[told:]]
+            faults[told:] = [replace(fault, where=locate_sample(source, number)) for fault in faults[told:]]
             if len(faults) >= MOST_FAULTS_SHOWN:
                 break
     if twice and len(faults) < MOST_FAULTS_SHOWN:
@@ -209,6 +219,10 @@ class FileSamples:
         except InputError as error:
             faults += error.faults
 
+    def locate(self, number: int) -> str:
+        """Where a sample stands."""
+        return self.rows.locate(number)
+
 
 @dataclass(frozen=True)
 class InlineSamples:
@@ -221,17 +235,23 @@ class InlineSamples:
         return iter(self.samples)
 
 
-def _locate_sample(source: SampleSource, number: int) -> str:
-    return source.rows.locate(number) if isinstance(source, FileSamples) else f"{source.where}[{number}]"
+def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
+    """Every sample that is right, with a number that `locate_sample` knows; faults of the others are noted."""
+    return source.iter_numbered(faults) if isinstance(source, NumberedSamples) else enumerate(source)
+
+
+def locate_sample(source: SampleSource, number: int) -> str:
+    """Where a sample of a source stands."""
+    return source.locate(number) if isinstance(source, NumberedSamples) else f"{source.where}[{number}]"
 
 
 def _find_duplicate_sample_ids(source: SampleSource, marks: set[int]) -> Iterator[Fault]:
     """A second pass over a file in which ids seem to come twice, to name both places."""
     first: dict[str, int] = {}
-    for number, sample in source.iter_numbered([]) if isinstance(source, FileSamples) else enumerate(source):
+    for number, sample in iter_numbered_samples(source, []):
         if hash(sample.id) in marks and first.setdefault(sample.id, number) != number:
-            what = f"the id {sample.id[:60]!r} is used twice, first in {_locate_sample(source, first[sample.id])}"
-            yield Fault(what, "each id is unique", where=_locate_sample(source, number))
+            what = f"the id {sample.id[:60]!r} is used twice, first in {locate_sample(source, first[sample.id])}"
+            yield Fault(what, "each id is unique", where=locate_sample(source, number))
 
 
 def sample_fault_line(fault: Fault) -> int:

@@ -54,6 +54,8 @@ class VariantOutput:
     latency_ms: float | None = None
     turns: int | None = None
     author: str | None = None
+    input_tokens: int | None = None  # That the model read to make it.
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

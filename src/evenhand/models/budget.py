@@ -14,11 +14,12 @@ from pathlib import Path
 from evenhand.errors import BudgetError, Fault, JudgeError, RubricError
 from evenhand.files.parsing import read_tree_file
 from evenhand.files.tree import FieldReader, TreeNode, find_node_line
-from evenhand.models.requests import CallNext, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.models.requests import EMBEDDED, CallNext, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.wording import format_exact_dollars
 
 SHIPPED_PRICES = Path(__file__).parents[1] / "library" / "prices.yaml"
 
+FREE_MODELS = (EMBEDDED, "gguf:")  # They run on this machine.
 _FIRST_GUESS = 512  # Tokens of a reply, until the first has come and the mean is known.
 _DIGITS = 60
 _DATED = re.compile(r"[-@:](?:\d{8}|\d{4}-\d\d-\d\d|latest)(?:[-@:].*)?")
@@ -93,6 +94,8 @@ class Prices:
                 fits = name.startswith(known) and (len(name) == len(known) or bool(_DATED.fullmatch(name, len(known))))
             if fits and (longest is None or len(known) > len(longest)):
                 longest = known
+        if longest is None and name.startswith(FREE_MODELS):  # Also where a list of one's own does not name them.
+            return Price(*[Decimal(0)] * 4)
         return None if longest is None else self.models[longest]
 
     def cost(self, name: str, usage: TokenUsage) -> Decimal | None:

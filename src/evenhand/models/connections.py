@@ -20,7 +20,7 @@ from evenhand.models.function_model import (
     name_judge_object,
 )
 from evenhand.models.gguf_model import GgufModel
-from evenhand.models.limits import Clock, ConcurrencyGate, Limits, RateLimiter, ServerState
+from evenhand.models.limits import Clock, ConcurrencyGate, ConcurrencyPace, Limits, RateLimiter, ServerState
 from evenhand.models.model_names import (
     KEY_VARIABLES,
     PROVIDERS,
@@ -181,7 +181,7 @@ class Connections:
             limits, clock = self._limits, self._clock
             requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
             self._servers[origin] = ServerState(
-                gate=ConcurrencyGate(limits.concurrency),
+                gate=ConcurrencyGate(limits.concurrency, pace=ConcurrencyPace(limits.concurrency)),
                 requests=RateLimiter(requests, clock) if requests else None,
                 tokens=RateLimiter(tokens, clock) if tokens else None,
             )

@@ -7,9 +7,10 @@ import hashlib
 import inspect
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
@@ -33,7 +34,8 @@ class FunctionModel:
     version: str = ""  # As it states it itself.
 
     async def ask(self, request: Request) -> Reply:
-        """What the function returns."""
+        """What the function returns; the time it took does not include waiting for its turn."""
+        began = time.monotonic()
         try:
             async with asyncio.timeout(self._limits.attempt_seconds) as limit:
                 # A plain function runs in a thread, so that it holds nobody else up.
@@ -56,10 +58,11 @@ class FunctionModel:
             why = f"{self.name}: the function raised {said}"
             # A server behind the function that is down may be up again; a fault in the function stays one.
             raise (BusyError(why) if isinstance(problem, OSError) else RefusedError(why)) from None
+        took = time.monotonic() - began
         if isinstance(answer, Reply) and isinstance(answer.text, str):
-            return answer
+            return answer if answer.seconds or answer.recorded else replace(answer, seconds=took)
         if isinstance(answer, str):
-            return Reply(text=answer, stop="end", model=self.name)
+            return Reply(text=answer, stop="end", model=self.name, seconds=took)
         raise RefusedError(f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply")
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from typing import Literal
 
 from evenhand.errors import JudgeError
 from evenhand.models.requests import CallNext, Reply, Request
@@ -39,12 +40,88 @@ class Limits:
             raise JudgeError(f"retries cannot be below 0, got {self.retries}")
 
 
+FIRST_WIDTH = 8  # Calls at once until it is known that a server gains from more.
+WORTH_DOUBLING = 1.4  # How much faster replies must come for twice as many calls at once to be kept.
+SAME_RATE = 0.75  # Of the rate before: half as many calls at once that keep so much of it are enough.
+LEAST_ROUND = 16  # Replies: fewer say too little about how fast they come.
+ROUNDS_HELD = 8  # Before more is tried once more.
+
+
+@dataclass(slots=True)
+class ConcurrencyPace:
+    """Finds how many calls at once a server gains from: beyond that they only wait in its queue.
+
+    It goes by replies per second, in rounds of at least as many replies as calls may be under way: twice as many where
+    that came with clearly more replies per second, half as many where half as many bring nearly as many replies.
+    """
+
+    most: int
+    width: int = 0
+    _step: Literal["grow", "shrink", "hold"] = "grow"
+    _rate: float | None = None  # Of the round before, in replies per second.
+    _since: float | None = None
+    _replies: int = 0
+    _passed_over: int = 0  # Replies still to come to calls that were sent at another width.
+    _held: int = 0
+
+    def __post_init__(self) -> None:
+        self.width = min(self.most, FIRST_WIDTH)
+
+    def begin_round(self, now: float, *, passed_over: int = 0) -> None:
+        """Count from now on."""
+        self._since, self._replies, self._passed_over = now, 0, passed_over
+
+    def note_reply(self, now: float, under_way: int, *, queued: bool) -> None:
+        """Count a reply, and change the width at the end of a round; without a queue the width tells nothing."""
+        if self._since is None or not queued:
+            self.begin_round(now, passed_over=self._passed_over)
+            return
+        if self._passed_over > 0:
+            self._passed_over -= 1
+            self._since = now
+            return
+        self._replies += 1
+        if self._replies < max(self.width, LEAST_ROUND) or now <= self._since:
+            return
+        before, rate = self.width, self._replies / (now - self._since)
+        self._end_round(rate)
+        self.begin_round(now, passed_over=under_way if self.width < before else 0)
+
+    def _end_round(self, rate: float) -> None:
+        before = self._rate
+        if self._step == "hold":
+            self._held -= 1
+            if self._held > 0 or self.width >= self.most:
+                return
+            self._step, before = "grow", None
+        if self._step == "grow" and (before is None or rate >= WORTH_DOUBLING * before):
+            self._rate, self.width = rate, min(2 * self.width, self.most)
+            if self.width == self.most and before is not None:
+                self._hold()
+        elif self._step == "grow":
+            self._step, self.width = "shrink", max(1, self.width // 2)
+        elif rate < SAME_RATE * (before or rate):  # Half as many were too few.
+            self.width = min(2 * self.width, self.most)
+            self._hold()
+        elif self.width == 1:
+            self._hold()
+        else:
+            self._rate, self.width = rate, self.width // 2
+
+    def _hold(self) -> None:
+        self._step, self._held, self._rate = "hold", ROUNDS_HELD, None
+
+
 @dataclass(slots=True)
 class ConcurrencyGate:
-    """Lets so many in at once: half as many after an overload, slowly more again with every success."""
+    """Lets so many in at once: half as many after an overload, slowly more again with every success.
+
+    With a pace, no more than the server gains from.
+    """
 
     most: int
     room: float = math.inf  # Below `most` after an overload.
+    pace: ConcurrencyPace | None = None
     _inside: int = 0
     _halvings: int = 0
     _shut: bool = False
@@ -53,7 +130,7 @@ class ConcurrencyGate:
     @property
     def width(self) -> int:
         """How many may be inside now."""
-        return int(min(self.most, self.room))
+        return int(min(self.most, self.room, self.most if self.pace is None else self.pace.width))
 
     async def limit_requests(self, request: Request, call_next: CallNext) -> Reply:
         """Middleware that lets only so many requests through at once."""
@@ -67,7 +144,7 @@ class ConcurrencyGate:
         """Wait for a place; whoever comes again stands in front. Returns a mark for `overloaded`."""
         if self._shut:
             raise asyncio.CancelledError
-        if self._inside < int(min(self.most, self.room)) and (again or not self._waiting):
+        if self._inside < self.width and (again or not self._waiting):
             self._inside += 1
             return self._halvings
         place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -97,6 +174,12 @@ class ConcurrencyGate:
         if mark == self._halvings:
             self._halvings += 1
             self.room = max(1.0, min(self.most, self.room) / 2)
+
+    def note_reply(self, now: float) -> None:
+        """Tell the pace that a reply has come."""
+        if self.pace is not None:
+            self.pace.note_reply(now, self._inside, queued=bool(self._waiting))
+            self._admit()
 
     def report_success(self) -> None:
         """Let in a little more: one more after as many successes as fit inside."""

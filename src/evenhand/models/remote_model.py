@@ -55,6 +55,7 @@ class _RequestAttempts:
     accepted: AcceptedParameters
     body: dict[str, object]
     began: float = 0.0
+    sent: float = 0.0  # When the last attempt was: what a reply takes is counted from here.
     attempts: int = 0
     retries: int = 0
 
@@ -135,12 +136,14 @@ class RemoteModel:
             if not course.attempts:
                 course.began = now
             course.attempts += 1
+            course.sent = now
             seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
             answer = await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds)
         finally:
             server.gate.leave()
         outcome = self._outcome(answer, course)
         if isinstance(outcome, Reply):
+            server.gate.note_reply(clock.now())
             if server.gate.room < server.gate.most:
                 server.gate.report_success()
             if server.tokens and outcome.usage.output is not None:
@@ -164,7 +167,7 @@ class RemoteModel:
             return explain_error_in_http_response(data, line.secrets)
         request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
         try:
-            reply = self._read(data, request_id, course.attempts, line.clock.now() - course.began)
+            reply = self._read(data, request_id, course.attempts, line.clock.now() - course.sent)
         except RecursionError:
             reply = "it is nested too deep"
         if isinstance(reply, str):

@@ -18,7 +18,9 @@ from evenhand.report.phrases import (
     build_criterion_columns,
     build_variant_columns,
     describe_failure_count,
+    describe_reported_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
@@ -26,7 +28,7 @@ from evenhand.report.phrases import (
     list_reported_failures,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
+from evenhand.wording import format_figure, pluralize_count
 
 LONGEST_COMMENT = 60_000  # GitHub takes 65,536 characters and refuses the whole comment beyond.
 COMMENT_RESERVE = 4_000  # For the lines that close what a cut has left open, and for the last line.
@@ -158,11 +160,12 @@ def _render_markdown_details(title: str, columns: Sequence[ReportColumn]) -> lis
 
 def _render_markdown_origin(head: ReportData) -> str:
     run, cost = head["run"], head["cost"]
-    unpriced = f" and {pluralize_count(cost['unpriced'], 'call')} of unknown price" if cost["unpriced"] else ""
+    part = describe_reported_selection(run.get("selection"))
     parts = [
         f"run {escape_markdown(run['id'], LONGEST_NAME)}",
         describe_reported_samples(run),
-        f"cost {escape_markdown(format_dollar_amount(cost['total']))}{unpriced}",
+        *([f"only {escape_markdown(part, LONGEST_REASON)}"] if part else []),
+        f"cost {escape_markdown(describe_reported_cost(cost))}",
         f"fingerprint {escape_markdown(run['fingerprint'], LONGEST_NAME)}",
         f"Evenhand {escape_markdown(run['evenhand'], LONGEST_NAME)}",
     ]

@@ -59,6 +59,15 @@ def describe_reported_samples(run: ReportData) -> str:
     return f"{run['samples']:,} of {pluralize_count(planned, 'sample')}"
 
 
+def describe_reported_selection(selection: ReportData | None) -> str:
+    """Which samples a run was told to take, in the words of the command line; empty where it took all."""
+    if not selection:
+        return ""
+    parts = [f"--limit {selection['limit']}"] if selection["limit"] is not None else []
+    parts += [f"--only {id}" for id in selection["only"]] + [f"--tag {tag}" for tag in selection["tags"]]
+    return " ".join(parts)
+
+
 def describe_unfinished_in_report(run: ReportData) -> str:
     """What kept a run from its end; empty where it was reached."""
     if run["state"] == "finished":
@@ -139,13 +148,69 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
         ("failed", _format_report_counts([one["failed"] for one in variants])),
     ]
     costs = [
-        (name, [format_dollar_amount(one["cost"][whose]) for one in variants])
+        (name, [_format_variant_cost(one["cost"], whose) for one in variants])
         for name, whose in (("output cost", "outputs"), ("judge cost", "judges"))
-        if any(one["cost"][whose] for one in variants)
+        if any(one["cost"][whose] or one["cost"].get(f"{whose}_unpriced") for one in variants)
     ]
     if any(one["latency_ms"] for one in variants):
         costs.append(("latency", [format_milliseconds((one["latency_ms"] or {}).get("median")) for one in variants]))
     return _drop_unmeasured_columns([[("variant", names)], scores, counts, costs])
+
+
+def build_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
+    """Names and scores of the variants alone, with the differences from the control in rows below."""
+    (names,), *groups = build_variant_columns(head)[:2]
+    compared = head["decision"]["comparisons"]
+    rows = [f"{one['treatment']} − {one['control']}" for one in compared]
+    columns: list[ReportColumn] = []
+    for name, cells in groups[0] if groups else ():
+        found = [one["composite"] if name == "composite" else one["layers"].get(name) for one in compared]
+        signed = ["" if one is None else format_figure(one["estimate"], signed=True) for one in found]
+        if name == "composite":
+            signed = ["" if one is None else format_reported_estimate(one) for one in found]
+        columns.append((name, [*cells, *signed]))
+    return [[(names[0], [*names[1], *rows])], columns] if columns else []
+
+
+def build_tag_columns(head: ReportData) -> list[ReportColumn]:
+    """The tags, how many samples have each, and a column of mean composites for each variant; empty without tags."""
+    tags = head.get("tags") or []  # Earlier versions did not keep them.
+    if not tags:
+        return []
+    columns: list[ReportColumn] = [("tag", [one["tag"] for one in tags])]
+    columns.append(("samples", [f"{one['samples']:,}" for one in tags]))
+    for variant in head["variants"]:
+        columns.append(
+            (variant["name"], [format_reported_estimate(one["variants"].get(variant["name"])) for one in tags])
+        )
+    return columns
+
+
+def _format_variant_cost(cost: ReportData, whose: str) -> str:
+    return "unknown" if cost.get(f"{whose}_unpriced") else format_dollar_amount(cost[whose])
+
+
+def describe_reported_cost(cost: ReportData) -> str:
+    """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
+    return "; ".join(filter(None, (describe_known_cost(cost), describe_unpriced_calls(cost))))
+
+
+def describe_known_cost(cost: ReportData) -> str:
+    """What a run cost, or what it cost at least where some price is unknown."""
+    if not cost["unpriced"]:
+        return format_dollar_amount(cost["total"])
+    least = cost.get("at_least")
+    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
+
+
+def describe_unpriced_calls(cost: ReportData) -> str:
+    """Whose calls have no known price: 24 calls of openai/NAME have no known price; empty where all have one."""
+    if not cost["unpriced"]:
+        return ""
+    named = cost.get("unpriced_calls") or {}  # Earlier versions kept the number alone.
+    calls = [f"{pluralize_count(count, 'call')} of {name}" for name, count in named.items()]
+    has = "has" if cost["unpriced"] == 1 else "have"
+    return f"{join_names(calls or [pluralize_count(cost['unpriced'], 'call')])} {has} no known price"
 
 
 def _drop_unmeasured_columns(groups: Sequence[Sequence[ReportColumn]]) -> list[list[ReportColumn]]:

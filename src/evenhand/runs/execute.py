@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
 
@@ -57,7 +57,10 @@ class RunProgress:
     judges: tuple[str, ...] = ()
     note: str = ""  # What should be known before anything is paid for.
     until: str = ""  # What ends it before all is done, where something may.
+    to_make: int = 0  # Outputs that variants have to make, over all of them.
+    made: int = 0
     done: int = 0
+    carried: int = 0  # Of these, those for which nothing had to be asked or made: all was kept from before.
     skipped: int = 0  # That an earlier sitting had finished.
     failed: int = 0  # Results without a score.
     settled: str = ""  # Why nothing more needs to be asked.
@@ -120,6 +123,7 @@ def _iter_run_pieces(
                 for name in setup.eval.variants
             ):
                 course.skipped += 1
+                course.made += setup.eval.count_live_variants()
                 course.settled = course.settled or (ending.why_stop(position, repeat) if ending else "")
             else:
                 todo.append(repeat)
@@ -175,6 +179,7 @@ class RunWorker:
     environ: Mapping[str, str]
     runs: Sequence[str] = ()  # Whose outputs may be taken over.
     tell: Callable[[Row], None] | None = None
+    course: RunProgress = field(default_factory=lambda: RunProgress(total=0))  # Told of outputs and what was kept.
 
     async def score_sample(self, sample: EvalSample, position: int, repeat: int) -> list[ResultOutcome]:
         """Results for all variants, and what became of each.
@@ -187,6 +192,7 @@ class RunWorker:
         together = rubric is not None and rubric.method.dialogue == "listwise"
         parts = [works] if together else [[work] for work in works]
         kept = await await_judges_in_order([self._score_outputs(rubric, sample, part) for part in parts])
+        self.course.carried += any(work.kept for work in works) and not any(work.asked for work in works)
         return [outcome for part in kept for outcome in part]
 
     async def _score_outputs(
@@ -211,6 +217,8 @@ class RunWorker:
                 one.judged = judged
                 one.work.keys += shared.keys
                 one.work.unanswered += shared.unanswered
+                one.work.asked += shared.asked
+                one.work.kept += shared.kept
         return await await_judges_in_order([self._record_result(sample, one) for one in results])
 
     async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
@@ -223,6 +231,7 @@ class RunWorker:
             else:
                 made = await self.makers[work.variant].make(sample, work.repeat)
         except (OutputError, BudgetError) as error:
+            self.course.made += live and isinstance(error, OutputError)
             work.unanswered += live  # A recorded output that is not there will not be there another time.
             self.memory.spent = error if isinstance(error, BudgetError) else self.memory.spent
             result.why = str(error)
@@ -242,6 +251,8 @@ class RunWorker:
         book, maker = self.book, self.makers[work.variant]
         key = self.setup.make_output_key(sample, work.variant, work.repeat)
         found = book.store.find_outputs([key], self.runs).get(key)
+        work.asked += found is None
+        work.kept += found is not None
         if found is None:
             made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
         else:
@@ -249,6 +260,7 @@ class RunWorker:
         if found is None or found["run"] != book.run:
             content = to_stored_json(write_output_json(made))
             await book.writer.put("made", {**work.place_in_run(book), "key": key, "content": content})
+        self.course.made += 1
         return made
 
     async def _measure_assertion(self, leaf: Assertion, facts: AssertionFacts, work: RunWork) -> AssertionMeasurement:

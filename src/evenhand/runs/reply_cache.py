@@ -84,6 +84,8 @@ class ReplyCache:
                         raise
                     # Whoever asked has given up; we have not.
             found = self.book.store.find_cached_replies([key], run=self.book.run if self.fresh else None).get(key)
+            work.asked += found is None
+            work.kept += found is not None
             if found is None:
                 return await self._ask_and_record(key, model.name, work, call_next(request))
             if (

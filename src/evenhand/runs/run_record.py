@@ -100,6 +100,8 @@ class RunWork:
     variant: str = ""
     keys: list[str] = field(default_factory=list)  # Of the calls that it rests on.
     unanswered: int = 0  # Calls that failed and may go well another time.
+    asked: int = 0  # Calls that were made for it.
+    kept: int = 0  # Replies and outputs that were there from before.
 
     def place_in_run(self, book: RunRecorder) -> Row:
         """The columns that say where in the run a row belongs, and when it was written."""
@@ -137,6 +139,7 @@ class PastEvaluation:
     run: str
     ended: str
     fingerprint: str
+    selection: Json | None  # Which samples the run was told to take; None for all.
     composite: float | None
     score: float | None
     criteria: Mapping[str, Fraction]
@@ -158,12 +161,16 @@ def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
             continue
         layers = {name: Fraction(one["exact"]) for name, one in own["layers"].items() if one is not None}
         criteria = {id: Fraction(one["exact"]) for id, one in own["criteria"].items() if one["exact"] is not None}
-        scores = PastScores(fingerprint=row["fingerprint"], scores={**layers, **criteria})
+        # A run of some samples is held against runs of the same selection.
+        selection = summary["run"].get("selection")
+        mark = row["fingerprint"] if selection is None else json.dumps([row["fingerprint"], selection])
+        scores = PastScores(fingerprint=mark, scores={**layers, **criteria})
         asked = sum(one["calls"] - one["cached"] for one in summary["judges"]) if summary["judges"] else 1
         one = PastEvaluation(
             run=row["id"],
             ended=row["ended"],
             fingerprint=row["fingerprint"],
+            selection=selection,
             composite=own["composite"]["mean"] if own["composite"] else None,
             score=own["score"]["mean"] if own["score"] else None,
             criteria=scores.scores,

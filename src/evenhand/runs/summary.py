@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -40,6 +41,7 @@ class RunSummary:
     calls: dict[str, JudgeCallTally] = field(default_factory=dict)  # By judge.
     # By variant; "" where several were shown at once.
     asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)  # By variant: the model that makes its outputs.
 
 
 @dataclass(slots=True)
@@ -78,9 +80,13 @@ def summarise_results(
     rows: Iterable[Mapping[str, Any]],
     calls: Iterable[Mapping[str, Any]],
     columns: ColumnsBuilder | None = None,
+    models: Mapping[str, str] | None = None,
 ) -> RunSummary:
-    """Count every result and every call, one at a time; `columns` take the same results on the way."""
-    summary = RunSummary({name: VariantTally() for name in variants})
+    """Count every result and every call, one at a time; `columns` take the same results on the way.
+
+    `models` are those that make the outputs of variants.
+    """
+    summary = RunSummary({name: VariantTally() for name in variants}, models=models or {})
     named: dict[str, int] = {}
     last = -1
     for row in rows:
@@ -90,7 +96,7 @@ def summarise_results(
             content = json.loads(row["content"])
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
-            summary.tallies[row["variant"]].add(row, content, cluster)
+            summary.tallies[row["variant"]].add(row, content, cluster, priced=row["variant"] in summary.models)
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
@@ -108,9 +114,6 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
     asked = (name for name in dict.fromkeys([*frame.judges, *summary.calls]) if name in summary.calls)  # As named.
     judges = [summarise_run_judge(name, summary.calls[name], name == EMBEDDED) for name in asked]
     reviewers = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
-    outputs = [one["cost"]["outputs"] for one in variants if one["cost"]["outputs"] is not None]
-    unpriced = sum(one["unpriced"] for one in judges)
-    judged = sum(one["cost"] or 0.0 for one in judges)
     return {
         "eval": {name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
         "unfinished": sum(tally.unfinished for tally in tallies.values()),
@@ -129,12 +132,29 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for flag, count in tally.flags.most_common()
         ],
-        "cost": {
-            "outputs": sum(outputs) if outputs else None,
-            "judges": None if unpriced or not judges else judged,
-            "total": None if unpriced or not (judges or outputs) else judged + sum(outputs),
-            "unpriced": unpriced,
-        },
+        "cost": summarise_run_cost(summary),
+    }
+
+
+def summarise_run_cost(summary: RunSummary) -> Json:
+    """What a run cost: exact where every price is known, else what it cost at least and whose prices are not."""
+    unpriced: Counter[str] = Counter()
+    for name, tally in summary.tallies.items():
+        unpriced[summary.models.get(name, "")] += tally.unpriced
+    makers_unpriced = unpriced.total()
+    for judge, calls in summary.calls.items():
+        unpriced[judge] += calls.unpriced
+    made = float(sum((one.cost for one in summary.tallies.values()), Decimal(0)))
+    judged = float(sum((one.cost for one in summary.calls.values()), Decimal(0)))
+    costed = any(one.costed for one in summary.tallies.values())
+    asked = bool(summary.calls or costed or unpriced.total())
+    return {
+        "outputs": made if costed and not makers_unpriced else None,
+        "judges": judged if summary.calls and unpriced.total() == makers_unpriced else None,
+        "total": made + judged if asked and not unpriced.total() else None,
+        "at_least": made + judged if asked else None,
+        "unpriced": unpriced.total(),
+        "unpriced_calls": {name: count for name, count in unpriced.items() if count},
     }
 
 
@@ -173,10 +193,12 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         ],
         "distribution": {"of": "composite", "edges": COMPOSITE_BIN_EDGES, "counts": bins},
         "cost": {
-            "outputs": float(tally.cost) if tally.costed else None,
+            "outputs": float(tally.cost) if tally.costed and not tally.unpriced else None,
+            "outputs_unpriced": tally.unpriced,
             "judges": None if calls.unpriced or not calls.calls else float(calls.cost),
         },
-        "tokens": {"input": calls.input, "output": calls.output},
+        "tokens": {"input": calls.input + tally.input_tokens, "output": calls.output + tally.output_tokens},
+        "tokens_of_outputs": {"input": tally.input_tokens, "output": tally.output_tokens},
         "latency_ms": _latency_quantiles(tally.latency),
         "role": "control" if name == frame.control else "treatment",
         "about": frame.variants[name],

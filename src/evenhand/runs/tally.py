@@ -94,14 +94,17 @@ class VariantTally:
     costed: int = 0
     not_passed: array[int] = field(default_factory=lambda: array("q"))  # Positions of results that do not pass.
     failed_gates: dict[str, array[int]] = field(default_factory=dict)  # The same by criterion, whose gate failed.
+    unpriced: int = 0  # Outputs that a model was asked for and that have no known price.
+    input_tokens: int = 0  # That making the outputs took.
+    output_tokens: int = 0
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, ...], int] = field(default_factory=dict)  # The position where each was met first.
 
-    def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int) -> None:
-        """Count one result."""
+    def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int, *, priced: bool = False) -> None:
+        """Count one result; `priced` where each output is a call that costs something."""
         self.states[row["state"]] += 1
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
@@ -127,17 +130,26 @@ class VariantTally:
             word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
             self.assertions.setdefault(one["name"], Counter())[word] += 1
             self.assertion_layers[one["name"]] = one["layer"]
-        output = content["output"]
-        self.lengths.append(nan if output is None else len(output["text"]))
-        if output is not None and output["latency_ms"] is not None:
-            self.latency.append(float(output["latency_ms"]))
-        if output is not None and output["cost"] is not None:
-            self.cost += Decimal(str(output["cost"]))
-            self.costed += 1
+        self._add_output_facts(content["output"], priced=priced)
         for kind, why in dict.fromkeys(list_result_row_failures(row, content)):
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
+
+    def _add_output_facts(self, output: Mapping[str, Any] | None, *, priced: bool) -> None:
+        """Count how long an output is, and what making it took."""
+        self.lengths.append(nan if output is None else len(output["text"]))
+        if output is None:
+            return
+        if output["latency_ms"] is not None:
+            self.latency.append(float(output["latency_ms"]))
+        if output["cost"] is not None:
+            self.cost += Decimal(str(output["cost"]))
+            self.costed += 1
+        else:
+            self.unpriced += priced
+        self.input_tokens += output.get("input_tokens") or 0  # Earlier versions did not keep them.
+        self.output_tokens += output.get("output_tokens") or 0
 
     def _add_to_means(
         self,

@@ -35,6 +35,7 @@ from evenhand.workflows.compare_sides import (
     object_to_changed_stored_samples,
     object_to_missing_stored_samples,
     object_to_stored_layers,
+    object_to_stored_selection,
     object_to_stored_setup,
     object_to_unfinished_stored_runs,
     refuse_stored_runs,
@@ -192,16 +193,15 @@ def _object_to_stored_runs(
     store: Store, sides: Sequence[StoredRunSide], common: Sequence[SharedSamples], by_lot: Sequence[bool]
 ) -> list[ComparisonObjection]:
     control, *treatments = sides
-    return [
-        objection
-        for side, found, lot in zip(treatments, common, by_lot, strict=True)
-        if side.run["id"] != control.run["id"]
-        for objection in (
-            *object_to_stored_setup(control, side),
-            *(() if lot else object_to_missing_stored_samples(control, side, found)),
-            *object_to_changed_stored_samples(store, control, side, found),
-        )
-    ]
+    objections: list[ComparisonObjection] = []
+    for side, found, lot in zip(treatments, common, by_lot, strict=True):
+        if side.run["id"] != control.run["id"]:
+            selected = list(object_to_stored_selection(control, side))
+            objections += [*object_to_stored_setup(control, side), *selected]
+            if not lot and not selected:  # Where a part was asked for, that is why samples are missing.
+                objections += object_to_missing_stored_samples(control, side, found)
+            objections += object_to_changed_stored_samples(store, control, side, found)
+    return objections
 
 
 def _note_about_stored_runs(

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_fault
+from evenhand.report.phrases import describe_reported_selection
 from evenhand.runs.columns import PairedResultRows, RunVariantRows, SharedSamples, load_run_table
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import SAMPLE_PARTS
@@ -183,6 +184,20 @@ def object_to_stored_setup(control: StoredRunSide, treatment: StoredRunSide) -> 
         parts = list_setup_differences(*setups) or [f"fingerprint {ours['fingerprint']} → {theirs['fingerprint']}"]
         fix = "run one of them again as the other was"
         yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), fix=fix)
+
+
+def object_to_stored_selection(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:
+    """Runs that were told to take different samples."""
+    selections = [json.loads(side.run["setup"]).get("selection") for side in (control, treatment)]
+    if selections[0] != selections[1]:
+        told = [describe_reported_selection(one) for one in selections]
+        parts = [
+            f"{side.name} ({side.run['id']}) took {f'only {part}' if part else 'all samples'}"
+            for side, part in zip((control, treatment), told, strict=True)
+        ]
+        yield ComparisonObjection(
+            what="one run took a part of the samples", parts=tuple(parts), fix="run both on the same samples"
+        )
 
 
 def object_to_missing_stored_samples(

@@ -37,6 +37,7 @@ class HistoryEntry:
             "variant": self.variant,
             "fingerprint": one.fingerprint,
             "fingerprint_changed": self.changed,
+            "selection": one.selection,
             "score": one.score,
             "composite": one.composite,
             "layers": list(one.layers),

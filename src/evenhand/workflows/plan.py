@@ -6,21 +6,23 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import RefusedError, StoreError
+from evenhand.errors import OutputError, RefusedError, StoreError
 from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
+from evenhand.evals.variants.makers import Variant, open_output_makers
+from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.judge import judge_sample
 from evenhand.model.sample import Sample
-from evenhand.models.budget import Prices
+from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
 from evenhand.runs.reply_cache import reply_key
@@ -28,6 +30,7 @@ from evenhand.runs.run_record import find_resumable_run_record, list_run_record_
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
+from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, compute_remaining_run_budget, narrow_run_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -35,6 +38,7 @@ Json = dict[str, Any]
 OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.
 SAMPLES_PLANNED = 1000  # Samples whose questions are made; what is beyond is taken to be like them.
 TYPICAL_REPLY_TOKENS = 300  # Tokens.
+BYTES_PER_TOKEN = 3  # As estimate_input_tokens counts them.
 
 
 @dataclass(slots=True)
@@ -64,27 +68,54 @@ class PlannedQuestionMeter:
         raise RefusedError("planned, not asked")
 
 
-async def plan_run(file: Path, *, resume: bool = False, sd: float | None = None) -> Json:
-    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, about what it would cost and show.
+@dataclass(slots=True)
+class PlannedOutputs:
+    """What a variant would be asked to make."""
+
+    taken: int = 0  # Made by earlier runs of the same line.
+    calls: int = 0
+    input: int = 0
+    output: int = 0
+
+    def add_sample(self, variant: Variant, sample: EvalSample, repeats: int, taken: int) -> None:
+        """Count what it would make of one sample."""
+        self.taken += taken
+        if isinstance(variant, ModelVariant):
+            with suppress(OutputError):  # Its prompt asks for what the sample lacks: nothing is asked.
+                request = Request(dialogue="variant", messages=variant.build_messages(sample))
+                calls = repeats - taken
+                self.calls += calls
+                self.input += estimate_input_tokens(request) * calls
+                self.output += min(TYPICAL_REPLY_TOKENS, variant.settings.max_tokens) * calls
+
+
+async def plan_run(file: Path, *, options: RunOptions = DEFAULT_OPTIONS, sd: float | None = None) -> Json:
+    """What a run of the eval in a file, begun so, would ask, of whom, about what it would cost and show.
 
     `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
     """
-    eval = load_eval(file, os.environ)
+    eval = narrow_run_eval(load_eval(file, os.environ), options)
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
-    async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:
+    async with (
+        Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
+        # What could not be made is said now, as the run would say it.
+        open_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
+    ):
         setup = build_run_setup(eval, connections, counted.questions)
-        taken: Counter[str] = Counter()
+        planned = {name: PlannedOutputs() for name in eval.variants}
         with _open_existing_store() as store:
-            meters = [PlannedQuestionMeter(model, store) for model in setup.judges]
+            meters = [PlannedQuestionMeter(model, None if options.fresh else store) for model in setup.judges]
             digest = setup.digest_with_samples(counted.digest)
-            row = find_resumable_run_record(store, eval.name, digest) if store is not None and resume else None
+            row = find_resumable_run_record(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
             units: set[int | str] = set()  # Samples of one cluster count as one.
             for position, sample in enumerate(islice(eval.samples, SAMPLES_PLANNED)):
                 units.add(position if sample.cluster is None else sample.cluster)
                 texts = _load_stored_outputs(store, setup, runs, sample)
-                taken.update(name for name, _ in texts)
+                taken = Counter(name for name, _ in texts)
+                for name, variant in eval.variants.items():
+                    planned[name].add_sample(variant, sample, eval.repeats, taken[name])
                 await _plan_requested_questions(setup, sample, meters, texts)
             power = plan_power(
                 store,
@@ -94,23 +125,28 @@ async def plan_run(file: Path, *, resume: bool = False, sd: float | None = None)
                 smallest_effect=float(eval.smallest_effect),
                 stated_sd=sd,
             )
+            budget = eval.budget
+            if budget is not None and store is not None and row is not None and row["digest"] == digest:
+                budget = compute_remaining_run_budget(eval, budget, store, runs)
         share = max(1.0, counted.samples / SAMPLES_PLANNED)
-        budget = eval.budget
-        money = float(budget.money) if budget is not None and budget.money is not None else None
-        variants = []
-        for name, variant in eval.variants.items():
-            made = round(taken[name] * share)
-            to_make = counted.samples * eval.repeats - made if variant.live else 0
-            variants.append({"name": name, "about": variant.about, "to_make": to_make, "taken_over": made})
+        outputs = counted.samples * eval.repeats
+        variants = [
+            _planned_variant_json(name, variant, outputs, planned[name], connections, share)
+            for name, variant in eval.variants.items()
+        ]
+        judges = [_planned_judge_json(meter, connections, share) for meter in meters]
+        total = _planned_total_json(variants, judges)
         return {
             "name": eval.name,
             "samples": counted.samples,
+            "selection": options.selection.to_json(),
             "repeats": eval.repeats,
             "looked_at": min(SAMPLES_PLANNED, counted.samples),
             "fingerprint": setup.fingerprint,
             "variants": variants,
-            "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
-            "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
+            "judges": judges,
+            "total": total,
+            "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
             "note": counted.mixed or None,
         }
@@ -126,7 +162,11 @@ async def _plan_requested_questions(
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
     recorded = {name: output.text for name, output in sample.outputs.items()}
-    to_make = {name: f"(what {name} will make of {sample.id})" for name in eval.variants}
+    # Of which nobody knows the text yet, and of each another: as long as a reply usually is.
+    to_make = {
+        name: f"(what {name} will make of {sample.id})".ljust(TYPICAL_REPLY_TOKENS * BYTES_PER_TOKEN, ".")
+        for name in eval.variants
+    }
     for alike in [[one] for one in repeats] if made else [repeats]:
         for meter in meters:
             meter.repeats = alike
@@ -143,9 +183,8 @@ async def _plan_requested_questions(
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:
     name = meter.model.name
     usage = TokenUsage(input=round(meter.input * share), output=round(meter.output * share))
-    free = name == EMBEDDED or name.startswith(("gguf:", "python:", "replay:"))
     price = connections.price(name)
-    cost = Decimal(0) if free else price.cost(usage) if price else None
+    cost = Decimal(0) if name.startswith("replay:") else price.cost(usage) if price else None
     return {
         "name": name,
         "calls": round(meter.calls * share),
@@ -153,6 +192,57 @@ def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, s
         "input_tokens": usage.input,
         "output_tokens": usage.output,
         "cost": None if cost is None else float(cost),
+    }
+
+
+def _planned_variant_json(
+    name: str, variant: Variant, outputs: int, planned: PlannedOutputs, connections: Connections, share: float
+) -> Json:
+    made = round(planned.taken * share)
+    usage = TokenUsage(input=round(planned.input * share), output=round(planned.output * share))
+    price = connections.price(variant.model) if isinstance(variant, ModelVariant) else None
+    cost = price.cost(usage) if price else None
+    return {
+        "name": name,
+        "about": variant.about,
+        "to_make": outputs - made if variant.live else 0,
+        "taken_over": made,
+        "calls": round(planned.calls * share),
+        "model": variant.model if isinstance(variant, ModelVariant) else None,
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cost": None if cost is None else float(cost),
+    }
+
+
+def _planned_total_json(variants: list[Json], judges: list[Json]) -> Json:
+    """All of it together, in the terms in which a report tells its cost."""
+    asked = [one for one in (*variants, *judges) if one["calls"] > one.get("kept", 0)]
+    unpriced: Counter[str] = Counter()
+    for one in asked:
+        if one["cost"] is None:
+            unpriced[one.get("model") or one["name"]] += one["calls"] - one.get("kept", 0)
+    known = sum(one["cost"] or 0.0 for one in asked)
+    return {
+        "input_tokens": sum(one["input_tokens"] for one in asked),
+        "output_tokens": sum(one["output_tokens"] for one in asked),
+        "total": None if unpriced else known,
+        "at_least": known,
+        "unpriced": unpriced.total(),
+        "unpriced_calls": dict(unpriced),
+    }
+
+
+def _planned_budget_json(budget: Budget, total: Json) -> Json:
+    """The budget, what was spent of it before, and whether the estimate goes beyond what is left."""
+    tokens = total["input_tokens"] + total["output_tokens"]
+    over_money = budget.money is not None and total["at_least"] > budget.money - budget.paid
+    return {
+        "money": None if budget.money is None else float(budget.money),
+        "tokens": budget.tokens,
+        "paid": float(budget.paid),
+        "used": budget.used,
+        "exceeded": over_money or (budget.tokens is not None and tokens > budget.tokens - budget.used),
     }
 
 

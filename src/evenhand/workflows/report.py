@@ -12,6 +12,12 @@ from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_run, read_run_looks
+from evenhand.runs.notable import (
+    collect_sample_tags,
+    find_notable_samples,
+    name_notable_samples,
+    summarise_run_tags,
+)
 from evenhand.runs.run_record import evaluate_run_records, read_run_eval_record
 from evenhand.runs.summary import summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
@@ -69,11 +75,15 @@ def load_stored_head(store: Store, run: Row) -> Json:
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
-    summary = summarise_results(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
+    models = {name: str(one["model"]) for name, one in setup["variants"].items() if one.get("model")}
+    calls = store.call_facts(run["id"])
+    summary = summarise_results(list(frame.variants), store.results(run["id"]), calls, columns, models)
     if columns is not None:
         store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.
+    notable = find_notable_samples(frame, summary)
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
+    first |= {one["position"] for several in notable.values() for one in several}
     ids = store.sample_ids(run["id"], first) if first else {}
     looks = read_run_looks(setup, summary.samples)
     stopping, early = None, False
@@ -98,6 +108,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
             "repeats": frame.repeats,
             "samples": summary.samples,
             "planned": setup.get("samples"),
+            "selection": setup.get("selection"),
         },
         "stopping": stopping,
         "decision": encode_compare_decision(
@@ -110,6 +121,8 @@ def load_stored_head(store: Store, run: Row) -> Json:
             )
         ),
         **summarise_run_head(frame, summary, ids),
+        "tags": summarise_run_tags(summary, collect_sample_tags(_iter_stored_tags(store, run["id"]))),
+        "notable": name_notable_samples(notable, ids),
     }
     consistency = []
     if run["state"] == "finished":  # A part of a run is no evaluation.
@@ -118,6 +131,13 @@ def load_stored_head(store: Store, run: Row) -> Json:
         for name in frame.variants:  # Each against its own history, which never changes a score.
             consistency.append({"variant": name, "says": str(evaluate_run_records(known, name)[-1].consistency)})
     return {**head, "consistency": consistency}
+
+
+def _iter_stored_tags(store: Store, run: str) -> Iterator[tuple[int, list[str]]]:
+    """The positions of the samples that have tags, with these."""
+    for row in store.samples(run):
+        if '"tags"' in row["content"]:  # Far quicker than reading all of them.
+            yield row["position"], json.loads(row["content"]).get("tags") or []
 
 
 def load_run_report(store: Store, id: str) -> tuple[Json, Iterator[Json]]:

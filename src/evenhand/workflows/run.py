@@ -21,6 +21,7 @@ from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
+from evenhand.evals.sample_selection import SampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -92,7 +93,16 @@ class RunOptions:
     resume: bool = False
     fresh: bool = False
     until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
+    limit: int | None = None  # Only so many of the samples that `only` and `tags` choose.
+    only: tuple[str, ...] = ()  # Ids of samples.
+    tags: tuple[str, ...] = ()  # Samples that have one of them.
+    repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
     place: str | Path | None = None  # Of the store.
+
+    @property
+    def selection(self) -> SampleSelection:
+        """The samples that it is about."""
+        return SampleSelection(limit=self.limit, only=tuple(self.only), tags=tuple(self.tags))
 
 
 DEFAULT_OPTIONS = RunOptions()
@@ -111,7 +121,7 @@ async def run(
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = _read_user_eval(eval)
+    chosen = narrow_run_eval(_read_user_eval(eval), options)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -145,6 +155,12 @@ def _read_user_eval(eval: EvalLike) -> Eval:
     raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
 
 
+def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
+    """The eval over the selected samples, each asked as often as the options say."""
+    repeats = eval.repeats if options.repeats is None else options.repeats
+    return replace(eval, samples=select_samples(eval.samples, options.selection), repeats=repeats)
+
+
 async def _execute_stored_run(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, watch: RunWatcher, *, goes_on: bool
 ) -> RunResult:
@@ -152,13 +168,19 @@ async def _execute_stored_run(
     eval, recorded = planned.eval, json.loads(row["setup"])
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
-    course = RunProgress(total=total, outputs=total * len(eval.variants), judges=judges, note=counted.mixed)
+    course = RunProgress(
+        total=total,
+        outputs=total * len(eval.variants),
+        to_make=total * eval.count_live_variants(),
+        judges=judges,
+        note=counted.mixed,
+    )
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
         course.until = ending.until
     line = [row["id"]] if row["taken_from"] is None else list_run_record_lineage(store, row)
-    budget = None if eval.budget is None else _remaining_run_budget(eval, eval.budget, store, line)
+    budget = None if eval.budget is None else compute_remaining_run_budget(eval, eval.budget, store, line)
     async with (
         _open_run_connections(eval, budget) as connections,
         open_output_makers(
@@ -175,7 +197,7 @@ async def _execute_stored_run(
             book = RunRecorder(store, writer, row["id"], read_clock_timestamp)
             memory = ReplyCache(book, connections.price, fresh=bool(recorded.get("fresh")))
             tell = ending.note_result if ending else None
-            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell)
+            worker = RunWorker(setup, book, memory, makers, os.environ, line, tell, course)
             async with watch(course, lambda: connections.spent):
                 try:
                     await execute_run(worker, samples, course, ending)
@@ -229,6 +251,7 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
         if options.until_decided
         else None,
         "samples": counted.samples,
+        "selection": options.selection.to_json(),
     }
     return {
         "id": make_run_id(began),
@@ -248,15 +271,17 @@ def _new_or_resumed_run(store: Store, setup: RunSetup, counted: SampleCounts, op
     }, False
 
 
-def _remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
+def compute_remaining_run_budget(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
     """The budget, with what earlier sittings of the same run, the first of its line, have spent of it."""
     paid, used = Decimal(0), 0
     asked = [name for name, variant in eval.variants.items() if isinstance(variant, ModelVariant)]
     if asked:  # Outputs that the run took over were paid for before.
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
-        prices = {row["key"]: json.loads(row["content"])["cost"] for row in rows}
-        taken = store.find_outputs(list(prices), line[1:])
-        paid += sum(Decimal(cost or 0) for key, cost in prices.items() if key not in taken)
+        made = {row["key"]: json.loads(row["content"]) for row in rows}
+        taken = store.find_outputs(list(made), line[1:])
+        for output in (output for key, output in made.items() if key not in taken):
+            paid += Decimal(output["cost"] or 0)
+            used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
     for call in store.call_facts(line[0]):
         if call["cached_from"] is None:
             paid += Decimal(call["cost"] or 0)

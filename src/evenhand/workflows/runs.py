@@ -36,6 +36,7 @@ class RunListing:
     layers: tuple[str, ...]  # Those that the composites are the mean of.
     verdict: str | None
     fingerprint: str
+    selection: Json | None = None  # Which samples it was told to take; None for all.
 
     @property
     def best_composite(self) -> float:
@@ -68,6 +69,7 @@ def _list_run(row: Row, *, held: bool) -> RunListing:
         ),
         verdict=summary["decision"]["verdict"] if summary and state in ("finished", "stopped") else None,
         fingerprint=row["fingerprint"],
+        selection=json.loads(row["setup"]).get("selection"),
     )
 
 

@@ -231,4 +231,6 @@ class ModelOutputs:
             latency_ms=seconds * 1000,
             turns=1,
             author=self._variant.model,
+            input_tokens=reply.usage.input,
+            output_tokens=reply.usage.output,
         )

@@ -44,11 +44,14 @@ from evenhand.report.html.score_charts import (
 )
 from evenhand.report.phrases import (
     describe_heuristic_judges,
+    describe_known_cost,
     describe_reported_samples,
+    describe_reported_selection,
     describe_unfinished_in_report,
+    describe_unpriced_calls,
     does_reported_verdict_stand,
 )
-from evenhand.wording import format_dollar_amount, format_figure
+from evenhand.wording import format_figure
 
 # A mark beside each word, so that nobody has to tell colours apart.
 VERDICT_LOOKS = {
@@ -133,7 +136,9 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
     cut = "warn" if describe_unfinished_in_report(run) else ""
-    yield KeyFact("Samples", whole, " ".join(times) or "one variant", cut)
+    part = describe_reported_selection(run.get("selection"))
+    counted = " ".join(times) or "one variant"
+    yield KeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
     counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
     results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
     said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
@@ -145,9 +150,8 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
     flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
     yield KeyFact("Flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
-    unpriced = f", {format_page_count(cost['unpriced'])} calls without a price" if cost["unpriced"] else ""
-    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}{unpriced}"
-    yield KeyFact("Cost", format_dollar_amount(cost["total"]), took)
+    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
+    yield KeyFact("Cost", describe_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost)))))
 
 
 def _build_score_fact(head: Mapping[str, Any]) -> KeyFact:
