@@ -56,10 +56,19 @@ def _print_eval_schema(context: click.Context, _option: click.Parameter, wanted:
 @click.option("--resume", is_flag=True, help="Go on with the last run of this eval; ask only what is new.")
 @click.option("--fresh", is_flag=True, help="Ask everything anew, whatever the store has.")
 @click.option("--until-decided", is_flag=True, help="Ask in a random order, and no more once the verdict is settled.")
+@click.option("--strict", is_flag=True, help="Count a borderline output as a failure.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 @click.option("--report-only", is_flag=True, help="Exit 0 whatever was decided.")
-def run_command(
-    file: str, plan: bool, resume: bool, fresh: bool, until_decided: bool, as_data: bool, report_only: bool
+def run_command(  # noqa: PLR0913 - one per option.
+    file: str,
+    *,
+    plan: bool,
+    resume: bool,
+    fresh: bool,
+    until_decided: bool,
+    strict: bool,
+    as_data: bool,
+    report_only: bool,
 ) -> int:
     """Run the eval in EVAL: outputs, guards, assertions, judges, scores, and a decision.
 
@@ -79,7 +88,7 @@ def run_command(
     from evenhand.cli.run_tables import print_run
     from evenhand.workflows.run import STOPPED_BY_HAND, RunOptions, run
 
-    options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided)
+    options = RunOptions(resume=resume, fresh=fresh, until_decided=until_decided, strict=strict)
     with redirect_stdout(sys.stderr):  # What a variant or judge of your own prints must not get between our lines.
         ran = asyncio.run(run(Path(file), options=options, watch=show_run_progress))
     with until_reader_leaves():

@@ -40,7 +40,7 @@ def decide_run(
             not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
         )
     }
-    gates = {name: check_run_gates(tally, frame.gates, but=layers) for name, tally in tallies.items()}
+    gates = {name: check_run_gates(frame, tally, but=layers) for name, tally in tallies.items()}
     columns, judges = {}, {}
     rows = _find_rows_in_all_variants(tallies)
     try:
@@ -55,7 +55,7 @@ def decide_run(
             columns,
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
-            gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+            gates=frame.list_layer_gates(layers),
             other_gates=gates,
             judges={name: list(own.values()) for name, own in judges.items()},
             smallest_effect=float(frame.smallest_effect),
@@ -111,23 +111,36 @@ def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int])
 
 
 PASS_RATE = "pass_rate"
+REQUIRED_GATE = "required"  # The share of outputs that fail no gate of their rubric.
+SCORED_GATE = "scored"  # The share of outputs that have a score.
 
 
-def check_run_gates(
-    tally: VariantTally, gates: Mapping[str, Fraction], but: Collection[str] = ()
-) -> tuple[GateState, ...]:
-    """Each gate with what was reached, `but` for some. Every output must pass, unless a pass rate says otherwise."""
-    asked = {name: least for name, least in gates.items() if name not in but}
-    asked.setdefault(PASS_RATE, Fraction(1))
+def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()) -> tuple[GateState, ...]:
+    """Each gate that is written, `but` for some, with what was reached.
+
+    Where no pass rate says how many outputs may fail, none may fail a gate of its rubric; and where there is one
+    variant, every output must have a score: between variants, rules of their own look at what was lost.
+    """
+    written = {name: least for name, least in frame.gates.items() if name not in but}
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
+    total = sum(tally.states.values())
     states = []
-    for name, least in asked.items():
+    for name, least in written.items():
         if name == PASS_RATE and name not in tally.layers:
             # An incomplete scorecard never passes, and an output that failed has none.
-            total = sum(tally.states.values())
-            mean = Fraction(tally.passed, total) if total else None
+            passed = tally.passed + (tally.verdicts["borderline"] if frame.count_borderline else 0)
+            mean = Fraction(passed, total) if total else None
         else:
             mean = measured[name].exact if name in measured else None
-        passed = None if mean is None else mean >= least
-        states.append(GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed))
+        states.append(_hold_to_gate(name, least, mean))
+    if total and PASS_RATE not in frame.gates:
+        if tally.gated or any(rubric.get("gated") for rubric in frame.rubrics):
+            states.append(_hold_to_gate(REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
+        if len(frame.variants) == 1 and tally.states["scored"] < total:
+            states.append(_hold_to_gate(SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
     return tuple(states)
+
+
+def _hold_to_gate(name: str, least: Fraction, mean: Fraction | None) -> GateState:
+    passed = None if mean is None else mean >= least
+    return GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed)

@@ -45,6 +45,7 @@ class Eval:
     guards: tuple[str, ...] = tuple(GUARDS)
     repeats: int = 1
     gates: Mapping[str, Fraction] = field(default_factory=dict)
+    count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
     smallest_effect: Fraction = Fraction(1, 2)
     budget: Budget | None = None
     limits: Limits = field(default_factory=Limits)

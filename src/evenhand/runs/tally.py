@@ -22,7 +22,6 @@ import numpy as np
 from evenhand.model.scale import Missing
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
-PASSING_VERDICTS = ("pass", "borderline")
 MOST_REPEATS = 1_000_000
 MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are counted.
 
@@ -93,6 +92,7 @@ class VariantTally:
     cost: Decimal = Decimal(0)
     costed: int = 0
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
+    gated: int = 0  # Results that fail a gate of their rubric.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -113,7 +113,8 @@ class VariantTally:
         self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
         if card["verdict"] is not None:
             self.verdicts[card["verdict"]] += 1
-            self.passed += card["verdict"] in PASSING_VERDICTS
+            self.passed += card["verdict"] == "pass"
+            self.gated += bool(card.get("gates_failed"))
         else:  # Where a method gives no verdict, whatever has a score passes.
             self.passed += row["state"] == "scored"
         for one in content["assertions"]:

@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
+from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -71,6 +73,7 @@ class RunOptions:
 
     resume: bool = False
     fresh: bool = False
+    strict: bool = False  # A borderline output fails.
     until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
     place: str | Path | None = None  # Of the store.
 
@@ -89,6 +92,8 @@ async def run(
 ) -> RunResult:
     """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
+    if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
+        chosen = replace(chosen, gates={PASS_RATE: Fraction(1), **chosen.gates}, count_borderline=False)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
