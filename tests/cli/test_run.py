@@ -69,9 +69,10 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
     head = head_of(folder)
 
     gates = {gate["gate"]: gate for gate in head["decision"]["gates"]["new"]}
-    assert gates["pass_rate"] == {"gate": "pass_rate", "min": 1.0, "mean": 0.5, "passed": False}
+    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "passed": False}
+    assert "pass_rate" not in gates
     assert head["decision"]["exit_code"] == 1
-    assert "new: the gate pass_rate is 0.5, at least 1 is asked for." in head["decision"]["reasons"]
+    assert "new: the gate required is 0.5, at least 1 is asked for." in head["decision"]["reasons"]
 
 
 def test_a_plan_asks_nothing_and_makes_no_store(folder: Path) -> None:

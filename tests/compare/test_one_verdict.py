@@ -214,13 +214,15 @@ def test_a_forced_comparison_has_one_verdict(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gates", "verdict", "exit_code"),
     [
-        ({"pass_rate": 0.75}, "PROGRESS", 0),
+        ({}, "PROGRESS", 0),
+        ({"pass_rate": {"min": 0.75, "borderline": True}}, "PROGRESS", 0),
+        ({"pass_rate": 0.75}, "CAUTIOUS", 1),
         ({"pass_rate": 0.99}, "CAUTIOUS", 1),
-        ({"pass_rate": 0.75, "composite": 4.99}, "CAUTIOUS", 1),
-        ({"pass_rate": 0.75, "kind": 0.99}, "CAUTIOUS", 1),
+        ({"composite": 4.99}, "CAUTIOUS", 1),
+        ({"kind": 0.99}, "CAUTIOUS", 1),
     ],
 )
-def test_an_eval_has_one_verdict(gates: dict[str, float], verdict: str, exit_code: int, tmp_path: Path) -> None:
+def test_an_eval_has_one_verdict(gates: dict[str, object], verdict: str, exit_code: int, tmp_path: Path) -> None:
     """From the file to the exit code: the starter eval, held to one gate more."""
     evenhand("init", "desk", folder=tmp_path)
     path = tmp_path / "desk" / "eval.yaml"

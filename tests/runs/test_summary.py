@@ -147,7 +147,7 @@ def test_samples_of_one_cluster_count_as_one() -> None:
 
 
 def test_the_pass_rate_counts_incomplete_and_failed_outputs_as_not_passing() -> None:
-    """Four outputs, one pass, one borderline, one fail, one that never came: a half passes."""
+    """Four outputs, one pass, one borderline, one fail, one that never came: one passes, two where it is said so."""
     cards = ["pass", "borderline", "fail"]
     rows = [
         row(at, "new", "3", card={"verdict": word, "criteria": {}, "reviews": None}) for at, word in enumerate(cards)
@@ -155,10 +155,13 @@ def test_the_pass_rate_counts_incomplete_and_failed_outputs_as_not_passing() -> 
     rows.append(row(3, "new", None, state="failed", card=None, output=None, criteria={"page": None}))
     tally = summarise_results(["new"], rows, []).tallies["new"]
 
-    states = check_run_gates(tally, {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)})
+    gates = {"pass_rate": Fraction(1, 2), "tone": Fraction(9, 10)}
+    states = check_run_gates(frame(gates=gates), tally)
+    both = check_run_gates(frame(gates=gates, count_borderline=True), tally)
 
-    told = [(one.gate, one.mean, one.passed) for one in states]
-    assert told == [("pass_rate", 0.5, True), ("tone", None, None)]
+    told = [[(one.gate, one.mean, one.passed) for one in several] for several in (states, both)]
+    assert told[0] == [("pass_rate", 0.25, False), ("tone", None, None)]
+    assert told[1] == [("pass_rate", 0.5, True), ("tone", None, None)]
     assert (tally.criteria["page"].n, tally.criteria["page"].missing) == (3, 1)
 
 
@@ -169,7 +172,7 @@ def test_an_output_without_a_verdict_passes_where_it_has_a_score() -> None:
     decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
     assert decision.exit_code == 1
-    assert GateState(gate="pass_rate", min=1.0, mean=0.5, passed=False) in decision.gates["new"]
+    assert GateState(gate="scored", min=1.0, mean=0.5, passed=False) in decision.gates["new"]
 
 
 def test_mean_interval_and_gate_count_the_same_units() -> None:
@@ -194,13 +197,25 @@ def test_repeats_of_a_sample_count_once() -> None:
 
 def test_progress_with_a_failed_gate_is_cautious() -> None:
     """Better, and not good enough: nothing says ship."""
-    fails: dict[str, Any] = {"verdict": "fail", "criteria": {}, "reviews": None}
+    fails: dict[str, Any] = {"verdict": "fail", "gates_failed": ["page"], "criteria": {}, "reviews": None}
     rows = [row(at, "old", "3") for at in range(30)] + [row(at, "new", "5", card=fails) for at in range(30)]
 
     decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
 
     assert (decision.verdict, decision.exit_code, decision.best) == ("CAUTIOUS", 1, None)
-    assert decision.next_step == "Find out why new misses its gate pass_rate, then run it again."
+    assert decision.next_step == "Find out why new misses its gate required, then run it again."
+
+
+def test_a_pass_rate_that_nobody_wrote_is_no_gate() -> None:
+    """Better on average, with some outputs that fail by their score and none that fails a gate: it may be shipped."""
+    fails: dict[str, Any] = {"verdict": "fail", "gates_failed": [], "criteria": {}, "reviews": None}
+    rows = [row(at, "old", "3") for at in range(30)]
+    rows += [row(at, "new", "5", card=fails if at < 5 else None) for at in range(30)]
+
+    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+
+    assert (decision.verdict, decision.exit_code) == ("PROGRESS", 0)
+    assert [state.gate for state in decision.gates["new"]] == ["fact"]
 
 
 def test_nothing_scored_says_what_to_mend() -> None:

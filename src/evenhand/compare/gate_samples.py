@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import isnan
 
 from evenhand.compare.decision import GateSamples, GateState
@@ -14,22 +15,31 @@ from evenhand.runs.tally import MOST_REPEATS, ExactMean, VariantTally
 SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
 MOST_SAMPLES_NAMED = 3
 MOST_CRITERIA_NAMED = 3
+REQUIRED_GATE = "required"  # The share of outputs that fail no gate of their rubric.
+SCORED_GATE = "scored"  # The share of outputs that have a score.
 
 
 def name_gate_samples(
-    tally: VariantTally, states: tuple[GateState, ...], name_samples: SampleNames | None
+    tally: VariantTally,
+    states: tuple[GateState, ...],
+    name_samples: SampleNames | None,
+    *,
+    count_borderline: bool = False,
 ) -> tuple[GateState, ...]:
     """The states of a variant's gates, those that are missed with the samples that fall short."""
-    return tuple(
-        state if state.passed else replace(state, short=find_short_samples(tally, state.gate, state.min, name_samples))
-        for state in states
-    )
+    find_short = partial(find_short_samples, tally, name_samples=name_samples, count_borderline=count_borderline)
+    return tuple(state if state.passed else replace(state, short=find_short(state.gate, state.min)) for state in states)
 
 
 def find_short_samples(
-    tally: VariantTally, gate: str, least: float | Fraction, name_samples: SampleNames | None
+    tally: VariantTally,
+    gate: str,
+    least: float | Fraction,
+    name_samples: SampleNames | None,
+    *,
+    count_borderline: bool = False,
 ) -> GateSamples | None:
-    """The samples below a gate, or, for a pass rate, those that do not pass; None where nobody can name any."""
+    """The samples below a gate, or, for a share of outputs, those not in it; None where nobody can name any."""
     if name_samples is None:
         return None
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
@@ -38,7 +48,7 @@ def find_short_samples(
         lowest = _rank_low_positions(tally, measured[gate], float(least))
         criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
     else:
-        lowest = list(dict.fromkeys(tally.not_passed))
+        lowest = _list_left_out_positions(tally, gate, count_borderline)
         failed = Counter({criterion: len(set(places)) for criterion, places in tally.failed_gates.items()})
         criteria = tuple(criterion for criterion, _ in failed.most_common(MOST_CRITERIA_NAMED))
     if not lowest:
@@ -46,6 +56,17 @@ def find_short_samples(
     names = name_samples(lowest[:MOST_SAMPLES_NAMED])
     shown = tuple(names[position] for position in lowest[:MOST_SAMPLES_NAMED] if position in names)
     return GateSamples(samples=shown, count=len(lowest), criteria=criteria)
+
+
+def _list_left_out_positions(tally: VariantTally, gate: str, count_borderline: bool) -> list[int]:
+    """Samples whose outputs do not pass, fail a gate of their rubric, or have no score, as the gate asks."""
+    if gate == REQUIRED_GATE:
+        places = list(tally.failed_gates.values())
+    else:
+        passing = {"borderline"} if count_borderline else set()
+        passing |= {"borderline", "fail"} if gate == SCORED_GATE else set()
+        places = [found for verdict, found in sorted(tally.not_passed.items(), reverse=True) if verdict not in passing]
+    return list(dict.fromkeys(position for found in places for position in found))
 
 
 def _rank_low_positions(tally: VariantTally, mean: ExactMean, least: float) -> list[int]:

@@ -18,7 +18,13 @@ from evenhand.compare.decision import (
     VariantColumn,
     describe_missed_gates,
 )
-from evenhand.compare.gate_samples import SampleNames, find_short_samples, name_gate_samples
+from evenhand.compare.gate_samples import (
+    REQUIRED_GATE,
+    SCORED_GATE,
+    SampleNames,
+    find_short_samples,
+    name_gate_samples,
+)
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
@@ -57,7 +63,9 @@ def decide_run(
         )
     }
     gates = {
-        name: name_gate_samples(tally, check_run_gates(tally, frame.gates, but=layers), name_samples)
+        name: name_gate_samples(
+            tally, check_run_gates(frame, tally, but=layers), name_samples, count_borderline=frame.count_borderline
+        )
         for name, tally in tallies.items()
     }
     columns, judges = {}, {}
@@ -74,10 +82,10 @@ def decide_run(
             columns,
             control=frame.control,
             clusters=[tallies[frame.control].clusters[row] for row in rows[frame.control]],
-            gates={name: float(least) for name, least in frame.gates.items() if name in layers},
+            gates=frame.list_layer_gates(layers),
             other_gates=gates,
             short_samples={
-                name: _find_short_layer_samples(tally, layers, frame.gates, name_samples)
+                name: _find_short_layer_samples(tally, layers, frame.list_layer_gates(layers), name_samples)
                 for name, tally in tallies.items()
             },
             judges={name: list(own.values()) for name, own in judges.items()},
@@ -99,10 +107,10 @@ def decide_run(
 
 
 def _find_short_layer_samples(
-    tally: VariantTally, layers: Collection[str], gates: Mapping[str, Fraction], name_samples: SampleNames | None
+    tally: VariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer whose mean is."""
-    least = {layer: gates.get(layer, Fraction(DEFAULT_LAYER_GATE)) for layer in layers if layer in tally.layers}
+    least = {layer: gates.get(layer, DEFAULT_LAYER_GATE) for layer in layers if layer in tally.layers}
     means = {layer: tally.layers[layer].exact for layer in least}
     return {
         layer: find_short_samples(tally, layer, least[layer], name_samples)
@@ -151,21 +159,32 @@ def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int])
 PASS_RATE = "pass_rate"
 
 
-def check_run_gates(
-    tally: VariantTally, gates: Mapping[str, Fraction], but: Collection[str] = ()
-) -> tuple[GateState, ...]:
-    """Each gate with what was reached, `but` for some. Every output must pass, unless a pass rate says otherwise."""
-    asked = {name: least for name, least in gates.items() if name not in but}
-    asked.setdefault(PASS_RATE, Fraction(1))
+def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()) -> tuple[GateState, ...]:
+    """Each gate that is written, `but` for some, with what was reached.
+
+    Where no pass rate says how many outputs may fail, none may fail a gate of its rubric; and where there is one
+    variant, every output must have a score: between variants, rules of their own look at what was lost.
+    """
+    written = {name: least for name, least in frame.gates.items() if name not in but}
     measured = {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
+    total = sum(tally.states.values())
     states = []
-    for name, least in asked.items():
+    for name, least in written.items():
         if name == PASS_RATE and name not in tally.layers:
             # An incomplete scorecard never passes, and an output that failed has none.
-            total = sum(tally.states.values())
-            mean = Fraction(tally.passed, total) if total else None
+            passed = tally.passed + (tally.verdicts["borderline"] if frame.count_borderline else 0)
+            mean = Fraction(passed, total) if total else None
         else:
             mean = measured[name].exact if name in measured else None
-        passed = None if mean is None else mean >= least
-        states.append(GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed))
+        states.append(_hold_to_gate(name, least, mean))
+    if total and PASS_RATE not in frame.gates:
+        if tally.gated or any(rubric.get("gated") for rubric in frame.rubrics):
+            states.append(_hold_to_gate(REQUIRED_GATE, Fraction(1), Fraction(total - tally.gated, total)))
+        if len(frame.variants) == 1 and tally.states["scored"] < total:
+            states.append(_hold_to_gate(SCORED_GATE, Fraction(1), Fraction(tally.states["scored"], total)))
     return tuple(states)
+
+
+def _hold_to_gate(name: str, least: Fraction, mean: Fraction | None) -> GateState:
+    passed = None if mean is None else mean >= least
+    return GateState(gate=name, min=float(least), mean=None if mean is None else float(mean), passed=passed)

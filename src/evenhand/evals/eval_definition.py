@@ -66,6 +66,7 @@ class Eval:
     guards: tuple[str, ...] = tuple(GUARDS)
     repeats: int = 1
     gates: ReadFrom[Mapping[str, GivenNumber], Mapping[str, Fraction]] = NOT_GIVEN
+    count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
     smallest_effect: ReadFrom[GivenNumber, Fraction] = HALF_A_POINT
     budget: ReadFrom[Budget | GivenNumber | None, Budget | None] = NOT_GIVEN
     limits: Limits = field(default_factory=Limits)

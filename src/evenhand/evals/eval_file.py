@@ -21,6 +21,8 @@ from evenhand.evals.eval_schema import (
     HOW_FIELDS,
     KEEP_CHOICES,
     LAYERS,
+    PASS_RATE,
+    PASS_RATE_FIELDS,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
@@ -47,7 +49,7 @@ from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED, ModelSettings
 
-GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), "pass_rate": (0, 1)}
+GATE_ENDS = {**dict.fromkeys((*LAYERS, "composite"), (1, 5)), PASS_RATE: (0, 1)}
 PYTHON_FIELDS = ("samples", "variants", "rubric", "rubrics", "judges")  # A program gives them as values of its own.
 JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -211,7 +213,7 @@ class _EvalReader:
         repeats = fields.integer("repeats")
         if repeats is not None and repeats < 1:
             fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
-        gates = self._read_gates(rubrics) if "gates" in fields else {}
+        gates, count_borderline = self._read_gates(rubrics) if "gates" in fields else ({}, False)
         effect = fields.number("smallest_effect")
         if effect is not None and effect <= 0:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
@@ -222,6 +224,7 @@ class _EvalReader:
             "control": control,
             "repeats": 1 if repeats is None else repeats,
             "gates": gates,
+            "count_borderline": count_borderline,
             "smallest_effect": Fraction(1, 2) if effect is None else effect,
             "budget": budget,
             "prices": None if prices is None else self.folder / prices,
@@ -248,11 +251,20 @@ class _EvalReader:
         on = tuple(name for name in GUARDS if (name in chosen if listed else chosen.get(name) != "off"))
         return on, chosen.get("injection") == "refuse"
 
-    def _read_gates(self, rubrics: Mapping[str, Rubric]) -> dict[str, Fraction]:
+    def _read_gates(self, rubrics: Mapping[str, Rubric]) -> tuple[dict[str, Fraction], bool]:
+        """The gates by name, and whether a borderline output counts for the one on the pass rate."""
         known = [*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)]
-        gates = {}
+        gates, count_borderline = {}, False
         for name, node, path in self.fields.pairs("gates"):
-            value = read_node_number(node)
+            least: TreeNode | None = node
+            if name == PASS_RATE and isinstance(node, MappingNode):
+                fields = FieldReader(node, PASS_RATE_FIELDS, self.faults, path)
+                count_borderline, least = fields.boolean("borderline") or False, fields.node("min")
+            if least is None:
+                hint = "as in pass_rate: {min: 0.8, borderline: true}"
+                self.faults.append(Fault("a pass rate needs a min", hint, path))
+                continue
+            value = read_node_number(least)
             if name not in known:
                 hint = suggest_known_word_in_fault(name, known)
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
@@ -265,7 +277,7 @@ class _EvalReader:
                 self.faults.append(Fault(f"the gate on {name} must be from {low} to {high}", "", path))
             else:
                 gates[name] = value
-        return gates
+        return gates, count_borderline
 
     def _read_budget(self) -> Budget | None:
         """Dollars, or a mapping of money and tokens."""

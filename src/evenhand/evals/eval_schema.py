@@ -8,7 +8,8 @@ Json = dict[str, Any]
 KeepReplies = Literal["raw", "masked", "none"]
 KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 LAYERS = ("fact", "behavior", "judge")
-GATE_NAMES = (*LAYERS, "composite", "score", "pass_rate")
+PASS_RATE = "pass_rate"
+GATE_NAMES = (*LAYERS, "composite", "score", PASS_RATE)
 GUARD_WORDS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
 MESSAGE_ROLES = ("system", "user", "assistant")
 SAMPLE_FORMATS = ("csv", "json", "jsonl", "parquet")
@@ -141,6 +142,7 @@ HOW_FIELDS: dict[str, tuple[Literal["options", "settings", "limits"], str, Json]
     "requests_per_minute": ("limits", "number", _ABOVE_0),
     "tokens_per_minute": ("limits", "number", _ABOVE_0),
 }
+PASS_RATE_FIELDS: Json = {"min": _NUMBER, "borderline": _FLAG}
 BUDGET_FIELDS: Json = {"money": _NUMBER, "tokens": _FROM_0}
 _GUARD_ACTIONS = _eval_object_schema({name: {"enum": list(words)} for name, words in GUARD_WORDS.items()})
 _RUBRIC: Json = {"$ref": "#/$defs/rubric"}
@@ -158,7 +160,8 @@ EVAL_FIELDS: Json = {
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
     "repeats": _COUNT,
     "gates": {
-        **_eval_map_schema(_NUMBER),
+        **_eval_object_schema({PASS_RATE: {"anyOf": [_NUMBER, _eval_object_schema(PASS_RATE_FIELDS, "min")]}}),
+        "additionalProperties": _NUMBER,
         "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
     },
     "smallest_effect": {**_ABOVE_0, "default": 0.5},

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -18,6 +18,7 @@ from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row, StoreWriter
 from evenhand.store.store import Store
+from evenhand.wording import format_exact_fraction
 
 if TYPE_CHECKING:
     from evenhand.model.rubric import Rubric
@@ -42,6 +43,16 @@ class RunEvalRecord:
     repeats: int
     seed: int
     fingerprints: Mapping[str, str]
+    count_borderline: bool = False  # Whether a borderline output counts for the gate on the pass rate.
+
+    def list_layer_gates(self, layers: Collection[str]) -> dict[str, float]:
+        """The gates of some layers, as far as they are not the default of every layer.
+
+        The judge layer's is, unless it is written, the least score that does not fail by the rubric's own verdicts.
+        """
+        own = [Fraction(rubric["judge_gate"]) for rubric in self.rubrics if rubric.get("judge_gate") is not None]
+        gates = ({"judge": min(own)} if own else {}) | dict(self.gates)
+        return {name: float(least) for name, least in gates.items() if name in layers}
 
     @property
     def scale(self) -> tuple[float, float] | None:
@@ -55,7 +66,7 @@ class RunEvalRecord:
         return [name for name in self.variants if name != self.control] or [self.control]
 
 
-SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version")
+SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
 read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
 
 
@@ -68,6 +79,8 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
         "about": rubric.about,
         "tags": [tag] if tag else [],
         "score_scale": [float(span.min), float(span.max)],
+        "judge_gate": format_exact_fraction(find_least_judge_layer(rubric)),
+        "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
         "criteria": [
             {
                 "id": leaf.id,
@@ -79,6 +92,15 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
             for leaf in rubric.leaves.values()
         ],
     }
+
+
+def find_least_judge_layer(rubric: Rubric) -> Fraction | None:
+    """The least score that does not fail by the verdicts of a rubric's method, put linearly onto 1 to 5; else None."""
+    method = rubric.method
+    if not method.verdicts:
+        return None
+    least = min(threshold.from_ for threshold in method.verdicts)
+    return 1 + 4 * (least - method.scale.min) / (method.scale.max - method.scale.min)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,9 @@ class RunSetup:
         """Of all that decides what a run says, samples included: a run is resumed where it is the same."""
         eval = self.eval
         gates = {name: str(least) for name, least in eval.gates.items()}
-        judged = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
+        judged: tuple[object, ...] = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
+        if eval.count_borderline:
+            judged += ("borderlines pass",)
         return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged)
 
     def make_result_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
@@ -72,6 +74,7 @@ class RunSetup:
             repeats=eval.repeats,
             seed=eval.how.seed,
             fingerprints=self.fingerprints,
+            count_borderline=eval.count_borderline,
         )
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),

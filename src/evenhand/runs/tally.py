@@ -22,7 +22,6 @@ import numpy as np
 from evenhand.model.scale import Missing
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
-PASSING_VERDICTS = ("pass", "borderline")
 MOST_REPEATS = 1_000_000
 MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are counted.
 
@@ -92,12 +91,13 @@ class VariantTally:
     latency: array[float] = field(default_factory=lambda: array("d"))
     cost: Decimal = Decimal(0)
     costed: int = 0
-    not_passed: array[int] = field(default_factory=lambda: array("q"))  # Positions of results that do not pass.
-    failed_gates: dict[str, array[int]] = field(default_factory=dict)  # The same by criterion, whose gate failed.
+    not_passed: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that do not, by verdict.
+    failed_gates: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that fail a criterion's.
     unpriced: int = 0  # Outputs that a model was asked for and that have no known price.
     input_tokens: int = 0  # That making the outputs took.
     output_tokens: int = 0
     passed: int = 0  # Results that pass: by their verdict, or because they have a score.
+    gated: int = 0  # Results that fail a gate of their rubric.
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -120,12 +120,13 @@ class VariantTally:
         if verdict is not None:
             self.verdicts[verdict] += 1
         # Where a method gives no verdict, whatever has a score passes.
-        passed = verdict in PASSING_VERDICTS if verdict is not None else row["state"] == "scored"
+        passed = verdict == "pass" if verdict is not None else row["state"] == "scored"
         self.passed += passed
         if not passed:
-            self.not_passed.append(row["position"])
-            for criterion in card.get("gates_failed", ()):
-                self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
+            self.not_passed.setdefault(verdict or "", array("q")).append(row["position"])
+        self.gated += bool(card.get("gates_failed"))
+        for criterion in card.get("gates_failed") or ():
+            self.failed_gates.setdefault(criterion, array("q")).append(row["position"])
         for one in content["assertions"]:
             word = {True: "passed", False: "failed", None: "unanswered"}[one["passed"]]
             self.assertions.setdefault(one["name"], Counter())[word] += 1

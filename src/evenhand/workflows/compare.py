@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,8 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.decision_json import encode_compare_decision, read_gate_state
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
-from evenhand.compare.run_decision import read_run_looks
+from evenhand.compare.gate_samples import SCORED_GATE
+from evenhand.compare.run_decision import PASS_RATE, read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
 from evenhand.stats.arrays import Undefined
@@ -270,8 +271,8 @@ def decide_stored_runs(
         columns,
         control=sides[0].name,
         clusters=pairs.clusters,
-        gates={name: float(least) for name, least in frame.gates.items() if name in layers},
-        other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
+        gates=frame.list_layer_gates(layers),
+        other_gates={side.name: _select_stored_gates(side, heads[side.run["id"]], layers, sides) for side in sides},
         short_samples={side.name: _load_stored_short_samples(side, heads[side.run["id"]], layers) for side in sides},
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
@@ -284,6 +285,18 @@ def decide_stored_runs(
     note = f"the run of {looked.name} was looked at while it came in: intervals and p allow for that" if looked else ""
     notes = (note,) if note and decision.comparisons else ()
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
+
+
+def _select_stored_gates(
+    side: StoredRunSide, head: Json, layers: Collection[str], sides: Sequence[StoredRunSide]
+) -> tuple[GateState, ...]:
+    """The gates that a variant was held to in its run, but for those of layers that are compared.
+
+    Nor is a pass rate that nobody wrote, which runs of older versions have, nor, between two, that all has a score.
+    """
+    left_out = {*layers, *({SCORED_GATE} if len(sides) > 1 else ()), *({PASS_RATE} - side.frame.gates.keys())}
+    states = head["decision"]["gates"].get(side.member.variant, ())
+    return tuple(read_gate_state(state) for state in states if state["gate"] not in left_out)
 
 
 def _load_paired_run_columns(
@@ -311,12 +324,6 @@ def _load_paired_run_columns(
 
 def _load_stored_looks(side: StoredRunSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
-
-
-def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> tuple[GateState, ...]:
-    """The gates that a variant was held to in its run, `but` for those of layers that are compared."""
-    states = head["decision"]["gates"].get(side.member.variant, ())
-    return tuple(read_gate_state(state) for state in states if state["gate"] not in but)
 
 
 def _load_stored_short_samples(side: StoredRunSide, head: Json, layers: Sequence[str]) -> dict[str, GateSamples | None]:

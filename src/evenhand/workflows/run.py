@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
+from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.sample_selection import SampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
@@ -92,6 +94,7 @@ class RunOptions:
 
     resume: bool = False
     fresh: bool = False
+    strict: bool = False  # A borderline output fails.
     until_decided: bool = False  # Ask in a random order, and no more once every treatment is settled.
     limit: int | None = None  # Only so many of the samples that `only` and `tags` choose.
     only: tuple[str, ...] = ()  # Ids of samples.
@@ -122,6 +125,8 @@ async def run(
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
     chosen = narrow_run_eval(_read_user_eval(eval), options)
+    if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
+        chosen = replace(chosen, gates={PASS_RATE: Fraction(1), **chosen.gates}, count_borderline=False)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
