@@ -87,6 +87,25 @@ def test_of_several_treatments_each_row_names_its_own(reader: Reader) -> None:
     assert page.locator("#table .whose").first.inner_text() in [one["name"] for one in five_variants()[0]["variants"]]
 
 
+def test_without_a_control_each_row_names_its_variant(reader: Reader) -> None:
+    """Values of two variants under the name of one would be wrong."""
+    whole = head()
+    for variant in whole["variants"]:
+        variant["role"] = "treatment"
+    page = reader.open(whole, samples(24)).page
+
+    assert page.locator("#first-table thead th").all_inner_texts()[:3] == ["Sample", "Variant", "Value"]
+    assert set(page.locator("#first-table td.variant").all_inner_texts()) == {"old", "new"}
+
+
+def test_repeats_that_differ_in_the_last_bit_are_equal(reader: Reader) -> None:
+    """The mean of 0.1, 0.2 and 0.3 is not that of 0.3, 0.2 and 0.1 in binary; +0.00 is no gain."""
+    page = reader.open(head(), repeated(samples(4))).page
+
+    assert list(first_groups(page)) == ["Lower than old none", "Lowest of the rest 3 of 4"]
+    assert set(page.locator("#table td.n").all_inner_texts()) == {"0.00"}
+
+
 def test_a_sample_opens_from_the_first_table_too(reader: Reader) -> None:
     """What is pointed out must be one press away; a title of a group is no sample."""
     seen = reader.open(head(), samples(24))
@@ -190,6 +209,15 @@ def rising(every: Iterator[Data]) -> Iterator[Data]:
     for sample in every:
         old, new = sample["results"]
         yield sample | {"results": [old | {"composite": 2.0}, new | {"composite": 4.0}]}
+
+
+def repeated(every: Iterator[Data]) -> Iterator[Data]:
+    for sample in every:
+        one = sample["results"][0] | {"verdict": None}
+        values = {"old": (0.1, 0.2, 0.3), "new": (0.3, 0.2, 0.1)}
+        pairs = [(name, place, value) for name, three in values.items() for place, value in enumerate(three)]
+        results = [one | {"variant": name, "repeat": place, "composite": value} for name, place, value in pairs]
+        yield sample | {"results": results}
 
 
 def with_third(every: Iterator[Data]) -> Iterator[Data]:

@@ -3,13 +3,14 @@
 const MOST_TAGS = 12;
 const MOST_CRITERIA = 10;
 const comparing = known(control) && variants.length > 1;
+const naming = variants.length > (comparing ? 2 : 1); // A column must say whose row it is.
 
 // A row for each sample and treatment, or for each sample where there is nothing to compare.
 function rows() {
   const shown = comparing ? variants.filter((name) => name !== control) : variants;
   return samples.flatMap((sample) => shown.map((name) => {
     const [from, to] = [comparing ? sample.by.get(control).value : null, sample.by.get(name).value];
-    return { sample, name, from, to, change: known(from) && known(to) ? to - from : null };
+    return { sample, name, from, to, change: minus(to, from) };
   }));
 }
 
@@ -40,9 +41,9 @@ function lookFirst() {
   if (!all.length) return;
   const asked = [...new Set(all.flatMap((one) => Object.keys(criteriaOf(one.sample, one.name))))];
   const criteria = asked.slice(0, MOST_CRITERIA);
-  const heads = [['Sample'], ...(variants.length > 2 ? [['Variant', 'variant']] : []), ...(comparing
-    ? [[control, 'value'], [variants.length > 2 ? 'Value' : variants.find((name) => name !== control), 'value'],
-      ['Difference', 'n']] : [[variants[0], 'value']]), ...criteria.map((id) => [id, 'criterion'])];
+  const own = naming ? 'Value' : variants.find((name) => name !== control) ?? control;
+  const heads = [['Sample'], ...(naming ? [['Variant', 'variant']] : []), ...(comparing ? [[control, 'value']] : []),
+    [own, 'value'], ...(comparing ? [['Difference', 'n']] : []), ...criteria.map((id) => [id, 'criterion'])];
   byId('first-table').tHead.replaceChildren(headings(heads));
   byId('first-table').append(...shown.flatMap((one) => section(one, criteria, heads.length)));
   const more = asked.length - criteria.length;
@@ -67,7 +68,7 @@ function firstRow(one, criteria) {
   return make('tr', { 'data-position': sample.position },
     make('td', { class: 'id' }, make('a', { href: place(sample.id) }, sample.id || '(no id)'),
       make('div', { class: 'below' }, sample.input)),
-    variants.length > 2 ? make('td', { class: 'variant' }, make('div', {}, one.name)) : null,
+    naming ? make('td', { class: 'variant' }, make('div', {}, one.name)) : null,
     values.map((name) => make('td', { class: 'value' }, value(sample.by.get(name)))),
     comparing ? make('td', { class: 'n' }, by(one.change)) : null,
     criteria.map((id) => make('td', { class: 'criterion' }, answer(id, old[id], now[id]))));
@@ -99,8 +100,7 @@ const mean = (numbers) => numbers.length ? numbers.reduce((sum, one) => sum + on
 // Differences are of samples scored with both, so that a sample which one variant lost does not move them.
 function tagged(tag, those) {
   const of = (name) => mean(those.map((one) => one.by.get(name).value).filter(known));
-  const changes = (name) => those.map((one) => [one.by.get(control).value, one.by.get(name).value])
-    .filter((pair) => pair.every(known)).map(([from, to]) => to - from);
+  const changes = (name) => those.map((one) => minus(one.by.get(name).value, one.by.get(control).value)).filter(known);
   const treatments = comparing ? variants.filter((name) => name !== control) : [];
   const found = new Map(treatments.map((name) => [name, mean(changes(name))]));
   const means = new Map(variants.map((name) => [name, of(name)]));

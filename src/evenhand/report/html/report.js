@@ -38,6 +38,8 @@ function draw(name, attributes = {}, ...children) {
 }
 
 const known = (value) => value !== null && value !== undefined;
+// Means of repeats may differ in the last bit: that is no difference.
+const minus = (to, from) => !known(to) || !known(from) ? null : Math.abs(to - from) < 1e-9 ? 0 : to - from;
 const figure = (value, digits = 2) => known(value) ? value.toFixed(digits).replace('-', '−') : '–';
 const signed = (value) => known(value) ? (value > 0 ? '+' : value < 0 ? '−' : '') + Math.abs(value).toFixed(2) : '–';
 const dollars = (amount) => !known(amount) ? '' : amount === 0 ? '$0' : amount > 0 && amount < 0.0001 ? 'under $0.0001'
@@ -99,7 +101,7 @@ function difference(by) {
   const from = by.get(control)?.value;
   if (!known(from)) return [null, ''];
   const all = variants.filter((name) => name !== control && known(by.get(name).value));
-  const changes = all.map((name) => [by.get(name).value - from, name]);
+  const changes = all.map((name) => [minus(by.get(name).value, from), name]);
   return changes.sort(([one], [other]) => Math.abs(other) - Math.abs(one))[0] ?? [null, ''];
 }
 
