@@ -95,6 +95,23 @@ def test_a_function_that_takes_text_and_gets_a_dict_is_told_how() -> None:
     assert "it gets the sample as a dict; a parameter annotated as str gets the input" in str(ran)
 
 
+def test_a_function_that_is_too_slow_ends_without_a_word() -> None:
+    """Its thread goes on for a while; nobody wants to read about it."""
+    script = (
+        "import time\n"
+        "from evenhand import Eval, run_sync\n"
+        "from evenhand.evals.variants.variant import FunctionVariant\n"
+        "def slow(sample): time.sleep(0.3)\n"
+        "late = FunctionVariant(name='a:b', call=slow, seconds=0.05)\n"
+        "run_sync(Eval(samples=['a'], variants={'late': late}, assertions=[{'contains': 'a'}]))\n"
+        "time.sleep(0.5)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stderr == ""
+
+
 def test_an_object_with_an_ask_judges_a_run() -> None:
     """Under the name of its class; its code is part of what a reply is known by."""
     asked = Eval(samples=SAMPLES[:2], variants={"clear": clear}, rubric={"criteria": ["Promises it"]}, judges=[House()])
