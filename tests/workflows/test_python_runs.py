@@ -14,6 +14,7 @@ import pytest
 
 import evenhand
 from evenhand import (
+    Budget,
     CompareResult,
     Eval,
     EvalError,
@@ -28,6 +29,7 @@ from evenhand import (
     run,
     run_sync,
 )
+from evenhand.models.requests import Reply, TokenUsage
 from evenhand.testing import scripted_judge
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
@@ -69,6 +71,13 @@ class House:
         good = "refund" in request.about.texts["output"]
         said = {"evidence": ["refund"], "reason": "It says so.", "answer": "yes" if good else "no"}
         return json.dumps({"criteria": dict.fromkeys(request.ids, said)})
+
+
+class Counting(House):
+    """One that costs."""
+
+    def ask(self, request: Any) -> Any:
+        return Reply(text=super().ask(request), usage=TokenUsage(input=100, output=100))
 
 
 def test_functions_of_every_kind_are_variants() -> None:
@@ -228,6 +237,18 @@ def test_a_result_prints_in_a_line_and_in_a_few() -> None:
     assert lines[4].startswith("clear ")
     assert any(line.startswith("PROGRESS: clear ") for line in lines)
     assert len(lines) < 15
+
+
+def test_a_run_that_was_stopped_says_why() -> None:
+    """A verdict of half the samples is none."""
+    spent = Budget(tokens=1)
+    rubric = {"criteria": ["Promises it"]}
+    eval = Eval(samples=SAMPLES, variants={"clear": clear}, rubric=rubric, judges=[Counting()], budget=spent)
+
+    ran = run_sync(eval)
+
+    assert ran.state == "stopped"
+    assert f"run: stopped before its end: {ran.why_stopped}" in str(ran)
 
 
 def test_print_writes_what_str_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -74,7 +74,7 @@ class RunResult(ResultShown):
         """What is shown of it."""
         from evenhand.report.result_view import view_run
 
-        return view_run(self.head)
+        return view_run(self.head, self.why_stopped)
 
     def to_rows(self) -> list[Json]:
         """A dict for each output: its id, variant, score, composite, layers, criteria and texts, from the store."""
