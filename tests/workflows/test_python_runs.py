@@ -31,6 +31,7 @@ from evenhand import (
 )
 from evenhand.models.requests import Reply, TokenUsage
 from evenhand.testing import scripted_judge
+from evenhand.workflows.plan import plan_run
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
 CHECK = [{"contains": "refund"}]
@@ -198,6 +199,15 @@ def test_a_mapping_is_run_and_what_is_none_is_refused() -> None:
         run_sync({})
     with pytest.raises(EvalError, match="an eval is an Eval, a file or a mapping, got int"):
         run_sync(3)  # type: ignore[arg-type]
+
+
+def test_an_eval_in_python_is_planned_as_a_file_is() -> None:
+    """Before anything is paid for."""
+    eval = Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Promises it"]}, judges=[House()])
+
+    planned = asyncio.run(plan_run(eval))
+
+    assert (planned["variants"][0]["to_make"], planned["judges"][0]["name"]) == (24, "House")
 
 
 def test_sync_forms_work_where_a_loop_is_running() -> None:

@@ -10,12 +10,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from evenhand.errors import RefusedError, StoreError
 from evenhand.evals.eval_definition import check_eval_samples
-from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.judging.judge import judge_sample
@@ -27,6 +25,7 @@ from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
+from evenhand.workflows.user_eval import EvalLike, read_user_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -63,9 +62,9 @@ class PlannedQuestionMeter:
         raise RefusedError("planned, not asked")
 
 
-async def plan_run(file: Path, *, resume: bool = False) -> Json:
-    """What a run of the eval in a file, begun anew or resumed, would ask, of whom, and about what it would cost."""
-    eval = load_eval(file, os.environ)
+async def plan_run(eval: EvalLike, *, resume: bool = False) -> Json:
+    """What a run of an eval, begun anew or resumed, would ask, of whom, and about what it would cost."""
+    eval = read_user_eval(eval)
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,7 +20,6 @@ from evenhand.compare.decision_json import read_compare_decision
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
-from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
@@ -38,6 +37,7 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.shown import ResultShown
+from evenhand.workflows.user_eval import EvalLike, read_user_eval
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ResultView
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
-EvalLike = Eval | str | Path | Mapping[str, Any]
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -111,7 +110,7 @@ async def run(
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = _read_user_eval(eval)
+    chosen = read_user_eval(eval)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -132,17 +131,6 @@ async def run(
             if not head["unfinished"]:  # Another try could give nothing more.
                 return RunResult(id=row["id"], state="finished", head=head, store=store.address)
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
-
-
-def _read_user_eval(eval: EvalLike) -> Eval:
-    if isinstance(eval, Eval):
-        return eval
-    if isinstance(eval, Mapping):
-        return read_eval_mapping(eval, os.environ)
-    if isinstance(eval, (str, Path)):
-        return load_eval(eval, os.environ)
-    hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
-    raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
 
 
 async def _execute_stored_run(
