@@ -30,7 +30,7 @@ from evenhand import (
     run_sync,
 )
 from evenhand.models.requests import Reply, TokenUsage
-from evenhand.testing import scripted_judge
+from evenhand.testing import FakeServer, scripted_judge
 from evenhand.workflows.plan import plan_run
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
@@ -96,6 +96,17 @@ def test_functions_of_every_kind_are_variants() -> None:
         ("held", "refund: s1"),
         ("closed", "refund"),
     }
+
+
+def test_a_model_with_a_prompt_is_a_variant() -> None:
+    """As an eval file writes it, beside a function and outputs that were recorded."""
+    with FakeServer(lambda body: f"A refund. {body['messages'][0]['content']}") as server:
+        model = {"model": f"openai-compatible:{server.url}/tiny", "prompt": "Answer: {input}"}
+        ran = run_sync(Eval(samples=SAMPLES[:2], variants={"model": model, "kept": ["A", None]}, assertions=CHECK))
+
+    told = {(row["id"], row["variant"]): row["output"] for row in ran.to_rows()}
+    assert told["s1", "model"] == "A refund. Answer: Question 1"
+    assert (told["s0", "kept"], told["s1", "kept"]) == ("A", None)
 
 
 def test_a_function_that_takes_text_and_gets_a_dict_is_told_how() -> None:

@@ -32,7 +32,7 @@ from evenhand.models.requests import Request
 GivenSample = EvalSample | Sample | Mapping[str, Any] | str  # A text is an input.
 GivenSamples = SampleSource | Iterable[GivenSample] | str | Path
 # A function, the outputs in the order of the samples, or what an eval file says, as in {"model": …, "prompt": …}.
-GivenVariant = Variant | VariantFunction | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
+GivenVariant = Variant | VariantFunction | Sequence[str | Mapping[str, Any] | None] | Mapping[str, Any] | None
 GivenVariants = Mapping[str, GivenVariant] | VariantFunction
 GivenRubric = Rubric | str | Path | Mapping[str, Any]
 GivenNumber = int | float | Decimal | Fraction | str
