@@ -6,7 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand import Answers, AnswersError, InputError, Review, RubricError, Scored, load_rubric, score
+from evenhand import (
+    Answers,
+    AnswersError,
+    InputError,
+    Review,
+    RubricError,
+    Scored,
+    judge_sync,
+    load_rubric,
+    prefer_sync,
+    score,
+)
+from evenhand.testing import scripted_judge
 from tests.builders import COUNCIL
 
 
@@ -79,3 +91,25 @@ def test_a_step_prints_in_a_line() -> None:
     card = score("council", [{"id": "a", "scores": COUNCIL}])["a"]
 
     assert len(repr(card.steps[0])) < 120
+
+
+def test_scores_print_in_a_line() -> None:
+    """A console shows the scores, not the rubric they came from."""
+    answers = [{"id": f"v{at}", "scores": COUNCIL} for at in range(7)]
+
+    told = repr(score("council", [*answers[:1], {"id": "none", "scores": {}}]))
+
+    assert told == "<Scores v0: 8.00, none: incomplete>"
+    assert repr(score("council", answers)).endswith("v4: 8.00, and 2 more>")
+
+
+def test_judged_samples_print_in_a_line() -> None:
+    """Without prompts and raw replies."""
+    rubric, sample = {"criteria": ["Is kind"]}, {"outputs": {"a": "Hi", "b": "Go"}}
+    reply = '{"preference": "A", "reason": "It is kinder."}'
+
+    judged = judge_sync(rubric, sample, judges=[scripted_judge({"rubric-1": 1})])
+    preferred = prefer_sync(rubric, sample, judges=[scripted_judge(reply, reply)])
+
+    assert repr(judged) == "<JudgedSample a: 1.0, b: 1.0; judged by scripted>"
+    assert repr(preferred).startswith("<Preferences a: ")

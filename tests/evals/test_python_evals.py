@@ -87,6 +87,17 @@ def test_a_variant_is_a_function_outputs_or_what_a_file_says() -> None:
     assert "<lambda> in test_python_evals.py, line" in eval.variants["short"].about
 
 
+def test_a_function_may_stand_where_a_file_names_one() -> None:
+    """With a time limit and words of its own."""
+    given = {"python": answer, "seconds": 5, "about": "the bot in production"}
+
+    bot = Eval(samples=["a"], variants={"bot": given}, rubric=RUBRIC).variants["bot"]
+
+    assert isinstance(bot, FunctionVariant)
+    assert (bot.call, bot.seconds, bot.about) == (answer, 5, "the bot in production")
+    assert bot.definition() == FunctionVariant.from_function(answer).definition()
+
+
 def test_one_function_needs_no_name_and_recorded_outputs_no_variants() -> None:
     """The shortest forms."""
     assert list(Eval(samples=["a"], variants=answer, rubric=RUBRIC).variants) == ["answer"]

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from os import environ
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,18 @@ def test_what_a_function_uses_is_part_of_its_version(name: str, value: object, m
 def test_another_behavior_is_another_version(one: object, other: object) -> None:
     """By what they close over, hold, have bound, say or default to."""
     assert hash_function(one) != hash_function(other)
+
+
+def test_the_environment_is_no_part_of_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It differs from shell to shell, and holds secrets."""
+
+    def read_key(_: str) -> str:
+        return environ.get("HOUSE_KEY", "")
+
+    before = hash_function(read_key)
+    monkeypatch.setenv("HOUSE_KEY", "another")
+
+    assert hash_function(read_key) == before
 
 
 def test_a_stated_version_counts_alone() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import evenhand
 from evenhand import (
+    Budget,
     CompareResult,
     Eval,
     EvalError,
@@ -28,7 +29,9 @@ from evenhand import (
     run,
     run_sync,
 )
-from evenhand.testing import scripted_judge
+from evenhand.models.requests import Reply, TokenUsage
+from evenhand.testing import FakeServer, scripted_judge
+from evenhand.workflows.plan import plan_run
 
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}"} for at in range(24)]
 CHECK = [{"contains": "refund"}]
@@ -71,6 +74,13 @@ class House:
         return json.dumps({"criteria": dict.fromkeys(request.ids, said)})
 
 
+class Counting(House):
+    """One that costs."""
+
+    def ask(self, request: Any) -> Any:
+        return Reply(text=super().ask(request), usage=TokenUsage(input=100, output=100))
+
+
 def test_functions_of_every_kind_are_variants() -> None:
     """Plain and async, a lambda, an object, a closure; each with the input or the sample."""
     word = "refund"
@@ -88,11 +98,39 @@ def test_functions_of_every_kind_are_variants() -> None:
     }
 
 
+def test_a_model_with_a_prompt_is_a_variant() -> None:
+    """As an eval file writes it, beside a function and outputs that were recorded."""
+    with FakeServer(lambda body: f"A refund. {body['messages'][0]['content']}") as server:
+        model = {"model": f"openai-compatible:{server.url}/tiny", "prompt": "Answer: {input}"}
+        ran = run_sync(Eval(samples=SAMPLES[:2], variants={"model": model, "kept": ["A", None]}, assertions=CHECK))
+
+    told = {(row["id"], row["variant"]): row["output"] for row in ran.to_rows()}
+    assert told["s1", "model"] == "A refund. Answer: Question 1"
+    assert (told["s0", "kept"], told["s1", "kept"]) == ("A", None)
+
+
 def test_a_function_that_takes_text_and_gets_a_dict_is_told_how() -> None:
     """The first mistake that people make."""
     ran = run_sync(desk(shout=lambda text: text.upper()))
 
     assert "it gets the sample as a dict; a parameter annotated as str gets the input" in str(ran)
+
+
+def test_a_function_that_is_too_slow_ends_without_a_word() -> None:
+    """Its thread goes on for a while; nobody wants to read about it."""
+    script = (
+        "import time\n"
+        "from evenhand import Eval, run_sync\n"
+        "from evenhand.evals.variants.variant import FunctionVariant\n"
+        "def slow(sample): time.sleep(0.3)\n"
+        "late = FunctionVariant(name='a:b', call=slow, seconds=0.05)\n"
+        "run_sync(Eval(samples=['a'], variants={'late': late}, assertions=[{'contains': 'a'}]))\n"
+        "time.sleep(0.5)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert done.stderr == ""
 
 
 def test_an_object_with_an_ask_judges_a_run() -> None:
@@ -174,6 +212,15 @@ def test_a_mapping_is_run_and_what_is_none_is_refused() -> None:
         run_sync(3)  # type: ignore[arg-type]
 
 
+def test_an_eval_in_python_is_planned_as_a_file_is() -> None:
+    """Before anything is paid for."""
+    eval = Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Promises it"]}, judges=[House()])
+
+    planned = asyncio.run(plan_run(eval))
+
+    assert (planned["variants"][0]["to_make"], planned["judges"][0]["name"]) == (24, "House")
+
+
 def test_sync_forms_work_where_a_loop_is_running() -> None:
     """As in a notebook; errors come through."""
     judge = scripted_judge({"rubric-1": 1})
@@ -211,6 +258,18 @@ def test_a_result_prints_in_a_line_and_in_a_few() -> None:
     assert lines[4].startswith("clear ")
     assert any(line.startswith("PROGRESS: clear ") for line in lines)
     assert len(lines) < 15
+
+
+def test_a_run_that_was_stopped_says_why() -> None:
+    """A verdict of half the samples is none."""
+    spent = Budget(tokens=1)
+    rubric = {"criteria": ["Promises it"]}
+    eval = Eval(samples=SAMPLES, variants={"clear": clear}, rubric=rubric, judges=[Counting()], budget=spent)
+
+    ran = run_sync(eval)
+
+    assert ran.state == "stopped"
+    assert f"run: stopped before its end: {ran.why_stopped}" in str(ran)
 
 
 def test_print_writes_what_str_says(capsys: pytest.CaptureFixture[str]) -> None:

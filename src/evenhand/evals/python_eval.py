@@ -19,6 +19,7 @@ from evenhand.evals.samples import InlineSamples, SampleSource, open_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant import FunctionVariant, VariantFunction
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name, read_variants
+from evenhand.files.function_identity import hash_function, name_function
 from evenhand.files.rubrics import load_rubric
 from evenhand.files.tree import build_tree, read_node_number
 from evenhand.guards.output_guards import GUARDS
@@ -31,7 +32,7 @@ from evenhand.models.requests import Request
 GivenSample = EvalSample | Sample | Mapping[str, Any] | str  # A text is an input.
 GivenSamples = SampleSource | Iterable[GivenSample] | str | Path
 # A function, the outputs in the order of the samples, or what an eval file says, as in {"model": …, "prompt": …}.
-GivenVariant = Variant | VariantFunction | Sequence[str | Mapping[str, Any]] | Mapping[str, Any] | None
+GivenVariant = Variant | VariantFunction | Sequence[str | Mapping[str, Any] | None] | Mapping[str, Any] | None
 GivenVariants = Mapping[str, GivenVariant] | VariantFunction
 GivenRubric = Rubric | str | Path | Mapping[str, Any]
 GivenNumber = int | float | Decimal | Fraction | str
@@ -145,8 +146,13 @@ class PythonEvalReader:
             what = f"a variant is a function, a list of outputs or a mapping, got {_describe_given(given)}"
             self.faults.append(Fault(what, 'a model is {"model": "openai/NAME", "prompt": "… {input}"}', place))
             return None, samples
-        read = read_variants(build_tree({name: given}), self.folder, self.faults, ("variants",))
-        return read.get(name), samples
+        call = given.get("python") if given else None
+        if call is not None and callable(call):  # Named for the reader of a file, which knows no functions.
+            given = {**(given or {}), "python": name_function(call)}
+        read = read_variants(build_tree({name: given}), self.folder, self.faults, ("variants",)).get(name)
+        if isinstance(read, FunctionVariant) and callable(call):
+            read = replace(read, call=call, version=hash_function(call))
+        return read, samples
 
     def _add_outputs(self, name: str, given: Sequence[object], samples: SampleSource) -> SampleSource:
         """The samples, each with its output of a variant."""

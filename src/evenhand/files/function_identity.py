@@ -106,7 +106,7 @@ def _describe_dependency(value: object, depth: int, seen: _SeenObjects) -> Itera
     elif isinstance(value, (functools.partial, MethodType)):
         bound = (value.args, value.keywords) if isinstance(value, functools.partial) else (value.__self__,)
         parts = [_unwrap_callable(value), *bound]
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):  # And not any mapping: the environment is one.
         parts = [part for pair in value.items() for part in pair]
     elif isinstance(value, (list, tuple)):
         parts = list(value)

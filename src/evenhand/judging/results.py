@@ -111,7 +111,7 @@ class CascadeSavings:
     cost: Decimal | None  # US dollars; None where a price is unknown.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class JudgedSample:
     """Scores with all that they rest on."""
 
@@ -129,6 +129,10 @@ class JudgedSample:
     def heuristic(self) -> tuple[str, ...]:
         """The judges here that go by rules and not by understanding."""
         return tuple(dict.fromkeys(one.judge for one in self.judgments if one.judge == EMBEDDED))
+
+    def __repr__(self) -> str:
+        judges = ", ".join(dict.fromkeys(one.judge for one in self.judgments))
+        return f"<JudgedSample {self.scores.describe_scores()}; judged by {judges}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +152,7 @@ class JudgedPairStanding:
         return (self.won + self.tied / 2) / decided if decided else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Preferences:
     """Every pair as every judge saw it, and how each output stands."""
 
@@ -161,6 +165,10 @@ class Preferences:
         """How many pairs this judge decided by place, of how many it answered."""
         own = [one for one in self.preferences if one.judge == judge and not one.why_not]
         return sum(one.position_bias for one in own), len(own)
+
+    def __repr__(self) -> str:
+        told = [f"{one.output}: {one.won} won, {one.tied} tied, {one.lost} lost" for one in self.standings[:5]]
+        return f"<Preferences {'; '.join(told)}>"
 
 
 JudgingJson = dict[str, object]

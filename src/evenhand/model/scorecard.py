@@ -110,7 +110,7 @@ class RankedOutput:
         return float(self.exact) if self.decimals is None else round_half_away(self.exact, self.decimals)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Scores:
     """The scorecards of several outputs under one rubric, and their ranking where there are two or more."""
 
@@ -125,6 +125,15 @@ class Scores:
             if card.id == id:
                 return card
         raise KeyError(f"no output {id!r} was scored")
+
+    def __repr__(self) -> str:
+        return f"<Scores {self.describe_scores()}>"
+
+    def describe_scores(self) -> str:
+        """The first few outputs with their scores, on one line."""
+        shown = [f"{card.id}: {card.score if card.score is not None else card.verdict}" for card in self.scorecards[:5]]
+        more = len(self.scorecards) - len(shown)
+        return ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

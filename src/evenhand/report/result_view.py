@@ -88,9 +88,10 @@ def _render_cell(text: object, tag: str, at: int) -> str:
     return f'<{tag} style="{style}">{_render(text, LONGEST_CELL_TEXT)}</{tag}>'
 
 
-def view_run(head: ReportData) -> ResultView:
-    """A run: its variants with their scores, the verdict and why."""
+def view_run(head: ReportData, why_stopped: str = "") -> ResultView:
+    """A run: its variants with their scores, the verdict and why; of one that was stopped, why that was."""
     run = head["run"]
+    state = ": ".join(filter(None, (describe_unfinished_in_report(run), why_stopped)))
     about = [run["name"], describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant")]
     columns = [one for one in chain(*build_variant_columns(head)) if one[0] not in _COLUMNS_LEFT_OUT]
     failures = [
@@ -99,7 +100,7 @@ def view_run(head: ReportData) -> ResultView:
     ]
     more = len(failures) - MOST_FAILURES_SHOWN
     sentences = [
-        ("run", describe_unfinished_in_report(run)),
+        ("run", state),
         *failures[:MOST_FAILURES_SHOWN],
         ("failed", f"and {pluralize_count(more, 'more kind', 'more kinds')} of failure" if more > 0 else ""),
         *_list_decision_sentences(head["decision"]),

@@ -65,7 +65,7 @@ class Contest:
     source: str = ""  # The text of the task's file.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ContestResult:
     """A contest as it is left: its record, and why it is not at its end, where it is not."""
 
@@ -77,6 +77,10 @@ class ContestResult:
     def exit_code(self) -> int:
         """0 where there is a winner."""
         return 0 if self.record["winner"] is not None and not self.why_stopped else 1
+
+    def __repr__(self) -> str:
+        winner = self.record["winner"]
+        return f"<ContestResult {self.id}: {self.why_stopped or (f'{winner} won' if winner else 'no winner')}>"
 
 
 async def run_contest(

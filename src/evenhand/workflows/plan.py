@@ -10,12 +10,10 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from evenhand.errors import OutputError, RefusedError, StoreError
 from evenhand.evals.eval_definition import check_eval_samples
-from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.evals.variants.makers import Variant, open_output_makers
@@ -31,6 +29,7 @@ from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
 from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, compute_remaining_run_budget, narrow_run_eval
+from evenhand.workflows.user_eval import EvalLike, read_user_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -89,12 +88,12 @@ class PlannedOutputs:
                 self.output += min(TYPICAL_REPLY_TOKENS, variant.settings.max_tokens) * calls
 
 
-async def plan_run(file: Path, *, options: RunOptions = DEFAULT_OPTIONS, sd: float | None = None) -> Json:
-    """What a run of the eval in a file, begun so, would ask, of whom, about what it would cost and show.
+async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd: float | None = None) -> Json:
+    """What a run of an eval, begun so, would ask, of whom, about what it would cost and show.
 
     `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
     """
-    eval = narrow_run_eval(load_eval(file, os.environ), options)
+    eval = narrow_run_eval(read_user_eval(eval), options)
     counted = check_eval_samples(eval)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with (

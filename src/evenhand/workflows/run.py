@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import platform
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +21,6 @@ from evenhand.compare.decision_json import read_compare_decision
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
-from evenhand.evals.eval_file import load_eval, read_eval_mapping
 from evenhand.evals.eval_schema import PASS_RATE
 from evenhand.evals.sample_selection import SampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
@@ -41,6 +40,7 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.shown import ResultShown
+from evenhand.workflows.user_eval import EvalLike, read_user_eval
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ResultView
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
-EvalLike = Eval | str | Path | Mapping[str, Any]
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -77,7 +76,7 @@ class RunResult(ResultShown):
         """What is shown of it."""
         from evenhand.report.result_view import view_run
 
-        return view_run(self.head)
+        return view_run(self.head, self.why_stopped)
 
     def to_rows(self) -> list[Json]:
         """A dict for each output: its id, variant, score, composite, layers, criteria and texts, from the store."""
@@ -124,9 +123,7 @@ async def run(
 
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
-    chosen = narrow_run_eval(_read_user_eval(eval), options)
-    if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
-        chosen = replace(chosen, gates={PASS_RATE: Fraction(1), **chosen.gates}, count_borderline=False)
+    chosen = narrow_run_eval(read_user_eval(eval), options)
     counted = check_eval_samples(chosen)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
@@ -149,19 +146,10 @@ async def run(
         return await _execute_stored_run(store, row, setup, counted, watch, goes_on=goes_on)
 
 
-def _read_user_eval(eval: EvalLike) -> Eval:
-    if isinstance(eval, Eval):
-        return eval
-    if isinstance(eval, Mapping):
-        return read_eval_mapping(eval, os.environ)
-    if isinstance(eval, (str, Path)):
-        return load_eval(eval, os.environ)
-    hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
-    raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
-
-
 def narrow_run_eval(eval: Eval, options: RunOptions) -> Eval:
-    """The eval over the selected samples, each asked as often as the options say."""
+    """The eval over the selected samples, each asked as often as the options say, and as strict."""
+    if options.strict:  # All outputs must pass, or as many as the eval says, and borderlines are no passes.
+        eval = replace(eval, gates={PASS_RATE: Fraction(1), **eval.gates}, count_borderline=False)
     repeats = eval.repeats if options.repeats is None else options.repeats
     return replace(eval, samples=select_samples(eval.samples, options.selection), repeats=repeats)
 

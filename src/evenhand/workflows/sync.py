@@ -12,7 +12,8 @@ from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import EMBEDDED
 from evenhand.workflows.judge import DEFAULT_JUDGE_OPTIONS, JudgesLike, RubricLike, SampleLike, judge, prefer
-from evenhand.workflows.run import DEFAULT_OPTIONS, EvalLike, RunOptions, RunResult, run
+from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, RunResult, run
+from evenhand.workflows.user_eval import EvalLike
 
 Waited = TypeVar("Waited")
 

@@ -224,6 +224,7 @@ async def _call_in_daemon_thread(call: VariantFunction, given: object) -> object
     done: Future[object] = Future()
 
     def run() -> None:
+        done.set_running_or_notify_cancel()  # From now on nobody can cancel it, and a late result is no error.
         try:
             result = call(given)
         except BaseException as problem:
