@@ -126,8 +126,9 @@ def _check_power_text(one: Comparison, lines: Sequence[str]) -> None:
         assert "leave it open" not in smallest
     if one.verdict == "NOISE":
         assert "have ruled it out" in smallest
-    if one.verdict == "PROGRESS":
+    if one.verdict == "PROGRESS" or one.rule.startswith("4."):
         assert "have shown it" in lines[0]
+        assert not re.search(r": [\d,]+ more", text)
     if one.verdict == "UNDERPOWERED":
         assert "have shown it" not in text
         assert "ruled it out" not in text

@@ -11,6 +11,7 @@ from typing import Any
 
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
 from evenhand.compare.decision import (
+    PASS_RATE,
     CompareDecision,
     GateSamples,
     GateState,
@@ -146,9 +147,6 @@ def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int])
             None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows
         )
     return selected
-
-
-PASS_RATE = "pass_rate"
 
 
 def check_run_gates(

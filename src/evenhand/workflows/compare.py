@@ -346,7 +346,8 @@ def _find_effect_states(comparison: Comparison, found: Difference, smallest: flo
     """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
     significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
     few, beyond = found.n < LEAST_NEEDED, is_interval_beyond(found, smallest)
-    observed = "shown" if significant and (beyond or not few) else "open"
+    # A loss is a loss from 5 pairs on; a gain has to be certain.
+    observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:
         return {"observed": observed, "smallest": "shown"}
     if not few and not does_interval_reach(found, smallest):
