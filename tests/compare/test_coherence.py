@@ -126,8 +126,9 @@ def _check_power_text(one: Comparison, lines: Sequence[str]) -> None:
         assert "leave it open" not in smallest
     if one.verdict == "NOISE":
         assert "have ruled it out" in smallest
-    if one.verdict == "PROGRESS":
+    if one.verdict == "PROGRESS" or one.rule.startswith("4."):
         assert "have shown it" in lines[0]
+        assert not re.search(r": [\d,]+ more", text)
     if one.verdict == "UNDERPOWERED":
         assert "have shown it" not in text
         assert "ruled it out" not in text
@@ -164,6 +165,31 @@ def _check_decision(decision: CompareDecision) -> None:
     for one in decision.comparisons:
         missed = [state.gate for state in decision.gates[one.treatment] if state.gate == "composite"]
         assert all(any(f"gate {gate}" in reason for reason in one.reasons) for gate in missed)
+
+
+def test_not_worse_is_said_where_it_passes_and_nowhere_else() -> None:
+    """Headline, reasons, next step and exit code of what is asked to be not worse, with a gate missed and without."""
+    seen: Counter[bool] = Counter()
+    for seed in range(often(60, 1000)):
+        rng = np.random.default_rng(seed)
+        n, gates = int(rng.choice(SIZES[1:])), (MISSED,) if seed % 3 == 0 else ()
+        old = np.clip(np.round(rng.normal(4, 0.8, n), 1), 1, 5)
+        new = np.clip(np.round(old + rng.normal(0, float(rng.choice([0.05, 0.3, 1.0])), n), 1), 1, 5)
+        decision = decide_comparison(
+            {"old": column(old.tolist()), "new": column(new.tolist())}, control="old", clusters=range(n), seed=seed,
+            gates={"judge": 1.0}, not_worse_by=0.3, other_gates={"new": gates},
+        )  # fmt: skip
+        (one,) = decision.comparisons
+        holds = one.not_worse is not None and one.not_worse.holds
+        seen[holds] += 1
+
+        assert decision.exit_code == (0 if (holds or one.verdict == "PROGRESS") and not gates else 1), seed
+        assert ("is not worse by more than 0.3" in decision.headline) == holds, seed
+        assert one.next_step.startswith("Ship new if it is cheaper") == (holds and not gates), seed
+        assert not (holds and any("may be worse by more" in reason for reason in one.reasons)), seed
+
+    assert seen[True]
+    assert seen[False]
 
 
 def test_a_clear_gain_from_scattered_scores_is_progress() -> None:

@@ -54,8 +54,7 @@ def test_a_criterion_below_its_gate_is_named_with_its_lowest_samples(store: Stor
     found = decision(store)
 
     said = (
-        "new: the gate on criterion tone is 4.417, at least 4.5 is asked for; "
-        "short of it: s3, s9, s7 and 2 more samples."
+        "new: the gate on criterion tone is 4.417, at least 4.5 is asked for; below it: s3, s9, s7 and 2 more samples."
     )
     assert found["verdict"] == "CAUTIOUS"
     assert said in found["reasons"]
@@ -73,7 +72,7 @@ def test_a_pass_rate_names_what_does_not_pass_and_the_criteria_it_fails_by(store
 
     assert decision(store)["reasons"][-1] == (
         "new: the gate pass_rate is 0.9167, at least 0.95 is asked for; "
-        "short of it: s2 and s5 (criteria safety and tone)."
+        "not passed: s2 and s5 (criteria safety and tone)."
     )
 
 
@@ -86,7 +85,7 @@ def test_a_layer_below_its_gate_is_told_with_its_samples(store: Store, names: tu
     found = decision(store)
     again = compare_runs(store, RUN).decision
 
-    assert any("short of it: s0, s2, s4 and 9 more samples" in reason for reason in found["reasons"])
+    assert any("below it: s0, s2, s4 and 9 more samples" in reason for reason in found["reasons"])
     assert again.reasons[: len(found["reasons"])] == tuple(found["reasons"])
 
 

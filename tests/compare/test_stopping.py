@@ -210,7 +210,7 @@ def test_a_settled_run_follows_the_rules_of_a_full_one() -> None:
 
 
 def test_outputs_lost_by_one_of_several_treatments_are_settled_by_the_decision_s_own_test() -> None:
-    """Nine lost of one treatment out of three are significant alone, and not as one of three that were looked at."""
+    """Ten lost by one treatment out of three are significant alone, and not as one of three that were looked at."""
     lost = [None if 2 <= place <= 11 else 4.0 for place in range(PLANNED)]
 
     alone = told({"old": FLAT, "new": lost})

@@ -68,6 +68,9 @@ def _format_history_scores(values: Sequence[float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.2f}" for value in values] if any(v is not None for v in values) else []
 
 
+MOST_LAYER_RUNS_NAMED = 3
+
+
 def format_composite_layers(layers_by_run: Mapping[str, Sequence[str]]) -> list[str]:
     """What the composites are the mean of; where that differs, for which runs: these cannot be compared."""
     runs_by_layers: dict[str, list[str]] = {}
@@ -76,5 +79,9 @@ def format_composite_layers(layers_by_run: Mapping[str, Sequence[str]]) -> list[
             runs_by_layers.setdefault(" + ".join(layers), []).append(run)
     if len(runs_by_layers) < 2:
         return [f"composite: the mean of {layers}" for layers in runs_by_layers]
-    told = [f"composite of {', '.join(runs)}: the mean of {layers}" for layers, runs in runs_by_layers.items()]
+    told = []
+    for layers, runs in runs_by_layers.items():
+        more = len(runs) - MOST_LAYER_RUNS_NAMED
+        named = ", ".join(runs[:MOST_LAYER_RUNS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+        told.append(f"composite of {named}: the mean of {layers}")
     return [*told, "composites of different layers cannot be compared"]

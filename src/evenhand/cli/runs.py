@@ -139,7 +139,12 @@ def _print_run_list(runs: Sequence[RunListing], name: str | None) -> None:
         "verdict": [one.verdict or "" for one in runs],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("samples",))
-    for line in format_composite_layers({one.id: one.layers for one in runs}):
+    layer_sets: dict[str, set[tuple[str, ...]]] = {}
+    for one in runs:
+        layer_sets.setdefault(one.name, set()).update([one.layers] if one.layers else [])
+    # An eval whose runs are all of the same layers stands for them.
+    layers = {one.id if len(layer_sets[one.name]) > 1 else one.name: one.layers for one in runs if one.layers}
+    for line in format_composite_layers(layers):
         screen.line(line, dim=True)
 
 

@@ -57,7 +57,7 @@ def _verdict_significance_badge(facts: CompareFacts) -> Badge:
         return _build_verdict_badge(name, "grey", None, says, "Score the same samples with both variants.")
     says = describe_difference(facts.composite) + describe_treatments_p_value(facts.p, facts.tests)
     colour: BadgeColour = "green" if facts.significant else "red"
-    return _build_verdict_badge(name, colour, facts.p, says, "It takes a p below 0.05.")
+    return _build_verdict_badge(name, colour, facts.p, says, "To be significant, p must be below 0.05.")
 
 
 def _verdict_saturation_badge(facts: CompareFacts) -> Badge:
@@ -70,7 +70,7 @@ def _verdict_saturation_badge(facts: CompareFacts) -> Badge:
     if found.moved is not None:
         says += f", all moved the estimate by {format_percent_tenths(found.moved)} of its half-width"
     colour: BadgeColour = "green" if found.saturated else "red"
-    advice = f"It takes less than 10 % and 50 %, and at least {LEAST_NEEDED} samples."
+    advice = f"To be saturated, these must be below 10 % and 50 %, with at least {LEAST_NEEDED} samples."
     return _build_verdict_badge("saturated", colour, found.changed, says, advice)
 
 

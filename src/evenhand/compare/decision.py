@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 CompareVerdict = Literal["PROGRESS", "CAUTIOUS", "REGRESS", "NOISE", "UNDERPOWERED", "SOLO", "UNDECIDED"]
+# Gates that count outputs instead of taking a mean: those that pass, that fail no gate of their rubric, have a score.
+PASS_RATE, REQUIRED_GATE, SCORED_GATE = "pass_rate", "required", "scored"
 BadgeColour = Literal["green", "amber", "red", "grey"]
 
 VERDICTS_WORST_FIRST: tuple[CompareVerdict, ...] = ("REGRESS", "CAUTIOUS", "UNDERPOWERED", "NOISE", "PROGRESS", "SOLO")
@@ -268,7 +270,7 @@ def describe_short_samples(short: GateSamples | None, gate: str = "") -> str:
     others = [criterion for criterion in short.criteria if criterion != gate]
     which = f" ({'criterion' if len(others) == 1 else 'criteria'} {join_names(others)})" if others else ""
     names = f"{', '.join(short.samples)}{rest}" if more else join_names(short.samples)
-    return f"; short of it: {names}{which}"
+    return f"; {'not passed' if gate in (PASS_RATE, REQUIRED_GATE, SCORED_GATE) else 'below it'}: {names}{which}"
 
 
 def describe_treatment_difference_points(found: Difference | None) -> str:

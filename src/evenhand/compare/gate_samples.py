@@ -9,14 +9,12 @@ from fractions import Fraction
 from functools import partial
 from math import isnan
 
-from evenhand.compare.decision import GateSamples, GateState
+from evenhand.compare.decision import REQUIRED_GATE, SCORED_GATE, GateSamples, GateState
 from evenhand.runs.tally import MOST_REPEATS, ExactMean, VariantTally
 
 SampleNames = Callable[[Collection[int]], Mapping[int, str]]  # Ids by position.
 MOST_SAMPLES_NAMED = 3
 MOST_CRITERIA_NAMED = 3
-REQUIRED_GATE = "required"  # The share of outputs that fail no gate of their rubric.
-SCORED_GATE = "scored"  # The share of outputs that have a score.
 
 
 def name_gate_samples(

@@ -74,7 +74,7 @@ def _apply_not_worse_margin(facts: CompareFacts, found: VerdictRuling) -> Verdic
     unseen = f"{100 * (1 - SIGNIFICANCE_LEVEL ** (1 / facts.pairs)):.2g} %"
     return replace(
         found,
-        says=f"{found.says}, and is not worse by more than {asked.by:g} points"
+        says=f"{found.says}, and {facts.treatment} is not worse by more than {asked.by:g} points"
         + (f", but {gate.says}" if gate else ""),
         why=(
             *found.why,

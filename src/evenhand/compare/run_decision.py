@@ -11,6 +11,9 @@ from typing import Any
 
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
 from evenhand.compare.decision import (
+    PASS_RATE,
+    REQUIRED_GATE,
+    SCORED_GATE,
     CompareDecision,
     GateSamples,
     GateState,
@@ -19,8 +22,6 @@ from evenhand.compare.decision import (
     describe_missed_gates,
 )
 from evenhand.compare.gate_samples import (
-    REQUIRED_GATE,
-    SCORED_GATE,
     SampleNames,
     find_short_samples,
     name_gate_samples,
@@ -154,9 +155,6 @@ def _select_compared_values(means: Mapping[str, ExactMean], rows: Sequence[int])
             None if isnan(values[row]) else same.setdefault(values[row], values[row]) for row in rows
         )
     return selected
-
-
-PASS_RATE = "pass_rate"
 
 
 def check_run_gates(frame: RunEvalRecord, tally: VariantTally, but: Collection[str] = ()) -> tuple[GateState, ...]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import (
+    PASS_RATE,
+    SCORED_GATE,
     CompareDecision,
     Comparison,
     ForcedComparison,
@@ -18,8 +20,7 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.decision_json import encode_compare_decision, read_gate_state
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_interval_reach, is_interval_beyond
-from evenhand.compare.gate_samples import SCORED_GATE
-from evenhand.compare.run_decision import PASS_RATE, read_run_looks
+from evenhand.compare.run_decision import read_run_looks
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import PairedResultRows, SharedSamples, match_samples_of_runs, pair_result_rows
 from evenhand.stats.arrays import Undefined
@@ -389,7 +390,8 @@ def _find_effect_states(comparison: Comparison, found: Difference, smallest: flo
     """What these pairs have shown: "shown", "ruled out", "open", or None where the verdict does not turn on it."""
     significant = comparison.p is not None and comparison.p < SIGNIFICANCE_LEVEL
     few, beyond = found.n < LEAST_NEEDED, is_interval_beyond(found, smallest)
-    observed = "shown" if significant and (beyond or not few) else "open"
+    # A loss is a loss from 5 pairs on; a gain has to be certain.
+    observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:
         return {"observed": observed, "smallest": "shown"}
     if not few and not does_interval_reach(found, smallest):
