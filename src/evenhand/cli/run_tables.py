@@ -16,6 +16,7 @@ from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
+    describe_reported_composite,
     describe_reported_samples,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
@@ -42,6 +43,8 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     sizes = [describe_reported_samples(run), pluralize_count(len(head["variants"]), "variant"), *repeats]
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
+    if describe_reported_composite(head):
+        screen.line(describe_reported_composite(head), dim=True)
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "

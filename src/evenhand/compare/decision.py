@@ -11,7 +11,7 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.wording import describe_p_value, format_p_value, format_plural, format_signed
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import DifferenceHistogram, LayersTogether, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -85,6 +85,7 @@ class Comparison:
     power: PowerBand | None
     saturation: Saturation | None
     badges: tuple[Badge, ...]
+    together: LayersTogether | None = None  # All layers in one test, where that was asked for.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

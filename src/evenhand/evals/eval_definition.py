@@ -14,6 +14,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
+from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
@@ -46,6 +47,7 @@ class Eval:
     repeats: int = 1
     gates: Mapping[str, Fraction] = field(default_factory=dict)
     count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
+    composite: CompositeSettings = field(default_factory=CompositeSettings)
     smallest_effect: Fraction = Fraction(1, 2)
     budget: Budget | None = None
     limits: Limits = field(default_factory=Limits)
@@ -64,6 +66,11 @@ class Eval:
             faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        for tag, rubric in self.rubrics.items():
+            if read_rubric_layer_weights(rubric) and not (self.composite.weights or rubric.why.strip()):
+                what = f"the layers of rubric {rubric.name!r} have different weights, and nothing says why"
+                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
+                faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
         if faults:
             raise EvalError(*faults)
 

@@ -75,6 +75,7 @@ class RunSetup:
             seed=eval.how.seed,
             fingerprints=self.fingerprints,
             count_borderline=eval.count_borderline,
+            composite=eval.composite,
         )
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),
@@ -111,15 +112,17 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.rubrics:
-            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
+            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric, eval.composite.weights))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
-    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), [one.source for one in judges])
+    changes = [eval.composite.list_changes()] if eval.composite.list_changes() else []
+    how = to_fingerprint_data(eval.how)
+    shared = (marks, assertions, list(eval.guards), how, [one.source for one in judges], *changes)
     return RunSetup(
         eval=eval,
         judges=tuple(judges),
         asked=asked,
         fingerprints=marks,
-        fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse])[:16],
+        fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse], *changes)[:16],
         programs={
             name: str(one.folder.resolve()) if isinstance(one, CommandVariant | FunctionVariant) else ""
             for name, one in eval.variants.items()

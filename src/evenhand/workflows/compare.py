@@ -225,6 +225,7 @@ def decide_stored_runs(
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
+        multivariate=frame.composite.multivariate,
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
         # Settled was the run's own comparison; one with another run has to have samples enough.

@@ -12,8 +12,9 @@ from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_run, read_run_looks
+from evenhand.runs.adjusted_scores import adjust_run_scores, describe_run_composite
 from evenhand.runs.run_record import evaluate_run_records, read_run_eval_record
-from evenhand.runs.summary import summarise_results, summarise_run_head
+from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -68,6 +69,8 @@ def load_stored_head(store: Store, run: Row) -> Json:
     """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
+    ended = run["state"] in ("finished", "stopped")
+    adjusted = adjust_run_scores(store, run["id"], frame) if ended else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     summary = summarise_results(list(frame.variants), store.results(run["id"]), store.call_facts(run["id"]), columns)
     if columns is not None:
@@ -100,6 +103,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
             "planned": setup.get("samples"),
         },
         "stopping": stopping,
+        "composite": describe_run_composite(frame, list_summarised_layers(summary), adjusted),
         "decision": encode_compare_decision(decide_run(frame, summary, looks, stopped_early=early)),
         **summarise_run_head(frame, summary, ids),
     }

@@ -31,6 +31,7 @@ from evenhand.report.html.score_charts import (
     split_share_bar,
 )
 from evenhand.report.phrases import (
+    describe_reported_composite,
     describe_reported_samples,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
@@ -81,6 +82,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
             for one in decision["comparisons"]
         ],
         "layers": list(dict.fromkeys(layer for one in variants for layer in one["layers"])),
+        "composed": describe_reported_composite(head).removeprefix("composite: "),
         "criteria": _build_criterion_rows(head),
         "shares": {one["name"]: split_share_bar(one["verdicts"]) for one in variants},
         "histograms": draw_histograms(variants),
