@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from evenhand.runs.run_record import read_run_eval_record
+from evenhand.runs.run_record import read_composite_record
 
 SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
@@ -119,7 +119,7 @@ def _compare_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
 
 
 def _list_composite_changes(setup: SetupData) -> SetupData:
-    return read_run_eval_record(setup["frame"]).composite.list_changes()
+    return read_composite_record(setup["frame"].get("composite") or {}).list_changes()
 
 
 def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:

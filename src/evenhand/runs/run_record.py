@@ -80,6 +80,7 @@ class RunEvalRecord:
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
 read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
+read_composite_record = partial(SNAPSHOT_JSON.from_json, CompositeSettings)  # Of its "composite".
 
 
 def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
