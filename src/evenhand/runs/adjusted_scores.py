@@ -252,11 +252,13 @@ def describe_run_composite(frame: RunEvalRecord, layers: Sequence[str], adjusted
     """Which layers the composite was computed from, and how, as data and in one sentence."""
     settings, weights = frame.composite, frame.find_layer_weights()
     why = settings.why if settings.weights else next((one["why"] for one in frame.rubrics if one.get("why")), "")
-    shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights else {}
+    shares = {name: weights.get(name, Fraction(1)) for name in layers} if weights and len(layers) > 1 else {}
     listed = ", ".join(f"{name} × {float(share):g}" for name, share in shares.items()) or ", ".join(layers)
     what = "weighted mean" if shares else "mean"
-    parts = [f"{what} of {listed}" if layers else "no layer was scored"]
+    parts = [f"{what} of {listed}" if len(layers) > 1 else f"{listed} alone" if layers else "no layer was scored"]
     parts += [f"weighted so because: {why}"] if shares and why else []
+    if not weights and any(one.get("layer_weights") for one in frame.rubrics):
+        parts.append("weighted as the rubric of each sample says")
     notes, length = (adjusted.notes, adjusted.length) if adjusted else ((), None)
     if settings.debias == "instruct":
         parts.append("judges were told not to reward length")
