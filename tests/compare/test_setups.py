@@ -45,6 +45,11 @@ OTHER = {"name": "b", "weight": "1/1", "temperature": 0.0, "max_tokens": None}
     ("change", "says"),
     [
         (change("judges", 0, "name", to="b"), ["judge: a → b"]),
+        (change("frame", "composite", to={"standardise": "z"}), ["composite: standardise none → z"]),
+        (
+            change("frame", "composite", to={"weights": {"fact": "3", "judge": "1"}, "why": "?"}),
+            ["composite: weights none → \"fact 3, judge 1\""],
+        ),
         (change("judges", to=[*setup()["judges"], OTHER]), ["judges: a → a, b"]),
         (change("judges", to=[]), ["judges: a → none"]),
         (change("judges", 0, "temperature", to=0.5), ["judge a: temperature 0 → 0.5"]),

@@ -18,6 +18,7 @@ from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
     describe_failure_count,
+    describe_reported_composite,
     describe_reported_cost,
     describe_reported_samples,
     describe_reported_selection,
@@ -90,6 +91,8 @@ def _list_hidden_parts(head: RunHeadData) -> list[str]:
 def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     decision = head["decision"]
     _print_packed_tables(screen, build_variant_columns(head))
+    if describe_reported_composite(head):
+        screen.line(describe_reported_composite(head), dim=True)
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
     _print_packed_tables(screen, [[column] for column in build_tag_columns(head)])
     found = [

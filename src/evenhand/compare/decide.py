@@ -26,7 +26,7 @@ from evenhand.compare.decision import (
     describe_verdict_difference_chance,
     object_to_missed_gate,
 )
-from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts
+from evenhand.compare.facts import GATE_TOLERANCE, CompareFacts, describe_layers_together
 from evenhand.compare.measure import (
     DecisionSettings,
     ShortSamplesByVariant,
@@ -54,6 +54,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     judges: Mapping[str, Sequence[RowScores]] | None = None,
     aligned: Agreement | Undefined | None = None,
     smallest_effect: float = 0.5,
+    multivariate: bool = False,
     not_worse_by: float | None = None,
     stopped_early: bool = False,
     looks: Looks | None = None,
@@ -69,7 +70,8 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     control passes where it is surely not worse by more than that. With `looks`, intervals and p-values hold although
     the run was looked at while it came in; it `stopped_early` where one of them settled it. `other_gates` are those of
     each variant beside the layers: whoever misses one does not ship. `short_samples` names, by variant and layer, what
-    is below the gate of a layer. A decision that was `forced` passes nothing.
+    is below the gate of a layer. With `multivariate`, all layers together are tested too. A decision that was `forced`
+    passes nothing.
     """
     layers = check_variant_columns(columns, control, clusters, gates or {}, not_worse_by)
     setting = DecisionSettings(
@@ -81,6 +83,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         agreed=measure_compared_variant_agreement(judges or {}, tuple(columns), len(clusters)),
         aligned=aligned,
         smallest_effect=smallest_effect,
+        multivariate=multivariate,
         not_worse_by=not_worse_by,
         treatments=max(1, len(columns) - 1),
         seed=seed,
@@ -263,6 +266,7 @@ def _conclude_comparison(facts: CompareFacts, found: VerdictRuling, setting: Dec
         power=facts.power,
         saturation=facts.saturation,
         badges=list_verdict_badges(facts),
+        together=facts.together,
     )
 
 
@@ -276,7 +280,7 @@ def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[st
         f"{format_plural(facts.pairs, 'sample')} scored with both: {facts.treatment} higher in {facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
-    return (counts, *_describe_measured_difference(facts), *found.why)
+    return (counts, *_describe_measured_difference(facts), *describe_layers_together(facts.together), *found.why)
 
 
 def _describe_measured_difference(facts: CompareFacts) -> tuple[str, ...]:

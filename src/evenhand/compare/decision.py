@@ -18,7 +18,7 @@ from evenhand.wording import (
 )
 
 if TYPE_CHECKING:
-    from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import DifferenceHistogram, LayersTogether, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
@@ -107,6 +107,7 @@ class Comparison:
     power: PowerBand | None
     saturation: Saturation | None
     badges: tuple[Badge, ...]
+    together: LayersTogether | None = None  # All layers in one test, where that was asked for.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

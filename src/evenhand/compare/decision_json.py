@@ -81,8 +81,9 @@ def _read_decision_value(kind: Any, data: Any, name: str = "") -> Any:
 
 def _measured_decision_kinds() -> dict[str, Any]:
     """What a decision holds that is measured with NumPy, which nobody needs who only shows it."""
-    from evenhand.compare.facts import DifferenceHistogram, NotWorseResult
+    from evenhand.compare.facts import DifferenceHistogram, LayersTogether, NotWorseResult
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    return {one.__name__: one for one in (DifferenceHistogram, NotWorseResult, Difference, PowerBand, Saturation)}
+    known = (DifferenceHistogram, LayersTogether, NotWorseResult, Difference, PowerBand, Saturation)
+    return {one.__name__: one for one in known}

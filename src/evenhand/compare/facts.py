@@ -11,6 +11,7 @@ from evenhand.stats.differences import Difference
 from evenhand.stats.power import LEAST_NEEDED, PowerBand, Saturation
 from evenhand.stats.rates import Mcnemar
 from evenhand.stats.ratings import Agreement
+from evenhand.wording import format_p_value, join_names
 
 SIGNIFICANCE_LEVEL = 0.05
 JUDGE_LAYER = "judge"  # The layer that judges fill.
@@ -71,6 +72,35 @@ class NotWorseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LayersTogether:
+    """Whether the layers moved at all, in one test; without a p-value `why_not` says why there is none."""
+
+    layers: tuple[str, ...]
+    t2: float | None
+    f: float | None
+    df: tuple[int, ...]
+    p: float | None
+    n: int
+    method: str
+    why_not: str = ""
+
+    @property
+    def significant(self) -> bool:
+        """Whether they did, surely."""
+        return self.p is not None and self.p < SIGNIFICANCE_LEVEL
+
+
+def describe_layers_together(found: LayersTogether | None) -> tuple[str, ...]:
+    """What the test of all layers together came to, as a reason; nothing where nobody asked for it."""
+    if found is None:
+        return ()
+    if found.p is None or found.t2 is None or found.f is None:
+        return (f"The layers could not be tested together: {found.why_not}.",)
+    f = f"F({found.df[0]}, {found.df[1]}) = {found.f:.2f}"
+    return (f"All layers together ({join_names(found.layers)}): T² = {found.t2:.2f}, {f}, {format_p_value(found.p)}.",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceHistogram:
     """How the differences are spread: bars between edges, and the mean of them all."""
 
@@ -108,6 +138,7 @@ class CompareFacts:
     spread: DifferenceHistogram | None
     not_worse: NotWorseResult | None
     other_gates: tuple[GateState, ...] = ()
+    together: LayersTogether | None = None  # Where a test of all layers together was asked for.
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -127,6 +158,7 @@ class CompareFacts:
             agreed=self.agreed if name == JUDGE_LAYER else {},
             not_worse=None,
             other_gates=(),
+            together=None,
         )
 
     @property

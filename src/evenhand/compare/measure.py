@@ -11,17 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, RowScores, VariantColumn
-from evenhand.compare.facts import CompareFacts, DifferenceHistogram, JudgeAgreement, LayerFacts, NotWorseResult
+from evenhand.compare.facts import (
+    CompareFacts,
+    DifferenceHistogram,
+    JudgeAgreement,
+    LayerFacts,
+    LayersTogether,
+    NotWorseResult,
+)
 from evenhand.errors import Fault, InputError, suggest_known_word_in_fault
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import Difference, difference_of, not_worse, unit_differences
-from evenhand.stats.multiple_tests import holm
+from evenhand.stats.multiple_tests import holm, hotelling_of
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
 from evenhand.stats.rates import Mcnemar, mcnemar_worse
 from evenhand.stats.ratings import Agreement
 from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
+from evenhand.wording import format_plural
 
 Floats = NDArray[np.float64]
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
@@ -39,6 +47,7 @@ class DecisionSettings:
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
     smallest_effect: float
+    multivariate: bool
     not_worse_by: float | None
     treatments: int
     seed: int
@@ -139,6 +148,7 @@ def _measure_treatment_facts(
         spread=_bin_treatment_differences(differences),
         not_worse=_test_not_worse(differences, setting),
         other_gates=setting.other_gates.get(treatment, ()),
+        together=_test_layers_together(ours, theirs, units, both, setting) if setting.multivariate else None,
     )
 
 
@@ -168,6 +178,30 @@ def _measure_layer_facts(
             short=setting.short_samples.get(treatment, {}).get(layer),
         )
     return found
+
+
+def _test_layers_together(
+    ours: VariantColumn,
+    theirs: VariantColumn,
+    units: NDArray[np.int64],
+    both: NDArray[np.bool_],
+    setting: DecisionSettings,
+) -> LayersTogether:
+    """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
+    layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
+    table = {name: _pair_score_differences(ours.layers[name], theirs.layers[name], units, both) for name in layers}
+    n = len(next(iter(table.values()))) if table else 0
+    # A layer that is the same in every pair has not moved, and says nothing about the others.
+    moved = {name: column for name, column in table.items() if n and np.ptp(column) > 0}
+    none = LayersTogether(layers=tuple(moved), t2=None, f=None, df=(), p=None, n=n, method="Hotelling's T², paired")
+    if n <= len(moved) or not moved:
+        few = f"{format_plural(n, 'pair')} for {format_plural(len(moved), 'layer')} that differ"
+        return replace(none, why_not=few if moved else "no layer differs from pair to pair")
+    found = hotelling_of(moved)
+    if isinstance(found, Undefined):
+        return replace(none, why_not=found.why)
+    p = found.p if setting.looks is None else p_over_looks(found.p, setting.looks)
+    return replace(none, t2=found.t2, f=found.f, df=found.df, p=p, method=found.method)
 
 
 def _measure_criterion_differences(

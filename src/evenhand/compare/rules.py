@@ -55,6 +55,7 @@ def rule_verdict(facts: CompareFacts) -> VerdictRuling:
         _rule_too_few_pairs,
         _rule_composite_lower,
         _rule_layer_below_gate,
+        _rule_layers_together,
         _rule_no_difference,
     )
     found = next(filter(None, (rule(facts) for rule in rules)), None) or _rule_composite_higher(facts)
@@ -159,6 +160,20 @@ def _rule_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         why=why,
         next_step=f"Look at {join_names(fallen)} before shipping, or add samples to see whether the fall is real.",
         sure=chance,
+    )
+
+
+def _rule_layers_together(facts: CompareFacts) -> VerdictRuling | None:
+    """Only where it was asked for: layers that moved against each other leave the composite where it was."""
+    lower = any(layer.worse for layer in facts.layers.values())  # The next rule names that layer.
+    if facts.better or lower or facts.together is None or not facts.together.significant:
+        return None
+    return VerdictRuling(
+        verdict="CAUTIOUS",
+        rule=f"6. the {facts.what} does not differ, but the layers together do",
+        says=f"{facts.treatment} differs from {facts.control} in its layers, and the {facts.what} hides it",
+        why=(_describe_no_difference(facts), "The layers together differ significantly."),
+        next_step="Look at the layers one by one: some went up where others went down.",
     )
 
 
@@ -325,6 +340,10 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         )
         step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
         found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
+    if facts.together is not None and not facts.together.significant:
+        step = "Look at the layers one by one, or add samples."
+        reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
+        found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
     return found if facts.powered else [*found, _object_to_few_samples(facts)]
 
 

@@ -91,6 +91,7 @@ def decide_run(
             },
             judges={name: list(own.values()) for name, own in judges.items()},
             smallest_effect=float(frame.smallest_effect),
+            multivariate=frame.composite.multivariate,
             seed=frame.seed,
             stopped_early=stopped_early,
             looks=looks,

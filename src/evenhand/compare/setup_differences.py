@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from evenhand.runs.run_record import read_composite_record
+
 SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
 # Characters that are shown of a text, and of what two texts share before they differ.
@@ -28,6 +30,7 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
         ),
         *_compare_rubrics(first, second),
         *_compare_assertions(first, second),
+        *_describe_changed_fields("composite", _list_composite_changes(first), _list_composite_changes(second)),
         *_describe_changed_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
     ]
 
@@ -133,6 +136,10 @@ def _list_unshared_assertions(setup: SetupData, other: SetupData) -> list[tuple[
         else:
             unshared.append((title, one))
     return unshared
+
+
+def _list_composite_changes(setup: SetupData) -> SetupData:
+    return read_composite_record(setup["frame"].get("composite") or {}).list_changes()
 
 
 def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:

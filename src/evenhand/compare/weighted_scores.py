@@ -97,17 +97,19 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
 
 
 def vary_layer_weights(table: RunTable) -> WeightedScores | None:
-    """The layers of the composite, which weigh alike; None where there are fewer than two."""
+    """The layers of the composite, with what they weigh in it; None where there are fewer than two."""
     names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
     if len(names) < 2:
         return None
     rows, held = _find_common_rows(table, [table.layers[name] for name in names])
     values = np.stack([table.layers[name][rows] for name in names], axis=-1)
     flat = values.shape[:2]
+    chosen = table.frame.find_layer_weights()
+    weights = np.array([float(chosen.get(name, 1)) for name in names])
     return WeightedScores(
         of="layers",
         parts=tuple(names),
-        weights=np.full(len(names), 1 / len(names)),
+        weights=weights / weights.sum(),
         variants=table.variants,
         values=values,
         cluster=table.cluster[rows[:, 0]],

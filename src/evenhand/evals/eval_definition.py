@@ -15,6 +15,7 @@ from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_
 from evenhand.assertions.custom import explain_unrunnable_custom
 from evenhand.assertions.reading import read_plain_assertions
 from evenhand.errors import EvalError, Fault
+from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.python_eval import (
     GivenAssertions,
@@ -67,6 +68,7 @@ class Eval:
     repeats: int = 1
     gates: ReadFrom[Mapping[str, GivenNumber], Mapping[str, Fraction]] = NOT_GIVEN
     count_borderline: bool = False  # Whether a borderline output passes, as the gate on the pass rate counts.
+    composite: CompositeSettings = field(default_factory=CompositeSettings)
     smallest_effect: ReadFrom[GivenNumber, Fraction] = HALF_A_POINT
     budget: ReadFrom[Budget | GivenNumber | None, Budget | None] = NOT_GIVEN
     limits: Limits = field(default_factory=Limits)
@@ -110,6 +112,11 @@ class Eval:
             faults.append(Fault(f"control {self.control!r} is not a variant", f"known: {known}", ("control",)))
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        for tag, own in self.rubrics.items():
+            if read_rubric_layer_weights(own) and not (self.composite.weights or own.why.strip()):
+                what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
+                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
+                faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
         if faults:
             raise EvalError(*faults)
 

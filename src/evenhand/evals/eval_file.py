@@ -12,6 +12,7 @@ from typing import Any
 
 from evenhand.assertions.reading import read_assertions
 from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
+from evenhand.evals.composite_settings import CompositeSettings, read_composite_settings
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
@@ -185,6 +186,8 @@ class _EvalReader:
         language, timeout = options.get("language"), bounds.pop("timeout", None)
         if language and language not in LANGUAGES and (self.folder / language).is_dir():
             options["language"] = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
+        debias = self.fields.node("debias")
+        options["ignore_length"] = isinstance(debias, ScalarNode) and debias.text == "instruct"
         options["cascade"] = Cascade() if options.get("cascade") else None
         if timeout is not None:
             bounds |= {"attempt_seconds": timeout, "total_seconds": max(timeout, Limits().total_seconds)}
@@ -218,6 +221,7 @@ class _EvalReader:
         if effect is not None and effect <= 0:
             fields.fault("smallest_effect must be above 0", "points on the 1 to 5 scale", "smallest_effect")
         budget = self._read_budget() if "budget" in fields else None
+        composite = read_composite_settings(fields)
         prices = fields.text("prices")
         return {
             "name": name,
@@ -225,6 +229,7 @@ class _EvalReader:
             "repeats": 1 if repeats is None else repeats,
             "gates": gates,
             "count_borderline": count_borderline,
+            "composite": composite or CompositeSettings(),
             "smallest_effect": Fraction(1, 2) if effect is None else effect,
             "budget": budget,
             "prices": None if prices is None else self.folder / prices,

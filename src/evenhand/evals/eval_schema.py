@@ -10,6 +10,9 @@ KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 LAYERS = ("fact", "behavior", "judge")
 PASS_RATE = "pass_rate"
 GATE_NAMES = (*LAYERS, "composite", "score", PASS_RATE)
+STANDARDISE_WORDS = ("off", "z", "rank")
+DEBIAS_WORDS = ("off", "instruct", "regress")
+COMPOSITE_FIELDS = {"standardise": STANDARDISE_WORDS, "debias": DEBIAS_WORDS}  # Those that are one word.
 GUARD_WORDS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
 MESSAGE_ROLES = ("system", "user", "assistant")
 SAMPLE_FORMATS = ("csv", "json", "jsonl", "parquet")
@@ -164,6 +167,13 @@ EVAL_FIELDS: Json = {
         "additionalProperties": _NUMBER,
         "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
     },
+    "weights": {
+        **_eval_object_schema({**dict.fromkeys(LAYERS, _NUMBER), "why": _TEXT}, "why"),
+        "description": "What each layer counts in the composite, and why.",
+    },
+    "standardise": {"enum": list(STANDARDISE_WORDS), "default": "off", "description": "Layers, before the composite."},
+    "debias": {"enum": list(DEBIAS_WORDS), "default": "off", "description": "What is done about length."},
+    "multivariate": {**_FLAG, "default": False, "description": "Also test all layers together."},
     "smallest_effect": {**_ABOVE_0, "default": 0.5},
     "budget": {"anyOf": [_NUMBER, _eval_object_schema(BUDGET_FIELDS)]},
     "concurrency": {**_COUNT, "default": 50},

@@ -35,6 +35,7 @@ def build_rubric_schema() -> RubricSchemaJson:
             {
                 "name": _TEXT,
                 "about": {**_TEXT, "description": "What it is for, for readers."},
+                "why": {**_TEXT, "description": "Why its criteria have the weights they have."},
                 "method": {**_TEXT, "description": f"{', '.join(list_method_names())}, or the path of a method file."},
                 "criteria": criteria,
                 "rubrics": {**criteria, "description": "Another name for criteria."},

@@ -145,7 +145,7 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
         if plain in seen:
             raise JudgeError(Fault(f"the ids {seen[plain]!r} and {id!r} read alike in a reply", "give one another id"))
         seen[plain] = id
-    prompts = load_prompts(how.language)
+    prompts = load_prompts(how.language, ignore_length=how.ignore_length)
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue

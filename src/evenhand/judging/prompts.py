@@ -21,6 +21,8 @@ NAMES = (
     "pointwise", "checklist", "individual", "listwise", "pairwise", "dimensions", "gate", "horizontal", "sampled",
     "odds", "odds-met", "odds-level", "odds-known", "rules", "evidence", "repair",
 )  # fmt: skip
+LENGTH = "length"  # A sentence against length, where it is asked for: at the end of the rules, and of what has none.
+RULES_AND_ODDS = ("rules", "odds")
 SHARED = ("rules", "evidence")  # Stand in several texts.
 PARTS = {"odds": ("odds-met", "odds-level", "odds-known")}  # Stand in one text only.
 LANGUAGES = ("en", "zh")
@@ -63,8 +65,13 @@ class Prompts:
 
 
 @cache
-def load_prompts(language: str) -> Prompts:
-    """A shipped set by its language, or one from a folder with the same files."""
+def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
+    """A shipped set by its language, or one from a folder with the same files.
+
+    With `ignore_length`, judges are also told that a longer output is not a better one.
+    """
+    if ignore_length:
+        return _add_length_rule(load_prompts(language), language)
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     if not folder.is_dir():
         hint = suggest_known_word_in_fault(language, LANGUAGES) + ", or a folder of prompt texts"
@@ -78,6 +85,17 @@ def load_prompts(language: str) -> Prompts:
         if faults:
             raise InputError(*(Fault(f.what, f.hint, where=f.where or str(folder / "phrases.yaml")) for f in faults))
     return Prompts(language=folder.name, texts=texts, phrases=phrases)
+
+
+def _add_length_rule(prompts: Prompts, language: str) -> Prompts:
+    """The same set with one rule more."""
+    folder = _SHIPPED / language if language in LANGUAGES else Path(language)
+    rule = _VERSION.sub("", read_text_file(folder / f"{LENGTH}.md", _LARGEST, InputError), count=1).strip()
+    texts = dict(prompts.texts)
+    for name in RULES_AND_ODDS:
+        before, cut, task = texts[name].partition(_TASK)
+        texts[name] = f"{before.rstrip()}\n{rule}\n{cut}{task}"
+    return replace(prompts, texts=texts)
 
 
 def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:

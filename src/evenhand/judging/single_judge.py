@@ -49,6 +49,7 @@ class JudgeOptions:
     deadline: float | None = None  # Seconds that each judge may take in all.
     weights: Mapping[str, Fraction | float] = field(default_factory=dict)  # By judge; 1 where none is given.
     cascade: Cascade | None = None
+    ignore_length: bool = False  # Tell judges that a longer output is not a better one.
     refuse: bool = False  # Show no judge an output in which a guard found an injection.
 
     def __post_init__(self) -> None:
@@ -148,7 +149,8 @@ class JudgeOpinion:
 
 def make_judge_prompt_setup(model: Model, how: JudgeOptions) -> JudgeSetup:
     """How a model is asked."""
-    return JudgeSetup(judge=model.name, prompts=load_prompts(how.language), settings=how.settings, seed=how.seed)
+    prompts = load_prompts(how.language, ignore_length=how.ignore_length)
+    return JudgeSetup(judge=model.name, prompts=prompts, settings=how.settings, seed=how.seed)
 
 
 def judges_by_odds(judge: str, how: JudgeOptions) -> bool:

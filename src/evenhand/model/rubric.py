@@ -29,6 +29,7 @@ class Rubric:
     gates: tuple[Gate, ...] = ()
     tags: tuple[str, ...] = ()
     about: str = ""
+    why: str = field(default="", compare=False)  # The reason for its weights; it changes no score.
     safety_gate: bool = False  # Whether what the safety guard finds makes an output unsafe.
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)

@@ -18,6 +18,7 @@ from evenhand.report.phrases import (
     build_criterion_columns,
     build_variant_columns,
     describe_failure_count,
+    describe_reported_composite,
     describe_reported_cost,
     describe_reported_samples,
     describe_reported_selection,
@@ -47,6 +48,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
     sections = [
         _render_markdown_verdict(head),
         _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"]),
+        [escape_markdown(composed, LONGEST_SENTENCE)] if (composed := describe_reported_composite(head)) else [],
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
         _render_markdown_gates(head),

@@ -123,6 +123,12 @@ def describe_failure_count(failure: ReportData) -> str:
     return f"{pluralize_count(failure['count'], 'judgment' if failure['kind'] == 'judge' else failure['kind'])} failed"
 
 
+def describe_reported_composite(head: ReportData) -> str:
+    """Which layers the composite was computed from, and how; empty for runs that did not keep it."""
+    composed = head.get("composite")
+    return f"composite: {composed['says']}" if composed and composed["layers"] else ""
+
+
 VERDICT_WORDS = ("pass", "borderline", "fail")
 
 ReportColumn = tuple[str, list[str]]  # A name and the cells below it.

@@ -80,6 +80,7 @@ def _build_report_result(
         "score": _report_score_to_float(row["score"]),
         "composite": _report_score_to_float(row["composite"]),
         "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
+        "five_layers": _report_five_layers(content.get("five_layers")),
         "verdict": card["verdict"] if card else None,
         **{name: content[name] for name in KEPT_FIELDS},
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
@@ -101,6 +102,14 @@ def _report_score_to_float(exact: str | None) -> float | None:
         return None
     above, _, below = exact.partition("/")
     return int(above) / int(below or 1)
+
+
+def _report_five_layers(kept: Mapping[str, Any] | None) -> ReportSampleJson | None:
+    """The five layers of the scoring pipeline; None for results of versions that did not keep them."""
+    if kept is None:
+        return None
+    dimension = {id: _report_score_to_float(value) for id, value in kept["dimension"].items()}
+    return {name: dimension if name == "dimension" else _report_score_to_float(value) for name, value in kept.items()}
 
 
 def mask_report_sample(sample: ReportSampleJson) -> ReportSampleJson:

@@ -180,11 +180,14 @@ class PairedResultRows:
         return found
 
     def composite(self, place: int, layers: Sequence[str] | None = None) -> ScoreColumn:
-        """What one member scored; with `layers`, the mean of these alone wherever it scored at all."""
+        """What one member scored; with `layers`, the mean of these alone, as they weigh, wherever it scored at all."""
         table, rows = self.members[place].table, self.rows[place]
         values = table.composite[rows]
         if layers is not None:
-            values = np.where(np.isnan(values), np.nan, np.mean([table.layers[name][rows] for name in layers], axis=0))
+            weights = table.frame.find_layer_weights()
+            own = [float(weights.get(name, 1)) for name in layers]
+            mean = np.average([table.layers[name][rows] for name in layers], axis=0, weights=own)
+            values = np.where(np.isnan(values), np.nan, mean)
         return _result_scores_or_none(values)
 
     def layers(self, place: int) -> dict[str, ScoreColumn]:

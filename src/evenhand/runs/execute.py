@@ -297,7 +297,8 @@ class RunWorker:
             return "abandoned"
         if not work.unanswered:
             result.key = self.setup.make_result_key(sample, work.variant, work.repeat)
-        row = build_result_row(result, self.setup.eval.name, self.book)
+        eval = self.setup.eval
+        row = build_result_row(result, eval.name, self.book, eval.composite.weights)
         await self.book.writer.put("results", row)
         if self.tell is not None:
             self.tell(row)

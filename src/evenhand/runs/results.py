@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from types import MappingProxyType
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
+from evenhand.evals.composite_settings import read_rubric_layer_weights
 from evenhand.evals.sample import write_output_json
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
@@ -23,6 +25,7 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.wording import format_exact_fraction
 
 Json = dict[str, object]
+EQUAL_WEIGHTS: Mapping[str, Fraction] = MappingProxyType({})  # Of layers that weigh alike.
 EMPTY_OUTPUT = "the output is empty: there is nothing to judge"
 
 
@@ -54,8 +57,10 @@ class ResultComposite:
 _COMPOSITE_RESULTS: IdentityCache[ResultComposite] = IdentityCache(512)
 
 
-def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> Row:
-    """The row of a result; scores are exact fractions."""
+def build_result_row(
+    result: OutputResult, subject: str, book: RunRecorder, weights: Mapping[str, Fraction] = EQUAL_WEIGHTS
+) -> Row:
+    """The row of a result; scores are exact fractions. `weights` are those of the layers, where an eval has some."""
     variant = result.work.variant
     cards = result.judged.scores.scorecards if result.judged else ()
     card = next((one for one in cards if one.id == variant), None)
@@ -63,8 +68,11 @@ def build_result_row(result: OutputResult, subject: str, book: RunRecorder) -> R
     state, why = "failed", result.why
     if result.made is not None:
         measured = measure_assertion_pass_rates(result.checked)
-        key = (result.rubric or "", variant, repr((measured, None if card is None else (card.exact, card.missing))))
-        whole = _COMPOSITE_RESULTS.get(key, lambda: compose_result_score(result.rubric, variant, measured, card))
+        told = (measured, sorted(weights.items()), None if card is None else (card.exact, card.missing))
+        key = (result.rubric or "", variant, repr(told))
+        whole = _COMPOSITE_RESULTS.get(
+            key, lambda: compose_result_score(result.rubric, variant, measured, card, weights)
+        )
         exact = whole.card.exact
         if exact is not None:
             state, why = "scored", ""
@@ -91,13 +99,15 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
     leaves = result.rubric.leaves if result.rubric else {}
     # What counts for the result, the panel's score where there is a panel; None where there is none.
     scores = {id: card.criteria.get(id) if card else None for id, leaf in leaves.items() if leaf.judged}
+    assertions = [checked_assertion_to_json(one) for one in result.checked]
+    criteria = {id: format_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
     return {
         "why": why,
         "cluster": result.cluster,
         "rubric": result.rubric.name if result.rubric else None,
         "output": write_output_json(result.made) if result.made else None,
         "findings": [guard_finding_to_json(one) for one in result.findings],
-        "assertions": [checked_assertion_to_json(one) for one in result.checked],
+        "assertions": assertions,
         "layers": whole.layers if whole else {},
         "scorecard": scorecard_to_json(result.rubric, card) if result.rubric and card else None,
         "composite_steps": whole.steps if whole else [],
@@ -105,12 +115,30 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
         "unsafe": card.unsafe if card else None,
-        "criteria": {
-            id: format_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()
-        },
+        "criteria": criteria,
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
+        "five_layers": list_five_layers(assertions, criteria, whole) if whole else None,
+    }
+
+
+def list_five_layers(assertions: Sequence[Json], criteria: Mapping[str, str | None], whole: ResultComposite) -> Json:
+    """The layers of the scoring pipeline, each as an exact number: what rules, judges and criteria say, and the whole.
+
+    `assertion` is the share of the assertions' weight that passed, `llm` what judges gave, on 1 to 5, before anything
+    is removed from it, `judge` the layer as it counts, `dimension` every criterion, which is not in the composite.
+    """
+    judged = whole.layers.get(COMPOSITE_JUDGE_LAYER)
+    total = sum((Fraction(str(one["weight"])) for one in assertions), Fraction(0))
+    passed = sum((Fraction(str(one["weight"])) for one in assertions if one["passed"]), Fraction(0))
+    known = total and all(one["passed"] is not None for one in assertions)
+    return {
+        "assertion": format_exact_fraction(passed / total) if known else None,
+        "llm": judged,
+        "judge": judged,
+        "dimension": dict(criteria),
+        "composite": format_exact_fraction(whole.card.exact),
     }
 
 
@@ -128,24 +156,36 @@ LOWEST_LAYER_SCORE, HIGHEST_LAYER_SCORE = Fraction(1), Fraction(5)
 _COMPOSITE_RUBRICS: IdentityCache[Rubric] = IdentityCache()
 
 
-def build_result_composite_rubric(rubric: Rubric | None) -> Rubric:
-    """The layered method; its judge layer is the score of the rubric, on whatever scale that has."""
-    layered = load_rubric("layered")
-    if rubric is None:
+def build_result_composite_rubric(rubric: Rubric | None, weights: Mapping[str, Fraction] = EQUAL_WEIGHTS) -> Rubric:
+    """The layered method; its judge layer is the score of the rubric, on whatever scale that has.
+
+    Layers weigh what the eval says, else what a rubric over layers says, else alike.
+    """
+    layered, chosen = load_rubric("layered"), weights or read_rubric_layer_weights(rubric)
+    if rubric is None and not chosen:
         return layered
-    span = rubric.method.scale
-    criteria = (
-        replace(one, scale=Scale(min=span.min, max=span.max), anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one
-        for one in layered.criteria
-    )
-    return _COMPOSITE_RUBRICS.get((rubric,), lambda: replace(layered, criteria=tuple(criteria)))
+
+    def weigh_layers() -> Rubric:
+        criteria = [replace(one, weight=chosen.get(one.id, one.weight)) for one in layered.criteria]
+        if rubric is not None:
+            scale = Scale(min=rubric.method.scale.min, max=rubric.method.scale.max)
+            criteria = [
+                replace(one, scale=scale, anchors=()) if one.id == COMPOSITE_JUDGE_LAYER else one for one in criteria
+            ]
+        return replace(layered, criteria=tuple(criteria))
+
+    return _COMPOSITE_RUBRICS.get((rubric or "", repr(sorted(chosen.items()))), weigh_layers)
 
 
 def compose_result_score(
-    rubric: Rubric | None, id: str, measured: Mapping[str, CriterionScore], card: Scorecard | None
+    rubric: Rubric | None,
+    id: str,
+    measured: Mapping[str, CriterionScore],
+    card: Scorecard | None,
+    weights: Mapping[str, Fraction] = EQUAL_WEIGHTS,
 ) -> ResultComposite:
     """The mean of the layers that are configured; one that is configured and failed leaves no composite."""
-    scores, layered = dict(measured), build_result_composite_rubric(rubric)
+    scores, layered = dict(measured), build_result_composite_rubric(rubric, weights)
     if rubric is not None:
         if card is None:
             judged: CriterionScore = Missing("not_asked", "not judged")

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
+from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row, StoreWriter
@@ -43,7 +44,18 @@ class RunEvalRecord:
     repeats: int
     seed: int
     fingerprints: Mapping[str, str]
+    composite: CompositeSettings = field(default_factory=CompositeSettings)
     count_borderline: bool = False  # Whether a borderline output counts for the gate on the pass rate.
+
+    def find_layer_weights(self) -> dict[str, Fraction]:
+        """What the layers weigh in the composite: as the eval says, else as its only rubric does; empty for alike."""
+        if self.composite.weights:
+            return dict(self.composite.weights)
+        own = [
+            {name: Fraction(one) for name, one in (rubric.get("layer_weights") or {}).items()}
+            for rubric in self.rubrics
+        ]
+        return own[0] if own and all(one == own[0] for one in own) else {}
 
     def list_layer_gates(self, layers: Collection[str]) -> dict[str, float]:
         """The gates of some layers, as far as they are not the default of every layer.
@@ -68,6 +80,7 @@ class RunEvalRecord:
 
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
 read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the "frame" that a run has kept.
+read_composite_record = partial(SNAPSHOT_JSON.from_json, CompositeSettings)  # Of its "composite".
 
 
 def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
@@ -80,6 +93,8 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
         "tags": [tag] if tag else [],
         "score_scale": [float(span.min), float(span.max)],
         "judge_gate": format_exact_fraction(find_least_judge_layer(rubric)),
+        "layer_weights": {name: str(weight) for name, weight in read_rubric_layer_weights(rubric).items()},
+        "why": rubric.why,
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
         "criteria": [
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
@@ -17,6 +17,7 @@ from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.results import build_result_composite_rubric
@@ -75,6 +76,7 @@ class RunSetup:
             seed=eval.how.seed,
             fingerprints=self.fingerprints,
             count_borderline=eval.count_borderline,
+            composite=eval.composite,
         )
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),
@@ -83,7 +85,7 @@ class RunSetup:
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
             "judges": to_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
-            "how": to_fingerprint_data(eval.how),
+            "how": _list_judge_options(eval.how),
         }
 
 
@@ -112,21 +114,34 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.rubrics:
-            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
+            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric, eval.composite.weights))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
-    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), [one.source for one in judges])
+    changes = [eval.composite.list_changes()] if eval.composite.list_changes() else []
+    shared = (
+        marks,
+        assertions,
+        list(eval.guards),
+        _list_judge_options(eval.how),
+        [one.source for one in judges],
+        *changes,
+    )
     return RunSetup(
         eval=eval,
         judges=tuple(judges),
         asked=asked,
         fingerprints=marks,
-        fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse])[:16],
+        fingerprint=digest_run_parts(sorted(marks.items()), [assertions, eval.how.refuse], *changes)[:16],
         programs={
             name: str(one.folder.resolve()) if isinstance(one, CommandVariant | FunctionVariant) else ""
             for name, one in eval.variants.items()
         },
         digests={name: digest_run_parts(name, one.definition(), *shared) for name, one in eval.variants.items()},
     )
+
+
+def _list_judge_options(how: JudgeOptions) -> Json:
+    """As plain data. The rule about length is in the prompts; runs from before it was there can be resumed."""
+    return {one.name: to_fingerprint_data(getattr(how, one.name)) for one in fields(how) if one.name != "ignore_length"}
 
 
 def digest_run_parts(*parts: object) -> str:

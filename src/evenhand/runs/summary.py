@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
@@ -158,6 +159,12 @@ def summarise_run_cost(summary: RunSummary) -> Json:
     }
 
 
+def list_summarised_layers(summary: RunSummary) -> list[str]:
+    """The layers that some output has a score of, as they stand in the composite."""
+    tallies = summary.tallies.values()
+    return [name for name in LAYERS if any(name in one.layers and one.layers[name].n for one in tallies)]
+
+
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
@@ -175,6 +182,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "score": _summarise_run_mean(tally.score, tally.clusters, scales.pop()) if len(scales) == 1 else None,
         "composite": _summarise_run_mean(tally.composite, tally.clusters, (1, 5)),
         "layers": {layer: _summarise_run_mean(mean, tally.clusters, (1, 5)) for layer, mean in tally.layers.items()},
+        "five_layers": _summarise_five_layers(tally),
         "criteria": {
             id: {
                 "mean": None if mean.exact is None else float(format_fraction(mean.exact, 4)),
@@ -203,6 +211,21 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "role": "control" if name == frame.control else "treatment",
         "about": frame.variants[name],
     }
+
+
+def _summarise_five_layers(tally: VariantTally) -> Json:
+    """The means of the five layers of the scoring pipeline; a criterion is a dimension."""
+    return {
+        "assertion": _round_exact_mean(tally.assertion_rate),
+        "llm": _round_exact_mean(tally.raw_judge),
+        "judge": _round_exact_mean(tally.layers.get("judge")),
+        "dimension": {id: _round_exact_mean(mean) for id, mean in tally.criteria.items()},
+        "composite": _round_exact_mean(tally.composite),
+    }
+
+
+def _round_exact_mean(mean: ExactMean | None) -> float | None:
+    return None if mean is None or mean.exact is None else float(format_fraction(mean.exact, 4))
 
 
 def summarise_run_judge(name: str, tally: JudgeCallTally, heuristic: bool) -> Json:

@@ -85,6 +85,8 @@ class VariantTally:
     layers: dict[str, ExactMean] = field(default_factory=dict)
     criteria: dict[str, ExactMean] = field(default_factory=dict)
     judges: dict[str, ExactMean] = field(default_factory=dict)
+    assertion_rate: ExactMean = field(default_factory=ExactMean)
+    raw_judge: ExactMean = field(default_factory=ExactMean)  # The judge layer before anything was removed from it.
     assertions: dict[str, Counter[str]] = field(default_factory=dict)
     assertion_layers: dict[str, str] = field(default_factory=dict)
     lengths: array[float] = field(default_factory=lambda: array("d"))  # Of outputs, in characters; NaN without one.
@@ -111,6 +113,9 @@ class VariantTally:
         self.unfinished += row["key"] == ""
         self.score.add(parse_result_fraction(row["score"]), cluster)
         self.composite.add(parse_result_fraction(row["composite"]), cluster)
+        five = content.get("five_layers") or {}
+        self.assertion_rate.add(parse_result_fraction(five.get("assertion")), cluster)
+        self.raw_judge.add(parse_result_fraction(five.get("llm")), cluster)
         card = content["scorecard"] or {"reviews": None, "verdict": None}
         reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
         self._add_to_means(self.layers, content["layers"])

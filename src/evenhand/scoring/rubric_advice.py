@@ -15,6 +15,7 @@ from evenhand.model.method import (
     Ceiling,
     Clamp,
     Deduct,
+    LayerMean,
     Panel,
     PointsShare,
     Shortfall,
@@ -91,6 +92,9 @@ def _advise_on_gate_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
 
 
 def _advise_on_weight_scoring(rubric: Rubric) -> Iterator[ScoringAdvice]:
+    different = len({criterion.weight for criterion in rubric.criteria}) > 1
+    if isinstance(rubric.method.steps[0], LayerMean) and different and not rubric.why:
+        yield ScoringAdvice("layers have different weights and no 'why': evenhand run refuses them", ("criteria",))
     gated = {gate.criterion for gate in rubric.all_gates()}
     gated |= {step.criterion for step in rubric.method.steps if isinstance(step, Ceiling)}
     for position, criterion in enumerate(rubric.criteria):

@@ -278,6 +278,7 @@ def decide_stored_runs(
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
+        multivariate=frame.composite.multivariate,
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
         looks=_load_stored_looks(looked) if looked else None,

@@ -184,6 +184,12 @@ def object_to_stored_setup(control: StoredRunSide, treatment: StoredRunSide) -> 
         parts = list_setup_differences(*setups) or [f"fingerprint {ours['fingerprint']} → {theirs['fingerprint']}"]
         fix = "run one of them again as the other was"
         yield ComparisonObjection(what="the runs were not scored alike", parts=tuple(parts), fix=fix)
+    elif control.frame.composite.needs_all_outputs:
+        changes = control.frame.composite.list_changes()
+        part = ", ".join(f"{name}: {word}" for name, word in changes.items() if name in ("standardise", "debias"))
+        fix = "run both variants in one eval"
+        what = "composites depend on the other outputs of their run"
+        yield ComparisonObjection(what=what, parts=(part,), fix=fix)
 
 
 def object_to_stored_selection(control: StoredRunSide, treatment: StoredRunSide) -> Iterator[ComparisonObjection]:

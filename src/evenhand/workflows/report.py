@@ -12,6 +12,7 @@ from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
 from evenhand.compare.run_decision import decide_run, read_run_looks
+from evenhand.runs.adjusted_scores import adjust_run_scores, describe_run_composite
 from evenhand.runs.notable import (
     collect_sample_tags,
     find_notable_samples,
@@ -19,7 +20,7 @@ from evenhand.runs.notable import (
     summarise_run_tags,
 )
 from evenhand.runs.run_record import evaluate_run_records, read_run_eval_record
-from evenhand.runs.summary import summarise_results, summarise_run_head
+from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -74,6 +75,8 @@ def load_stored_head(store: Store, run: Row) -> Json:
     """The head of a run's report, worked out from its rows; the columns of a finished one are kept on the way."""
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
+    ended = run["state"] in ("finished", "stopped")
+    adjusted = adjust_run_scores(store, run["id"], frame) if ended else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
     models = {name: str(one["model"]) for name, one in setup["variants"].items() if one.get("model")}
     calls = store.call_facts(run["id"])
@@ -111,6 +114,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
             "selection": setup.get("selection"),
         },
         "stopping": stopping,
+        "composite": describe_run_composite(frame, list_summarised_layers(summary), adjusted),
         "decision": encode_compare_decision(
             decide_run(
                 frame,

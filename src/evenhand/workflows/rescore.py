@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -17,7 +17,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.results import compose_result_score
+from evenhand.runs.results import compose_result_score, list_five_layers
 from evenhand.runs.run_record import SNAPSHOT_JSON, make_run_id, read_run_eval_record, rubric_snapshot_json
 from evenhand.runs.stored_judgments import (
     RunRubric,
@@ -35,6 +35,7 @@ from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.stores import with_user_store
 
 Json = dict[str, Any]
+LayerWeights = Mapping[str, Fraction]
 RESCORED_ROWS_PER_BATCH = 500  # Rows per transaction.
 
 
@@ -89,6 +90,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
 def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked: RunRubric) -> Iterator[RowBatch]:
     """All that belongs to the old run, its results scored anew."""
     run = {"run": new["id"]}
+    weights = read_run_eval_record(json.loads(new["setup"])["frame"]).composite.weights
     covered = set()
     for rows in _batch_rows_to_rescore(store.samples(old["id"])):
         covered |= {row["position"] for row in rows if asked.covers(json.loads(row["content"]).get("tags", ()))}
@@ -101,7 +103,9 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
             by_repeat: dict[int, list[Row]] = {}
             for row in rows:
                 by_repeat.setdefault(row["repeat"], []).append(row)
-            rows = [one for repeat in by_repeat.values() for one in _rescore_sample_rows(rubric, asked, repeat)]
+            rows = [
+                one for repeat in by_repeat.values() for one in _rescore_sample_rows(rubric, asked, repeat, weights)
+            ]
         yield RowBatch(results=[{**row, **run} for row in rows])
 
 
@@ -110,21 +114,21 @@ def _batch_rows_to_rescore(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield part
 
 
-def _rescore_sample_rows(rubric: Rubric, asked: RunRubric, rows: Sequence[Row]) -> Iterator[Row]:
+def _rescore_sample_rows(rubric: Rubric, asked: RunRubric, rows: Sequence[Row], weights: LayerWeights) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
     contents = {row["variant"]: json.loads(row["content"]) for row in rows}
     shown = {name: one for name, one in contents.items() if one["output"] and one["output"]["text"].strip()}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
     cards = {card.id: card for part in parts for card in rescore_run_results(rubric, asked, part)}
     for row in rows:
-        yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]))
+        yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]), weights)
 
 
-def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecard | None) -> Row:
+def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecard | None, weights: LayerWeights) -> Row:
     if content["output"] is None:
         return row
     measured = {layer: _load_layer_score_to_rescore(content, layer) for layer in content["layers"] if layer != "judge"}
-    composite = compose_result_score(rubric, row["variant"], measured, card)
+    composite = compose_result_score(rubric, row["variant"], measured, card, weights)
     whole = composite.card
     missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
     renewed = {
@@ -135,6 +139,8 @@ def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecar
         "scorecard": scorecard_to_json(rubric, card) if card else None,
         "composite_steps": composite.steps,
         "unsafe": card.unsafe if card else None,
+        "unadjusted": None,
+        "five_layers": list_five_layers(content["assertions"], content["criteria"], composite),
     }
     return {
         **row,

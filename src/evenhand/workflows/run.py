@@ -133,6 +133,9 @@ async def run(
         if counted.samples < LEAST_NEEDED:
             what = f"a run never stops below {LEAST_NEEDED} samples, and there are {counted.samples}"
             raise EvalError(Fault(what, "add samples, or leave --until-decided out", where=chosen.samples.where))
+        if chosen.composite.needs_all_outputs:
+            what = "standardise and debias: regress need all outputs, and --until-decided stops before"
+            raise EvalError(Fault(what, "leave one of them out"))
         if counted.mixed:
             raise EvalError(Fault(counted.mixed, "leave --until-decided out", where=chosen.samples.where))
     with Store.open(options.place, os.environ) as store:

@@ -45,6 +45,7 @@ from evenhand.report.html.score_charts import (
 from evenhand.report.phrases import (
     describe_heuristic_judges,
     describe_known_cost,
+    describe_reported_composite,
     describe_reported_samples,
     describe_reported_selection,
     describe_unfinished_in_report,
@@ -98,6 +99,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
             for one in decision["comparisons"]
         ],
         "score_rows": build_score_rows(head),
+        "composed": describe_reported_composite(head).removeprefix("composite: "),
         "gate_rows": build_gate_rows(head),
         "judge_columns": build_judge_columns(head["judges"]),
         "judge_calls": describe_judge_calls(head["judges"]),
