@@ -23,7 +23,7 @@ from evenhand.evals.eval_schema import (
     LAYERS,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
+from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.methods import apply_rubric_file_environment
@@ -33,6 +33,7 @@ from evenhand.files.tree import (
     FieldReader,
     MappingNode,
     ScalarNode,
+    SequenceNode,
     TreeNode,
     describe_node,
     find_node_line,
@@ -61,10 +62,14 @@ def load_eval(path: Path, environ: Mapping[str, str]) -> Eval:
     faults: list[Fault] = []
     try:
         reader = _EvalReader(FieldReader(tree, EVAL_FIELDS, faults), faults, tree, path, path.parent, environ)
-        return replace(reader.read_eval(), source=source)
+        found = replace(reader.read_eval(), source=source)
     except InputError as error:
         located = error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
         raise EvalError(*sorted(located.faults, key=sample_fault_line)) from None
+    if isinstance(found.samples, InlineSamples):  # Faults that are found in them later have lines too.
+        places = replace(found.samples, locate=lambda at: f"{path}:{find_node_line(tree, ('samples', *at))}")
+        return replace(found, samples=places)
+    return found
 
 
 @dataclass(slots=True)
@@ -113,7 +118,14 @@ class _EvalReader:
         rubrics: dict[str, Rubric] = {}
         node = self.fields.node("rubric")
         entries: list[tuple[str, TreeNode, FaultPath]] = [] if node is None else [(DEFAULT_TAG, node, ("rubric",))]
-        if "rubrics" in self.fields:
+        listed = self.fields.node("rubrics")
+        if isinstance(listed, SequenceNode):  # The criteria of one rubric, for all samples.
+            whole = MappingNode(listed.line, [(ScalarNode("rubrics", listed.line), listed)])
+            entries.append((DEFAULT_TAG, whole, ()))
+            if node is not None:
+                what = "rubric and a list of rubrics are both the rubric for all samples"
+                self.fields.fault(what, "keep one of them; rubrics by tag are a mapping", "rubrics")
+        elif listed is not None:
             entries += self.fields.pairs("rubrics")
         for tag, entry, path in entries:
             try:
@@ -224,7 +236,7 @@ class _EvalReader:
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
             elif isinstance(value, str):
                 self.faults.append(Fault(f"the gate on {name} {value}", "", path))
-            elif why := _explain_ungateable_eval(name, rubrics):
+            elif (why := _explain_ungateable_eval(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
                 self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
@@ -232,6 +244,14 @@ class _EvalReader:
             else:
                 gates[name] = value
         return gates
+
+    def _has_sample_rubric(self) -> bool:
+        """Whether a sample brings a rubric, where the eval has none."""
+        node = self.fields.node("samples")
+        with suppress(InputError):
+            samples = () if node is None else open_samples(node, self.folder, [], ("samples",))
+            return any(one.rubric is not None or one.rubrics is not None for one in samples)
+        return False
 
     def _read_budget(self) -> Budget | None:
         """Dollars, or a mapping of money and tokens."""

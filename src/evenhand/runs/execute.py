@@ -181,7 +181,7 @@ class RunWorker:
 
         Where the budget has run out on the way, none is kept that lacks something: it is asked another time.
         """
-        rubric = self.setup.eval.rubric_for(sample.tags)
+        rubric = self.setup.eval.rubric_for_sample(sample)
         works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         # All variants in one question, as reviewers of a panel see them, or each in its own.
         together = rubric is not None and rubric.method.dialogue == "listwise"
@@ -216,6 +216,8 @@ class RunWorker:
     async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
         """The output and what rules find in it, or why there is none."""
         eval, result = self.setup.eval, OutputResult(work=work, cluster=sample.cluster, rubric=rubric)
+        result.own_rubric = eval.own_rubrics.find_rubric_key(sample)
+        result.in_tables = eval.own_rubrics.fits_tables(result.own_rubric)
         live = eval.variants[work.variant].live
         try:
             if live:

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
 from evenhand.evals.sample import write_output_json
+from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric
@@ -33,6 +34,8 @@ class OutputResult:
     work: RunWork
     cluster: str | None
     rubric: Rubric | None
+    own_rubric: str | None = None  # The key of the rubric, where the sample brings it.
+    in_tables: bool = True  # Whether its criteria get columns: not where samples bring very many rubrics.
     made: VariantOutput | None = None
     why: str = ""
     findings: tuple[GuardFinding, ...] = ()
@@ -90,11 +93,17 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
     orders = judged.orders if judged else {}
     leaves = result.rubric.leaves if result.rubric else {}
     # What counts for the result, the panel's score where there is a panel; None where there is none.
-    scores = {id: card.criteria.get(id) if card else None for id, leaf in leaves.items() if leaf.judged}
+    own = result.own_rubric
+    scores = {
+        name_sample_rubric_column(own or "", id): card.criteria.get(id) if card else None
+        for id, leaf in leaves.items()
+        if leaf.judged and result.in_tables
+    }
     return {
         "why": why,
         "cluster": result.cluster,
         "rubric": result.rubric.name if result.rubric else None,
+        **({} if own is None else {"own_rubric": own}),
         "output": write_output_json(result.made) if result.made else None,
         "findings": [guard_finding_to_json(one) for one in result.findings],
         "assertions": [checked_assertion_to_json(one) for one in result.checked],

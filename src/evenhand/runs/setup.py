@@ -32,7 +32,7 @@ class RunSetup:
 
     eval: Eval
     judges: tuple[ChainedModel, ...]
-    asked: Mapping[str, JudgingSetup]  # By tag of the rubric, and by kind of assertion.
+    asked: Mapping[str, JudgingSetup]  # By tag or key of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
     fingerprint: str  # What must be equal for the scores of two runs to be comparable.
     programs: Mapping[str, str]  # By variant: the folder of its program; in another, a name may mean another program.
@@ -43,11 +43,16 @@ class RunSetup:
         eval = self.eval
         gates = {name: str(least) for name, least in eval.gates.items()}
         judged = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
-        return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged)
+        own = {
+            key: self.fingerprints[key] for key in eval.own_rubrics.rubrics
+        }  # A file that a sample names may change.
+        return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged, *([own] if own else []))
 
     def make_result_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
         """A name for all that decides a result: a finished one of the same name is not worked out again."""
-        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}".encode()).hexdigest()
+        key = self.eval.own_rubrics.find_rubric_key(sample)
+        own = "" if key is None else f" {self.fingerprints[key]}"
+        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}{own}".encode()).hexdigest()
 
     def make_output_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
         """A name for all that decides what a live variant makes of a sample, as far as can be seen from outside."""
@@ -65,7 +70,10 @@ class RunSetup:
             variants={name: variant.about for name, variant in eval.variants.items()},
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
-            rubrics=tuple(rubric_snapshot_json(tag, rubric) for tag, rubric in eval.rubrics.items()),
+            rubrics=tuple(
+                rubric_snapshot_json(key, rubric, with_criteria=eval.own_rubrics.fits_tables(key))
+                for key, rubric in eval.all_rubrics.items()
+            ),
             assertions=tuple(one.title for one in eval.assertions),
             gates=eval.gates,
             smallest_effect=eval.smallest_effect,
@@ -76,7 +84,7 @@ class RunSetup:
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
-            "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
+            "rubrics": {key: to_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
             "judges": to_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
@@ -91,7 +99,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     """
     own = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*own, *questions))
-    rubrics = {**eval.rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
+    rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
     judges: list[ChainedModel] = []
     faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
@@ -107,10 +115,12 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
-        if tag in eval.rubrics:
+        if tag in eval.all_rubrics:
             marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
-    shared = (marks, assertions, list(eval.guards), to_fingerprint_data(eval.how), [one.source for one in judges])
+    # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
+    common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
+    shared = (common, assertions, list(eval.guards), to_fingerprint_data(eval.how), [one.source for one in judges])
     return RunSetup(
         eval=eval,
         judges=tuple(judges),

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -66,7 +66,8 @@ class PlannedQuestionMeter:
 async def plan_run(file: Path, *, resume: bool = False) -> Json:
     """What a run of the eval in a file, begun anew or resumed, would ask, of whom, and about what it would cost."""
     eval = load_eval(file, os.environ)
-    counted = check_eval_samples(eval)
+    counted = check_eval_samples(eval, os.environ)
+    eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections:
         setup = build_run_setup(eval, connections, counted.questions)
@@ -106,7 +107,7 @@ async def _plan_requested_questions(
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
     eval, repeats = setup.eval, range(setup.eval.repeats)
-    rubric = eval.rubric_for(sample.tags)
+    rubric = eval.rubric_for_sample(sample)
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]

@@ -89,7 +89,8 @@ async def run(
 ) -> RunResult:
     """Run an eval, given or in a file. What was paid for is kept as it comes; the run can be resumed at any point."""
     chosen = eval if isinstance(eval, Eval) else load_eval(Path(eval), os.environ)
-    counted = check_eval_samples(chosen)
+    counted = check_eval_samples(chosen, os.environ)
+    chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
         if len(chosen.variants) < 2:
