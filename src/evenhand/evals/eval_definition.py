@@ -17,7 +17,7 @@ from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
-from evenhand.evals.sample_rubrics import SampleRubrics
+from evenhand.evals.sample_rubrics import PAIRWISE, SampleRubrics
 from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.guards.output_guards import GUARDS
@@ -41,6 +41,7 @@ class Eval:
     rubrics: Mapping[str, Rubric] = field(default_factory=dict)
     own_rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # Of samples, once they are checked.
     assertions: tuple[AnyAssertion, ...] = ()
+    dialogue: str | None = None  # Pairwise, where the eval says so for all of its rubrics.
     judges: tuple[str, ...] = (EMBEDDED,)
     judge_places: tuple[str, ...] = ()  # Where each stands in the file, for messages.
     how: JudgeOptions = field(default_factory=JudgeOptions)
@@ -112,7 +113,10 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
-    eval = replace(eval, own_rubrics=SampleRubrics.start_beside(eval.rubrics, eval.folder, environ or {}))
+    own_rubrics = SampleRubrics.start_beside(
+        eval.rubrics, eval.folder, environ or {}, pairwise=eval.dialogue is not None
+    )
+    eval = replace(eval, own_rubrics=own_rubrics)
     seen = _SampleFindings()
     counted = count_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
     # A recorded variant that no sample has an output of is a misspelling.
@@ -124,6 +128,9 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     ]
     if missing:
         raise EvalError(*missing)
+    if len({rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()}) > 1:
+        what = "some rubrics compare outputs in pairs and others score each: their scores do not mean the same"
+        raise EvalError(Fault(what, "write dialogue: pairwise into the eval for all of them, or use two evals"))
     mixed = ""
     if len(seen.layers) > 1:
         told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]

@@ -15,6 +15,7 @@ from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
+    EVAL_DIALOGUES,
     EVAL_FIELDS,
     GATE_NAMES,
     GUARD_WORDS,
@@ -23,6 +24,7 @@ from evenhand.evals.eval_schema import (
     LAYERS,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
+from evenhand.evals.sample_rubrics import set_pairwise_rubric
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
@@ -95,14 +97,15 @@ class _EvalReader:
             variants = {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
         else:
             variants = read_variants(named, folder, self.faults, ("variants",))
-        rubrics = self._read_rubrics()
+        rubrics, dialogue = self._read_rubrics(), fields.choice("dialogue", EVAL_DIALOGUES)
+        if dialogue is not None:
+            rubrics = {tag: set_pairwise_rubric(rubric) for tag, rubric in rubrics.items()}
         assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
         settings = self._read_judge_settings() | self._read_run_settings(variants, rubrics)
         if self.faults or samples is None:
             raise EvalError(*self.faults)
-        return Eval(
-            samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, folder=folder, **settings
-        )
+        settings |= {"dialogue": dialogue, "folder": folder}
+        return Eval(samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, **settings)
 
     def _variants_of_first_sample(self, samples: SampleSource | None) -> Iterable[str]:
         """Where no variants are named, they are the outputs of the first sample."""

@@ -10,6 +10,7 @@ KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 LAYERS = ("fact", "behavior", "judge")
 GATE_NAMES = (*LAYERS, "composite", "score", "pass_rate")
 GUARD_WORDS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
+EVAL_DIALOGUES = ("pairwise",)
 MESSAGE_ROLES = ("system", "user", "assistant")
 SAMPLE_FORMATS = ("csv", "json", "jsonl", "parquet")
 VARIANT_KINDS = ("outputs", "command", "http", "python", "model")
@@ -158,6 +159,7 @@ EVAL_FIELDS: Json = {
     },
     "assertions": {"$ref": "#/$defs/assertions"},
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_NUMBER)]},
+    "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
     "repeats": _COUNT,

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 from evenhand.errors import EvalError, Fault, RubricError
 from evenhand.evals.sample import EvalSample
@@ -16,6 +17,7 @@ from evenhand.files.tree import MappingNode, build_tree
 from evenhand.model.rubric import Rubric
 from evenhand.scoring.scores import to_fingerprint_data
 
+PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
 SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
 MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
 _NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
@@ -27,14 +29,17 @@ class SampleRubrics:
 
     folder: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
+    pairwise: bool = False  # Whether the eval says so for all of its rubrics.
     rubrics: dict[str, Rubric] = field(default_factory=dict)
     _keys: dict[str, str | None] = field(default_factory=dict)  # By what a sample says; None where it is wrong.
     _equal: dict[str, str] = field(default_factory=dict)  # By content.
 
     @classmethod
-    def start_beside(cls, shared: Mapping[str, Rubric], folder: Path, environ: Mapping[str, str]) -> SampleRubrics:
+    def start_beside(
+        cls, shared: Mapping[str, Rubric], folder: Path, environ: Mapping[str, str], *, pairwise: bool = False
+    ) -> SampleRubrics:
         """No rubric of a sample yet, beside those that the eval has by tag."""
-        return cls(folder, environ, _equal={_digest_rubric_content(one): tag for tag, one in shared.items()})
+        return cls(folder, environ, pairwise, _equal={_digest_rubric_content(one): tag for tag, one in shared.items()})
 
     def add_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> bool:
         """Take the rubric of a sample, if it has one; False where it is wrong. Each fault is told once."""
@@ -68,7 +73,8 @@ class SampleRubrics:
                 rubric = read_rubric(tree, sample.id, self.folder)
             else:
                 rubric = _load_named_rubric(str(given), self.folder)
-            return apply_rubric_file_environment(rubric, self.environ)
+            rubric = apply_rubric_file_environment(rubric, self.environ)
+            return set_pairwise_rubric(rubric) if self.pairwise else rubric
         except RubricError as error:
             faults += error.within(*place).faults
             return None
@@ -84,6 +90,11 @@ class SampleRubrics:
             self._equal[content] = f"{SAMPLE_RUBRIC_PREFIX}{name}"
             self.rubrics[self._equal[content]] = replace(rubric, name=name)
         return self._equal[content]
+
+
+def set_pairwise_rubric(rubric: Rubric) -> Rubric:
+    """The same rubric, by which judges compare two outputs at a time."""
+    return replace(rubric, method=replace(rubric.method, dialogue=PAIRWISE))
 
 
 def name_sample_rubric_column(key: str, criterion: str) -> str:

@@ -82,6 +82,7 @@ def _build_report_result(
         "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
         "verdict": card["verdict"] if card else None,
         **{name: content[name] for name in KEPT_FIELDS},
+        **({"preferences": content["preferences"]} if "preferences" in content else {}),
         **({"own_rubric": content["own_rubric"]} if "own_rubric" in content else {}),
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
@@ -12,7 +12,14 @@ from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.results import JUDGMENT_SHAPE, JudgedSample, guard_finding_to_json, suggestion_to_json
+from evenhand.judging.results import (
+    JUDGMENT_SHAPE,
+    JudgedSample,
+    Preference,
+    guard_finding_to_json,
+    preference_to_json,
+    suggestion_to_json,
+)
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.sample import GuardFinding, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
@@ -41,6 +48,8 @@ class OutputResult:
     findings: tuple[GuardFinding, ...] = ()
     checked: tuple[CheckedAssertion, ...] = ()
     judged: JudgedSample | None = None
+    preferences: tuple[Preference, ...] = ()  # Where outputs were compared in pairs: all of the sample.
+    weights: Mapping[str, float] = field(default_factory=dict)  # Of judges, where they differ.
     key: str = ""
 
 
@@ -120,7 +129,14 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
         # At which place each judge that saw several outputs at once was shown this one: 1 is first.
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
+        # Every pair once: with the later of its two variants.
+        **({"preferences": _second_preferences(result)} if result.preferences else {}),
     }
+
+
+def _second_preferences(result: OutputResult) -> list[Json]:
+    own = (one for one in result.preferences if one.second == result.work.variant)
+    return [{**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)} for one in own]
 
 
 # With its exact score, from which another rubric can be scored.

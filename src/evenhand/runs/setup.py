@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import zip_longest
 
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
@@ -17,8 +18,10 @@ from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import resolve_judge_by_name
+from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_preference_rubric, is_pairwise, refuse_unpaired_setup
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
@@ -60,6 +63,15 @@ class RunSetup:
         told = sample.variant_input(repeat)
         return digest_run_parts(variant, definition, self.programs[variant], told, sample.reference)
 
+    def _scored_rubric(self, rubric: Rubric) -> Rubric:
+        """The rubric that outputs have scores of: where they are compared in pairs, that of preferences."""
+        return build_preference_rubric(rubric, self.eval.control) if is_pairwise(rubric) else rubric
+
+    def _list_gates(self) -> Mapping[str, Fraction]:
+        """Those of the eval. Where outputs are compared in pairs, what is preferred less often does not ship."""
+        pairwise = any(is_pairwise(rubric) for rubric in self.eval.all_rubrics.values())
+        return {"judge": EVEN_WITH_CONTROL, **self.eval.gates} if pairwise else self.eval.gates
+
     def describe_setup(self) -> Json:
         """What a run keeps of it, as it was."""
         eval = self.eval
@@ -71,11 +83,11 @@ class RunSetup:
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
             rubrics=tuple(
-                rubric_snapshot_json(key, rubric, with_criteria=eval.own_rubrics.fits_tables(key))
+                rubric_snapshot_json(key, self._scored_rubric(rubric), with_criteria=eval.own_rubrics.fits_tables(key))
                 for key, rubric in eval.all_rubrics.items()
             ),
             assertions=tuple(one.title for one in eval.assertions),
-            gates=eval.gates,
+            gates=self._list_gates(),
             smallest_effect=eval.smallest_effect,
             repeats=eval.repeats,
             seed=eval.how.seed,
@@ -111,12 +123,15 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:
         raise JudgeError(*faults)
+    if any(is_pairwise(rubric) for rubric in eval.all_rubrics.values()):
+        refuse_unpaired_setup(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
         if tag in eval.all_rubrics:
-            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric))
+            scored = build_preference_rubric(rubric, eval.control) if is_pairwise(rubric) else rubric
+            marks[tag] += compute_fingerprint(build_result_composite_rubric(scored))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
     # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
     common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError
-from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX
+from evenhand.evals.sample_rubrics import PAIRWISE, SAMPLE_RUBRIC_PREFIX
 from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
@@ -62,6 +62,9 @@ def read_run_rubric(setup: Json, tag: str) -> RunRubric:
             )
         raise InputError(Fault(what, hint))
     old, how = rubrics[tag], setup["how"]
+    if old["method"].get("dialogue") == PAIRWISE:
+        what = "the judges of this run compared outputs in pairs: there are no scores that another rubric could use"
+        raise InputError(Fault(what, "run the eval with the other rubric"))
     holistic = old["method"]["holistic"]
     return RunRubric(
         tag=tag,

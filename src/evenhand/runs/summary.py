@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import InputError
+from evenhand.runs.pair_tally import PairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
@@ -40,6 +41,7 @@ class RunSummary:
     calls: dict[str, JudgeCallTally] = field(default_factory=dict)  # By judge.
     # By variant; "" where several were shown at once.
     asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
+    pairs: PairTally = field(default_factory=PairTally)
 
 
 @dataclass(slots=True)
@@ -91,6 +93,7 @@ def summarise_results(
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster)
+            summary.pairs.add(content, cluster)
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
@@ -123,6 +126,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for (kind, why), count in tally.failures.most_common()
         ],
+        **({"preferences": summarise_run_pairs(frame, summary.pairs)} if summary.pairs.asked else {}),
         "flags": [
             {**dict(zip(GUARD_FLAG, flag, strict=True)), "variant": name, "count": count}
             | {"first": ids.get(tally.first[flag], "")}

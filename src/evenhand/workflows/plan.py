@@ -18,11 +18,12 @@ from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.runs.pairs import is_pairwise
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
@@ -119,11 +120,14 @@ async def _plan_requested_questions(
         own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
         texts = {**to_make, **own, **recorded}
         outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
-        listwise = rubric.method.dialogue == "listwise"
+        listwise = rubric.method.dialogue in ("listwise", "pairwise")
         for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
             if shown:
                 asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-                await judge_sample(rubric, asked, judges, eval.how)
+                if is_pairwise(rubric):
+                    await ask_judges_about_pairs(rubric, asked, judges, eval.how)
+                else:
+                    await judge_sample(rubric, asked, judges, eval.how)
 
 
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:

@@ -30,6 +30,7 @@ from evenhand.report.html.score_charts import (
     draw_score_charts,
     split_share_bar,
 )
+from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     describe_reported_samples,
     describe_unfinished_in_report,
@@ -82,6 +83,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "layers": list(dict.fromkeys(layer for one in variants for layer in one["layers"])),
         "criteria": _build_criterion_rows(head),
+        "preference_tables": build_preference_tables(head),
         "shares": {one["name"]: split_share_bar(one["verdicts"]) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
@@ -181,6 +183,7 @@ def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("scores", "Scores"),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
+        *([("preferences", "Preferences")] if head.get("preferences") else []),
         *([("sensitivity", "Sensitivity")] if head.get("sensitivity") else []),
         *([("distributions", "Distributions")] if draw_histograms(head["variants"]) else []),
         *([("lengths", "Length")] if draw_length_plots(head.get("lengths")) else []),
