@@ -139,7 +139,8 @@ class _EvalReader:
                     rubric = load_rubric(beside if beside.is_file() else entry.text)
                 else:
                     what = f"a rubric is a name, a file or a mapping, got {describe_node(entry)}"
-                    self.faults.append(Fault(what, "", path))
+                    hint = "a list of criteria is {criteria: […]}" if isinstance(entry, SequenceNode) else ""
+                    self.faults.append(Fault(what, hint, path))
                     continue
                 rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
             except RubricError as error:

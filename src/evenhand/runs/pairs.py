@@ -35,9 +35,14 @@ def build_preference_rubric(rubric: Rubric, control: str) -> Rubric:
     """What comes of pairs as a rubric: one number from 0 to 1, ½ where an output is as good as the control's."""
     asks = f"How often is it preferred to the output of {control}? A tie counts half."
     parts = {"criteria": [{"id": PREFERENCE, "asks": asks, "scale": "0-1"}], "steps": [{"weighted_mean": {}}]}
-    return _PREFERENCE_RUBRICS.get(
-        (rubric, control), lambda: replace(load_rubric(parts), name=rubric.name, about=rubric.about)
-    )
+    by = "; ".join(leaf.asks or leaf.id for leaf in rubric.leaves.values() if leaf.judged)
+    about = f"{rubric.about} Judges compare two outputs by: {by}.".strip()
+
+    def build() -> Rubric:
+        plain = load_rubric(parts)
+        return replace(plain, name=rubric.name, about=about, method=replace(plain.method, name=PAIRWISE))
+
+    return _PREFERENCE_RUBRICS.get((rubric, control), build)
 
 
 def refuse_unpaired_setup(models: Sequence[Model], how: JudgeOptions, variants: Sequence[str]) -> None:
