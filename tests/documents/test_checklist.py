@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from evenhand import RubricError, Scorecard, load_rubric, score
+from evenhand.evals.eval_definition import check_eval_samples
+from evenhand.evals.eval_file import load_eval
 from evenhand.model.rubric import Rubric
 from tests.cli.command import evenhand
 from tests.documents.read import list_blocks, read_document, read_table
@@ -149,3 +152,22 @@ def test_the_command_takes_the_block_from_the_document(blocks: list[str], tmp_pa
     assert "complexity" in scored.stdout
     assert judged.returncode in (0, 1), judged.stderr
     assert "rubric-1" in judged.stdout
+
+
+@pytest.mark.parametrize("place", ["the eval", "a sample"])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_block_is_the_rubric_of_an_eval_or_of_one_sample(
+    blocks: list[str], number: int, place: str, tmp_path: Path
+) -> None:
+    """Copied to the top of an eval file, or into a sample: it asks what it asks as a file of its own."""
+    block = textwrap.dedent(blocks[number])
+    samples = "samples:\n  - id: sort\n    input: Explain merge sort.\n    output: It halves the list.\n"
+    text = f"{samples}{textwrap.indent(block, '    ')}" if place == "a sample" else f"{samples}{block}"
+    (tmp_path / "eval.yaml").write_text(text, "utf-8")
+
+    eval = load_eval(tmp_path / "eval.yaml", {})
+    eval = replace(eval, own_rubrics=check_eval_samples(eval).rubrics)
+
+    (found,) = eval.all_rubrics.values()
+    alone = load_block(block, tmp_path)
+    assert (found.criteria, found.method) == (alone.criteria, alone.method)

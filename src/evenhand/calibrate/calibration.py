@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.calibrate.criterion_weights import (
+    CriterionWeights,
+    NoSuggestedWeights,
+    SuggestedWeights,
+    suggest_criterion_weights,
+)
 from evenhand.calibrate.human_agreement import (
     ConfusionTable,
     HumanAgreement,
@@ -60,6 +66,7 @@ class JudgeCalibration:
     warnings: tuple[str, ...]  # What speaks against judges that are recommended.
     maps: tuple[CalibrationMap, ...]
     means: tuple[HumanMean, ...]
+    weights: SuggestedWeights | NoSuggestedWeights
 
 
 def calibrate_judges(
@@ -68,12 +75,13 @@ def calibrate_judges(
     *,
     models: Mapping[str, str] | None = None,
     cost: Mapping[str, float] | None = None,
+    weights: Sequence[CriterionWeights] = (),
     seed: int = 0,
 ) -> JudgeCalibration:
     """Hold the judges of a run against labels.
 
     `models` names the model behind a variant's outputs, `cost` what it costs to ask a judge once, where that is known;
-    `seed` decides how samples are divided into folds.
+    `weights` are those of each rubric's criteria; `seed` decides how samples are divided into folds.
     """
     rng = np.random.default_rng(seed)
     found = collect_labelled_outputs(table, labels)
@@ -94,6 +102,7 @@ def calibrate_judges(
         warnings=tuple(warn_of_recommended_panel_biases(recommended, erring)),
         maps=tuple(fit_calibration_maps(found, rng)),
         means=tuple(estimate_human_means(table, found)),
+        weights=suggest_criterion_weights(table, found, weights, rng),
     )
 
 
@@ -161,7 +170,14 @@ def encode_judge_calibration(one: JudgeCalibration) -> Json:
         "recommendation": recommended,
         "maps": [write(each) for each in one.maps],
         "means": [write(each) for each in one.means],
+        "weights": _encode_suggested_weights(one.weights),
     }
+
+
+def _encode_suggested_weights(one: SuggestedWeights | NoSuggestedWeights) -> Json:
+    if isinstance(one, NoSuggestedWeights):
+        return {"suggested": None, **CALIBRATION_JSON.to_json(one)}
+    return {**CALIBRATION_JSON.to_json(one), "helps": one.helps}
 
 
 def encode_human_label_points(table: RunTable, labels: Sequence[Label]) -> Json | None:

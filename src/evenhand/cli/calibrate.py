@@ -83,6 +83,7 @@ def print_calibration(data: CalibrationData, written: str | None = None) -> None
     _print_calibration_maps(screen, data["maps"])
     _print_people_scale_means(screen, data["means"])
     _print_panel_recommendation(screen, data["recommendation"])
+    _print_suggested_weights(screen, data["weights"])
     screen.line(f"next: {_format_next_step_terminal_line(data, written)}", gap=True)
 
 
@@ -210,6 +211,30 @@ def _print_panel_recommendation(screen: Screen, one: CalibrationData) -> None:
         lines.append(f"Their α with people there: {_format_agreement_estimate(one['alpha'], 'value')}.")
     for line in (*lines, *(f"Beware: {warning}" for warning in one["warnings"])):
         screen.line(line, indent=2)
+
+
+def _print_suggested_weights(screen: Screen, one: CalibrationData) -> None:
+    screen.line("Criterion weights", gap=True, bold=True)
+    if one["suggested"] is None:
+        more = f"; label {pluralize_count(one['more_samples'], 'more sample')}" if one["more_samples"] else ""
+        screen.line(f"No suggestion: {one['why']}{more}.", indent=2)
+        return
+    rows = [
+        [id, _format_terminal_number(now), _format_terminal_number(one["suggested"][id])]
+        for id, now in one["now"].items()
+    ]
+    print_table_or_sentences(screen, ("criterion", "now", "fitted"), rows, heads=1, right=("now", "fitted"))
+    gain = one["gain"]
+    clear = "clearly less" if one["helps"] else "clearly more" if gain["high"] < 0 else "no clear difference"
+    low, high = (_format_terminal_minus(gain[end], "z.4f") for end in ("low", "high"))
+    error, now = (_format_terminal_minus(one[name], "z.3f") for name in ("error", "error_now"))
+    screen.line(
+        f"Fitted weights err by {error} of the scale on samples they were not fitted on; the rubric's: {now} ({clear}: "
+        f"the squared error falls by {low} to {high}; {pluralize_count(one['samples'], 'sample')}).",
+        indent=2,
+    )
+    advice = "write them into the rubric if they make sense to you" if one["helps"] else "keep those of the rubric"
+    screen.line(f"Nothing was changed: {advice}.", indent=2)
 
 
 def _format_next_step_terminal_line(data: CalibrationData, written: str | None) -> str:

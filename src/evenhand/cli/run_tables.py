@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
 from evenhand.cli.screen import COLUMN_GAP, Screen, print_table_or_sentences, shorten_terminal_name
+from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     build_comparison_columns,
     build_criterion_columns,
@@ -95,6 +96,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         screen.line(describe_reported_composite(head), dim=True)
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
     _print_packed_tables(screen, [[column] for column in build_tag_columns(head)])
+    for table in build_preference_tables(head):
+        _print_packed_tables(screen, [[column] for column in table.columns])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"

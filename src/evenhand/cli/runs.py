@@ -83,7 +83,12 @@ def import_run_command(file: str) -> None:
 @runs_command.command("rescore")
 @click.argument("run", metavar="RUN")
 @click.option("--rubric", "-r", required=True, metavar="NAME|FILE", help="The rubric to score by.")
-@click.option("--tag", default="", metavar="TAG", help="Replace the rubric for this tag; else the one for all samples.")
+@click.option(
+    "--tag",
+    default="",
+    metavar="TAG",
+    help="Replace the rubric for this tag, or of this name where samples bring it; else the one for all.",
+)
 @click.option("--full", is_flag=True, help="Print everything: criteria, tags, gates, judges, the audit.")
 @click.option("--json", "as_data", is_flag=True, help="Print the head of the report as JSON.")
 def rescore_run_command(run: str, rubric: str, tag: str, full: bool, as_data: bool) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from evenhand.runs.run_record import read_composite_record
+from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
+from evenhand.runs.run_record import find_rubric_snapshot_key, read_composite_record
 
 SetupData = Mapping[str, Any]
 _CRITERION_FIELDS = ("id", "asks", "weight", "scale")  # Fields of a criterion that are told from the frame.
@@ -46,10 +47,11 @@ def _compare_judges(first: Iterable[SetupData], second: Iterable[SetupData]) -> 
 
 def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
     ours, theirs = (
-        {one["tags"][0] if one["tags"] else "": one for one in setup["frame"]["rubrics"]} for setup in (first, second)
+        {find_rubric_snapshot_key(one): one for one in setup["frame"]["rubrics"]} for setup in (first, second)
     )
     for tag in ours.keys() | theirs.keys():
-        of = f"rubric for {tag}" if tag else "rubric"
+        own = tag.removeprefix(SAMPLE_RUBRIC_PREFIX)
+        of = f"rubric {own} of samples" if own != tag else f"rubric for {tag}" if tag else "rubric"
         if tag not in ours or tag not in theirs:
             yield f"{of}: {'removed' if tag in ours else 'added'}"
             continue
@@ -64,7 +66,11 @@ def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
 
 def _compare_criteria(shown: SetupData, whole: SetupData, new_shown: SetupData, new_whole: SetupData) -> Iterator[str]:
     ours, theirs = ({one["id"]: one for one in rubric["criteria"]} for rubric in (shown, new_shown))
-    asked, new_asked = ({one["id"]: one for one in _compared_setup_criteria(rubric)} for rubric in (whole, new_whole))
+    key = find_rubric_snapshot_key(shown)
+    asked, new_asked = (
+        {name_sample_rubric_column(key, one["id"]): one for one in _compared_setup_criteria(rubric)}
+        for rubric in (whole, new_whole)
+    )
     for id in {**ours, **theirs}:
         if id not in ours or id not in theirs:
             yield f"criterion {id}: {'removed' if id in ours else 'added'}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.runs.columns import RunTable
 
 RubricData = Mapping[str, Any]
@@ -60,19 +61,23 @@ class WeightedScores:
 def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> WeightedScores | None:
     """The criteria of the rubric that most outputs were scored by; None where it has fewer than two."""
     judged = {tag: _collect_criterion_weight_shares(rubric) for tag, rubric in rubrics.items()}
-    kept = {
-        tag: names
+    columns = {
+        tag: {
+            name: table.criteria[column]
+            for name in leaves
+            if (column := name_sample_rubric_column(tag, name)) in table.criteria
+        }
         for tag, leaves in judged.items()
-        if len(names := [name for name in leaves if name in table.criteria]) > 1
     }
+    kept = {tag: list(own) for tag, own in columns.items() if len(own) > 1}
     if not kept:
         return None
-    tag = max(kept, key=lambda one: np.all([~np.isnan(table.criteria[name]) for name in kept[one]], axis=0).sum())
+    tag = max(kept, key=lambda one: np.all([~np.isnan(column) for column in columns[one].values()], axis=0).sum())
     leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
-    rows, held = _find_common_rows(table, [table.criteria[name] for name in leaves] + [table.score])
+    rows, held = _find_common_rows(table, [*columns[tag].values(), table.score])
     # Means may be missing a sample of another rubric; this is said, since those samples count in no figure.
     note = f"Only samples under the rubric {rubric['name']!r} are looked at." if len(rubrics) > 1 else ""
-    raw = np.stack([table.criteria[name][rows] for name in leaves], axis=-1)
+    raw = np.stack([columns[tag][name][rows] for name in leaves], axis=-1)
     weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
     values = np.stack([leaf.scale_scores(raw[..., place]) for place, leaf in enumerate(leaves.values())], axis=-1)
     factor, ceiling = _weighted_score_limits(rubric, list(leaves), raw)

@@ -29,6 +29,7 @@ from evenhand.evals.python_eval import (
 )
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.sample_assertions import JUDGE_QUESTIONS
+from evenhand.evals.sample_rubrics import PAIRWISE, SampleRubrics
 from evenhand.evals.samples import SampleCounts, SampleSource, count_samples
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.guards.output_guards import GUARDS
@@ -59,7 +60,9 @@ class Eval:
     control: str = ""  # The first variant.
     rubric: InitVar[GivenRubric | None] = None  # The one under DEFAULT_TAG.
     rubrics: ReadFrom[Mapping[str, GivenRubric] | Sequence[Any], Mapping[str, Rubric]] = NOT_GIVEN
+    own_rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # Of samples, once they are checked.
     assertions: ReadFrom[GivenAssertions, tuple[AnyAssertion, ...]] = NOT_GIVEN
+    dialogue: str | None = None  # Pairwise, where the eval says so for all of its rubrics.
     judges: ReadFrom[GivenJudges, tuple[str, ...]] = EMBEDDED_ONLY
     judge_objects: Mapping[str, object] = field(default_factory=dict)  # Those that are no names of models, by name.
     judge_places: tuple[str, ...] = ()  # Where each stands in the file, for messages.
@@ -127,10 +130,29 @@ class Eval:
         """How many variants make their outputs while it is run."""
         return sum(variant.live for variant in self.variants.values())
 
+    def find_rubric_key(self, sample: EvalSample) -> str | None:
+        """By what the rubric of a sample goes: its own, that of its first tag that has one, or the one for all."""
+        own = self.own_rubrics.find_rubric_key(sample)
+        return self._find_tag(sample.tags) if own is None else own
+
+    @property
+    def all_rubrics(self) -> dict[str, Rubric]:
+        """Those of the eval by tag, then those that samples bring by their keys."""
+        return {**self.rubrics, **self.own_rubrics.rubrics}
+
     def rubric_for(self, tags: tuple[str, ...]) -> Rubric | None:
         """The rubric of the first tag that has one, else the one for all."""
-        tagged = next((self.rubrics[tag] for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
-        return tagged or self.rubrics.get(DEFAULT_TAG)
+        tag = self._find_tag(tags)
+        return None if tag is None else self.rubrics[tag]
+
+    def rubric_for_sample(self, sample: EvalSample) -> Rubric | None:
+        """The sample's own rubric, else that for its tags."""
+        key = self.find_rubric_key(sample)
+        return None if key is None else self.rubrics.get(key) or self.own_rubrics.rubrics[key]
+
+    def _find_tag(self, tags: tuple[str, ...]) -> str | None:
+        tagged = next((tag for tag in tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
+        return tagged or (DEFAULT_TAG if DEFAULT_TAG in self.rubrics else None)
 
     def assertions_for(self, sample: EvalSample) -> tuple[AnyAssertion, ...]:
         """Those of the eval and those of the sample; an EvalError where the sample was changed after it was checked."""
@@ -143,14 +165,21 @@ class Eval:
         return (*self.assertions, *own)
 
 
-def check_eval_samples(eval: Eval) -> SampleCounts:
-    """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all."""
+def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> SampleCounts:
+    """One pass over all samples: an EvalError with every fault, or how many there are and a name for them all.
+
+    Settings in the environment override the rubrics that samples bring.
+    """
     outside = list_outside_assertions(eval.assertions)
     own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
     if own:
         raise EvalError(*own)
+    own_rubrics = SampleRubrics.start_beside(
+        eval.rubrics, eval.folder, environ or {}, pairwise=eval.dialogue is not None
+    )
+    eval = replace(eval, own_rubrics=own_rubrics)
     seen = _SampleFindings()
-    counted = count_samples(eval.samples, lambda sample, faults: _check_sample_assertions(eval, sample, faults, seen))
+    counted = count_samples(eval.samples, lambda sample, faults: _check_sample_scoring(eval, sample, faults, seen))
     # A recorded variant that no sample has an output of is a misspelling.
     hint = f"outputs in the samples: {', '.join(counted.variants) or 'none'}"
     missing = [
@@ -160,11 +189,15 @@ def check_eval_samples(eval: Eval) -> SampleCounts:
     ]
     if missing:
         raise EvalError(*missing)
+    if len({rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()}) > 1:
+        what = "some rubrics compare outputs in pairs and others score each: their scores do not mean the same"
+        raise EvalError(Fault(what, "write dialogue: pairwise into the eval for all of them, or use two evals"))
     mixed = ""
     if len(seen.layers) > 1:
         told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
         mixed = f"samples have different layers ({'; '.join(told)}): they are scored, and no verdict can be given"
-    return replace(counted, questions=tuple(sorted(seen.questions)), mixed=mixed)
+    questions = tuple(sorted(seen.questions))
+    return replace(counted, questions=questions, mixed=mixed, rubrics=eval.own_rubrics)
 
 
 @dataclass(slots=True)
@@ -175,8 +208,10 @@ class _SampleFindings:
     layers: dict[frozenset[str], str] = field(default_factory=dict)
 
 
-def _check_sample_assertions(eval: Eval, sample: EvalSample, faults: list[Fault], seen: _SampleFindings) -> None:
+def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], seen: _SampleFindings) -> None:
+    """Look for faults in all that a sample is scored by."""
     own: tuple[AnyAssertion, ...] = ()
+    has_rubric = eval.own_rubrics.add_sample_rubric(sample, faults)
     if sample.assertions is not None:
         told = len(faults)
         own = read_plain_assertions(sample.assertions, eval.folder, faults, ("assertions",))
@@ -185,9 +220,17 @@ def _check_sample_assertions(eval: Eval, sample: EvalSample, faults: list[Fault]
         seen.questions |= {leaf.kind for leaf in outside if leaf.kind in JUDGE_QUESTIONS}
         if len(faults) > told:
             return
-    layers = {one.layer for one in (*eval.assertions, *own)} | ({"judge"} if eval.rubric_for(sample.tags) else set())
+    if not has_rubric:
+        return
+    layers = {one.layer for one in (*eval.assertions, *own)} | (
+        {"judge"} if eval.find_rubric_key(sample) is not None else set()
+    )
     if not layers:
-        what, hint, place = "nothing to score this sample by", "give it assertions, or the eval a rubric", "assertions"
+        what, hint, place = (
+            "nothing to score this sample by",
+            "give it assertions or a rubric, or the eval a rubric",
+            "assertions",
+        )
         if eval.rubrics:
             tags = ", ".join(tag for tag in eval.rubrics if tag != DEFAULT_TAG)
             hint = f"give it one of the tags {tags}, or the eval a rubric for all"

@@ -16,6 +16,7 @@ from evenhand.evals.composite_settings import CompositeSettings, read_composite_
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
     BUDGET_FIELDS,
+    EVAL_DIALOGUES,
     EVAL_FIELDS,
     GATE_NAMES,
     GUARD_WORDS,
@@ -26,7 +27,8 @@ from evenhand.evals.eval_schema import (
     PASS_RATE_FIELDS,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
-from evenhand.evals.samples import SampleSource, open_samples, sample_fault_line
+from evenhand.evals.sample_rubrics import set_pairwise_rubric
+from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
 from evenhand.files.methods import apply_rubric_file_environment
@@ -36,6 +38,7 @@ from evenhand.files.tree import (
     FieldReader,
     MappingNode,
     ScalarNode,
+    SequenceNode,
     TreeNode,
     build_tree,
     describe_node,
@@ -67,10 +70,14 @@ def load_eval(path: str | Path, environ: Mapping[str, str] | None = None) -> Eva
     faults: list[Fault] = []
     try:
         reader = _EvalReader(FieldReader(tree, EVAL_FIELDS, faults), faults, tree, path, path.parent, environ)
-        return replace(reader.read_eval(), source=source)
+        found = replace(reader.read_eval(), source=source)
     except InputError as error:
         located = error.with_locations(lambda at: f"{path}:{find_node_line(tree, at)}")
         raise EvalError(*sorted(located.faults, key=sample_fault_line)) from None
+    if isinstance(found.samples, InlineSamples):  # Faults that are found in them later have lines too.
+        places = replace(found.samples, locate=lambda at: f"{path}:{find_node_line(tree, ('samples', *at))}")
+        return replace(found, samples=places)
+    return found
 
 
 def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> Eval:
@@ -123,14 +130,15 @@ class _EvalReader:
             variants = {name: RecordedVariant() for name in self._variants_of_first_sample(samples)}
         else:
             variants = read_variants(named, folder, self.faults, ("variants",))
-        rubrics = self._read_rubrics()
+        rubrics, dialogue = self._read_rubrics(), fields.choice("dialogue", EVAL_DIALOGUES)
+        if dialogue is not None:
+            rubrics = {tag: set_pairwise_rubric(rubric) for tag, rubric in rubrics.items()}
         assertions = () if checks is None else read_assertions(checks, folder, self.faults, ("assertions",))
         settings = self.read_settings(variants, rubrics)
         if self.faults or samples is None:
             raise EvalError(*self.faults)
-        return Eval(
-            samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, folder=folder, **settings
-        )
+        settings |= {"dialogue": dialogue, "folder": folder}
+        return Eval(samples=samples, variants=variants, rubrics=rubrics, assertions=assertions, **settings)
 
     def read_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
         """All but what is evaluated and by what, by the fields of an Eval."""
@@ -150,7 +158,14 @@ class _EvalReader:
         rubrics: dict[str, Rubric] = {}
         node = self.fields.node("rubric")
         entries: list[tuple[str, TreeNode, FaultPath]] = [] if node is None else [(DEFAULT_TAG, node, ("rubric",))]
-        if "rubrics" in self.fields:
+        listed = self.fields.node("rubrics")
+        if isinstance(listed, SequenceNode):  # The criteria of one rubric, for all samples.
+            whole = MappingNode(listed.line, [(ScalarNode("rubrics", listed.line), listed)])
+            entries.append((DEFAULT_TAG, whole, ()))
+            if node is not None:
+                what = "rubric and a list of rubrics are both the rubric for all samples"
+                self.fields.fault(what, "keep one of them; rubrics by tag are a mapping", "rubrics")
+        elif listed is not None:
             entries += self.fields.pairs("rubrics")
         for tag, entry, path in entries:
             try:
@@ -161,7 +176,8 @@ class _EvalReader:
                     rubric = load_rubric(beside if beside.is_file() else entry.text)
                 else:
                     what = f"a rubric is a name, a file or a mapping, got {describe_node(entry)}"
-                    self.faults.append(Fault(what, "", path))
+                    hint = "a list of criteria is {criteria: […]}" if isinstance(entry, SequenceNode) else ""
+                    self.faults.append(Fault(what, hint, path))
                     continue
                 rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
             except RubricError as error:
@@ -275,7 +291,7 @@ class _EvalReader:
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
             elif isinstance(value, str):
                 self.faults.append(Fault(f"the gate on {name} {value}", "", path))
-            elif why := _explain_ungateable_eval(name, rubrics):
+            elif (why := _explain_ungateable_eval(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
                 self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
@@ -283,6 +299,14 @@ class _EvalReader:
             else:
                 gates[name] = value
         return gates, count_borderline
+
+    def _has_sample_rubric(self) -> bool:
+        """Whether a sample brings a rubric, where the eval has none."""
+        node = self.fields.node("samples")
+        with suppress(InputError):
+            samples = () if node is None else open_samples(node, self.folder, [], ("samples",))
+            return any(one.rubric is not None or one.rubrics is not None for one in samples)
+        return False
 
     def _read_budget(self) -> Budget | None:
         """Dollars, or a mapping of money and tokens."""

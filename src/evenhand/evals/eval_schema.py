@@ -14,6 +14,7 @@ STANDARDISE_WORDS = ("off", "z", "rank")
 DEBIAS_WORDS = ("off", "instruct", "regress")
 COMPOSITE_FIELDS = {"standardise": STANDARDISE_WORDS, "debias": DEBIAS_WORDS}  # Those that are one word.
 GUARD_WORDS = {"injection": ("flag", "refuse", "off"), "safety": ("flag", "off"), "personal": ("mask", "off")}
+EVAL_DIALOGUES = ("pairwise",)
 MESSAGE_ROLES = ("system", "user", "assistant")
 SAMPLE_FORMATS = ("csv", "json", "jsonl", "parquet")
 VARIANT_KINDS = ("outputs", "command", "http", "python", "model")
@@ -33,13 +34,13 @@ def eval_schema() -> Json:
         "title": "Evenhand eval",
         "type": "object",
         "required": ["samples"],
-        "anyOf": [{"required": ["rubric"]}, {"required": ["rubrics"]}, {"required": ["assertions"]}],
         "additionalProperties": False,
         "properties": EVAL_FIELDS,
         "$defs": {
             **rubric_defs,
             **build_assertions_schema()["$defs"],
             "rubric": {"anyOf": [_TEXT, rubric]},
+            "rubric_list": rubric["properties"]["rubrics"],
             "samples": {
                 "anyOf": [
                     _TEXT,
@@ -72,6 +73,8 @@ _COUNT: Json = {"type": "integer", "minimum": 1}
 _FROM_0: Json = {"type": "integer", "minimum": 0}
 _FLAG: Json = {"type": "boolean"}
 _TEXTS: Json = {"anyOf": [_SCALAR, {"type": "array"}]}
+_RUBRIC: Json = {"$ref": "#/$defs/rubric"}
+_RUBRIC_LIST: Json = {"$ref": "#/$defs/rubric_list"}
 
 TOOL_CALL_FIELDS: Json = {"name": _TEXT, "input": {}, "output": {}}
 OUTPUT_FACTS: Json = {
@@ -95,6 +98,8 @@ SAMPLE_FIELDS: Json = {
     "cluster": _NAME,
     "metadata": {"type": "object"},
     "assertions": {"$ref": "#/$defs/assertions"},
+    "rubric": {**_RUBRIC, "description": "Its own, in place of the eval's."},
+    "rubrics": {**_RUBRIC_LIST, "description": "Its own, as a list of criteria."},
     **OUTPUT_FACTS,
 }
 SAMPLES_FILE_FIELDS: Json = {
@@ -148,7 +153,6 @@ HOW_FIELDS: dict[str, tuple[Literal["options", "settings", "limits"], str, Json]
 PASS_RATE_FIELDS: Json = {"min": _NUMBER, "borderline": _FLAG}
 BUDGET_FIELDS: Json = {"money": _NUMBER, "tokens": _FROM_0}
 _GUARD_ACTIONS = _eval_object_schema({name: {"enum": list(words)} for name, words in GUARD_WORDS.items()})
-_RUBRIC: Json = {"$ref": "#/$defs/rubric"}
 EVAL_FIELDS: Json = {
     "name": {**_TEXT, "description": "What is evaluated: runs of one name have one history."},
     "about": _TEXT,
@@ -156,9 +160,13 @@ EVAL_FIELDS: Json = {
     "variants": {"type": "object", "minProperties": 1, "additionalProperties": _VARIANT},
     "control": {**_TEXT, "description": "The variant that the others are compared with; else the first."},
     "rubric": {**_RUBRIC, "description": "For samples without a rubric of their tag."},
-    "rubrics": {**_eval_map_schema(_RUBRIC), "description": "By tag of the sample."},
+    "rubrics": {
+        "anyOf": [_eval_map_schema(_RUBRIC), _RUBRIC_LIST],
+        "description": "Rubrics by tag of the sample, or the criteria of the one rubric.",
+    },
     "assertions": {"$ref": "#/$defs/assertions"},
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_NUMBER)]},
+    "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
     "repeats": _COUNT,

@@ -49,6 +49,8 @@ class EvalSample:
     cluster: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
     assertions: object = None  # Plain data as it was given; read by the room of assertions.
+    rubric: object = None  # Its own: a name, a file or a mapping, as it was given.
+    rubrics: object = None  # Its own as a list of criteria, as it was given.
 
     def __post_init__(self) -> None:
         if not self.id:
@@ -68,7 +70,9 @@ class EvalSample:
         facts = [(name, sample_file_output_json(made)) for name, made in self.outputs.items()]
         outputs = [(name, made if len(made) > 1 else made["text"]) for name, made in facts]
         known = (self.id, self.input, messages, self.reference, self.context, self.tags, self.assertions)
-        return hashlib.sha256(_encode_sample_json((*known, dict(self.metadata), outputs)).encode()).hexdigest()
+        own = [one for one in (self.rubric, self.rubrics) if one is not None]
+        told = (*known, dict(self.metadata), outputs, *own)
+        return hashlib.sha256(_encode_sample_json(told).encode()).hexdigest()
 
     def variant_input(self, repeat: int) -> dict[str, object]:
         """What the system under test is given: never the reference, the assertions, the tags or recorded outputs."""
@@ -126,6 +130,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalS
     cluster = None if get("cluster") is None else _read_sample_text(get("cluster"), "cluster", faults, LONGEST_NAME)
     if metadata is not None and not isinstance(metadata, dict):
         faults.append(Fault(f"metadata must be an object, got {word_json_type(metadata)}", path=("metadata",)))
+    _check_sample_rubric_fields(get("rubric"), get("rubrics"), faults)
     if len(faults) > before:
         return None
     return EvalSample(
@@ -139,6 +144,8 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalS
         cluster=cluster,
         metadata=metadata or {},
         assertions=get("assertions"),
+        rubric=get("rubric"),
+        rubrics=get("rubrics"),
     )
 
 
@@ -156,6 +163,20 @@ def _read_sample_text(value: object, name: str, faults: list[Fault], longest: in
     elif longest and len(text) > longest:
         faults.append(Fault(f"{name} is longer than {longest} characters", path=(name,)))
     return text
+
+
+def _check_sample_rubric_fields(rubric: object, rubrics: object, faults: list[Fault]) -> None:
+    """What is in a sample's own rubric is read with the eval; here is seen whether there can be one."""
+    if rubric is not None and rubrics is not None:
+        faults.append(Fault("rubric and rubrics are the same field", "keep one of them", ("rubrics",)))
+    if isinstance(rubric, list):
+        faults.append(Fault("rubric is a name, a file or a mapping, got a list", "call it rubrics", ("rubric",)))
+    elif rubric is not None and not (isinstance(rubric, (str, dict)) and rubric):
+        what = f"rubric is a name, a file or a mapping, got {word_json_type(rubric) if rubric else 'nothing'}"
+        faults.append(Fault(what, "as in rubric: summary", ("rubric",)))
+    if rubrics is not None and not (isinstance(rubrics, list) and rubrics):
+        what = f"rubrics of a sample are a list of criteria, got {word_json_type(rubrics) if rubrics else 'nothing'}"
+        faults.append(Fault(what, "one rubric by name, file or mapping is called rubric", ("rubrics",)))
 
 
 def _read_sample_messages(

@@ -183,7 +183,7 @@ def _parquet_value_data(value: object) -> object:
 
 FieldPath = tuple[str, ...]
 
-_JSON_FIELDS = frozenset(("metadata", "outputs", "trace", "assertions", "messages"))
+_JSON_FIELDS = frozenset(("metadata", "outputs", "trace", "assertions", "messages", "rubrics"))
 
 
 def sample_field_path(name: str) -> FieldPath | None:
@@ -232,6 +232,7 @@ class SampleColumns:
             if value is None or value == "":
                 continue
             is_json = place[0] in _JSON_FIELDS if len(place) == 1 else place[0] == "outputs" and place[-1] == "trace"
+            is_json = is_json or (place == ("rubric",) and str(value).lstrip().startswith("{"))
             if isinstance(value, str) and is_json:
                 value = parse_sample_json(value)
                 if isinstance(value, Fault):

@@ -22,6 +22,7 @@ from evenhand.errors import (
 from evenhand.evals.eval_schema import SAMPLE_FIELDS, SAMPLE_FORMATS, SAMPLES_FILE_FIELDS
 from evenhand.evals.json_lines import JsonLines, JsonList, explain_unreadable_file, explain_unstorable_value
 from evenhand.evals.sample import EvalSample, read_sample_entry
+from evenhand.evals.sample_rubrics import SampleRubrics
 from evenhand.evals.sample_tables import (
     CsvRows,
     ParquetRows,
@@ -45,7 +46,20 @@ _FORMAT_ENDINGS = {
 }  # fmt: skip
 _WHOLE_NUMBER = re.compile(r"[-+]?(0|[1-9][0-9]{0,18})")
 _DECIMAL_NUMBER = re.compile(r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?")
-_TEXT_FIELDS = ("id", "input", "output", "reference", "context", "tags", "cluster", "author", "text", "content", "role")
+_TEXT_FIELDS = (
+    "id",
+    "input",
+    "output",
+    "reference",
+    "context",
+    "tags",
+    "cluster",
+    "author",
+    "text",
+    "content",
+    "role",
+    "rubric",
+)
 
 SampleCheck = Callable[[EvalSample, list[Fault]], None]
 
@@ -81,6 +95,7 @@ class SampleCounts:
     digest: str
     questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
     mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
+    rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # That samples bring themselves.
 
 
 def open_samples(node: TreeNode, folder: Path, faults: list[Fault], path: FaultPath) -> SampleSource:
@@ -141,7 +156,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
         if also is not None:
             told = len(faults)
             also(sample, faults)
-            faults[told:] = [replace(fault, where=locate_sample(source, number)) for fault in faults[told:]]
+            faults[told:] = [_locate_sample_fault(source, number, fault) for fault in faults[told:]]
             if len(faults) >= MOST_FAULTS_SHOWN:
                 break
     if twice and len(faults) < MOST_FAULTS_SHOWN:
@@ -213,7 +228,8 @@ class FileSamples:
                 elif (sample := read_sample_entry(entry, ordinal, faults)) is not None:
                     yield number, sample
                 if len(faults) > told:
-                    faults[told:] = [replace(fault, where=self.rows.locate(number)) for fault in faults[told:]]
+                    where = self.rows.locate(number)
+                    faults[told:] = [replace(fault, where=fault.where or where) for fault in faults[told:]]
                     if len(faults) >= MOST_FAULTS_SHOWN:
                         return
         except InputError as error:
@@ -230,6 +246,7 @@ class InlineSamples:
 
     samples: tuple[EvalSample, ...]
     where: str
+    locate: Callable[[FaultPath], str] | None = None  # The line of a path in the eval file.
 
     def __iter__(self) -> Iterator[EvalSample]:
         return iter(self.samples)
@@ -238,6 +255,15 @@ class InlineSamples:
 def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
     """Every sample that is right, with a number that `locate_sample` knows; faults of the others are noted."""
     return source.iter_numbered(faults) if isinstance(source, NumberedSamples) else enumerate(source)
+
+
+def _locate_sample_fault(source: SampleSource, number: int, fault: Fault) -> Fault:
+    """A fault of a sample with its line; one in a file that the sample names has its place already."""
+    if fault.where:
+        return fault
+    if isinstance(source, InlineSamples) and source.locate is not None:
+        return replace(fault, where=source.locate((number, *fault.path)))
+    return replace(fault, where=locate_sample(source, number))
 
 
 def locate_sample(source: SampleSource, number: int) -> str:

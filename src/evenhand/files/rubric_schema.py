@@ -47,6 +47,7 @@ def build_rubric_schema() -> RubricSchemaJson:
                 "panel": _build_step_parameters_schema(Panel),
                 "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
                 "tags": {"type": "array", "items": _TEXT},
+                "dialogue": {"enum": ["pairwise"], "description": "Judges compare two outputs at a time."},
             }
         ),
         "$defs": {

@@ -48,7 +48,7 @@ from evenhand.model.scale import YES_NO
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
-    "safety_gate", "tags", "why",
+    "safety_gate", "tags", "why", "dialogue",
 )  # fmt: skip
 METHOD_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -79,7 +79,7 @@ def is_method_file(path: Path) -> bool:
 def _is_method_tree(tree: TreeNode) -> bool:
     if not isinstance(tree, MappingNode) or tree.get("steps") is None:
         return False
-    return any(key.text in set(METHOD_FIELDS) - set(RUBRIC_FIELDS) for key, _ in tree.items)
+    return any(key.text in {*METHOD_FIELDS} - {*RUBRIC_FIELDS} | {"dialogue"} for key, _ in tree.items)
 
 
 def open_rubric(source: str | Path | AnyMapping[str, object]) -> LocatedRubric:
@@ -184,6 +184,8 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
         given = read_typed_fields(FieldReader(panel, list_file_fields(Panel), faults, ("panel",)), Panel)
         changed = build_checked(partial(replace, method.panel), faults, ("panel",), **given)
         parts["method"] = method.with_step(method.panel, changed) if changed else method
+    if fields.choice("dialogue", ("pairwise",)):  # Every other way of asking is the method's to choose.
+        parts["method"] = replace(parts["method"], dialogue="pairwise")
     for kind in ("red_flags", "bonuses"):
         statements = [read_statement(node, faults, path) for node, path in fields.items(kind)]
         parts[kind] = tuple(statement for statement in statements if statement)

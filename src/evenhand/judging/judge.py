@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import combinations
 
 from evenhand.errors import Fault, JudgeError, suggest_known_word_in_fault
@@ -41,6 +41,9 @@ async def judge_sample(
     price: PriceLookup | None = None,
 ) -> JudgedSample:
     """Ask every judge and score what they say. `price` tells what a reply costs, for what a cascade saves."""
+    if rubric.method.dialogue == "pairwise":
+        what = f"the rubric {rubric.name!r} compares outputs in pairs and scores none"
+        raise JudgeError(Fault(what, "remove 'dialogue: pairwise', or give two outputs and ask for preferences"))
     drivers = _create_judge_drivers(models, how)
     # Refuses a rubric that replies could not be read for, once.
     asked = collect_judge_prompt_fingerprint(rubric, models, how)
@@ -105,6 +108,17 @@ async def ask_judges_for_preferences(
     )
 
 
+async def ask_judges_about_pairs(
+    rubric: Rubric, sample: Sample, models: Sequence[Model], how: JudgeOptions
+) -> Preferences:
+    """The same for one sample of many, some of which may have no pair that a judge could compare."""
+    judges = {model.name for model in models}
+    authors = {} if rubric.method.panel.self_votes else sample.authors
+    if not any(judges - {authors.get(one), authors.get(other)} for one, other in combinations(sample.outputs, 2)):
+        return Preferences(preferences=(), standings=(), calls=(), seed=how.seed)
+    return await ask_judges_for_preferences(rubric, sample, models, replace(how, weights={}))
+
+
 def _create_judge_drivers(models: Sequence[Model], how: JudgeOptions) -> list[DialogueDriver]:
     if not isinstance(how, JudgeOptions):
         raise JudgeError(f"how must be a How, got {type(how).__name__}")
@@ -149,7 +163,7 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue
-    dialogues = {"odds" if judges_by_odds(model.name, how) else dialogue for model in models}
+    dialogues = {"odds" if judges_by_odds(model.name, how) and dialogue != "pairwise" else dialogue for model in models}
     repeated = {"seed": how.seed} if how.samples > 1 or how.logprobs else {}
     manner = {"each": how.each, "samples": how.samples, "logprobs": how.logprobs, "cascade": how.cascade, **repeated}
     judges = []

@@ -208,6 +208,7 @@ JUDGING_JSON = Codec(
 judgment_to_json = JUDGING_JSON.writer(Judgment)
 guard_finding_to_json = JUDGING_JSON.writer(GuardFinding)
 suggestion_to_json = JUDGING_JSON.writer(Suggestion)
+preference_to_json = JUDGING_JSON.writer(Preference)
 spending_to_json = JUDGING_JSON.writer(Spending)
 
 

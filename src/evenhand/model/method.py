@@ -166,8 +166,8 @@ STEPS: dict[str, type[Step]] = {
 }  # fmt: skip
 
 
-# How a judge is asked: one output at a time, all of them at once, item by item, or band first with advice.
-DialogueName = Literal["pointwise", "listwise", "checklist", "individual"]
+# How a judge is asked: one output at a time, all of them at once, item by item, band first with advice, or in pairs.
+DialogueName = Literal["pointwise", "listwise", "checklist", "individual", "pairwise"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,9 @@ def write_csv(head: ReportData, samples: Iterable[ReportData], stream: TextIO) -
 def _list_measures(result: ReportData, layers: list[str], criteria: list[str]) -> list[object]:
     """What each layer scored, and what counted for each criterion."""
     counted = (result["scorecard"] or {}).get("criteria") or {}
+    _, _, rubric = str(result.get("own_rubric", "")).partition("sample:")
+    if rubric:  # Criteria of a rubric that its sample brings stand behind the name of the rubric.
+        counted = {f"{rubric}.{id}": score for id, score in counted.items()}
     return [*(result["layers"].get(name) for name in layers), *(counted.get(id) for id in criteria)]
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
+from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     ReportColumn,
     ReportData,
@@ -51,6 +52,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         [escape_markdown(composed, LONGEST_SENTENCE)] if (composed := describe_reported_composite(head)) else [],
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
+        *_render_markdown_preferences(head),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
         *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
@@ -99,6 +101,13 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
     names = [(escape_markdown(name, LONGEST_NAME), cells) for name, cells in columns]
     shown = [(name, [escape_markdown(cell, LONGEST_NAME) for cell in cells]) for name, cells in names]
     return render_markdown_table(shown, left) if shown else []
+
+
+def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:
+    """Who is preferred to whom, where judges compared outputs in pairs."""
+    for table in build_preference_tables(head):
+        first = table.columns[0][0]
+        yield [f"{table.title}. {table.note}", "", *_render_markdown_columns(table.columns, [first])]
 
 
 def _render_markdown_gates(head: ReportData) -> list[str]:

@@ -83,6 +83,8 @@ def _build_report_result(
         "five_layers": _report_five_layers(content.get("five_layers")),
         "verdict": card["verdict"] if card else None,
         **{name: content[name] for name in KEPT_FIELDS},
+        **({"preferences": content["preferences"]} if "preferences" in content else {}),
+        **({"own_rubric": content["own_rubric"]} if "own_rubric" in content else {}),
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
     }
 

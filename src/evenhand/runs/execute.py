@@ -24,10 +24,11 @@ from evenhand.evals.sample_assertions import (
     sample_assertion_material,
     sample_assertion_rubric,
 )
+from evenhand.evals.sample_rubrics import PAIRWISE
 from evenhand.evals.samples import RecheckedSamples
 from evenhand.evals.variants.variant import EndpointVariant, OutputMaker
 from evenhand.guards.output_guards import guard_text
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
@@ -35,6 +36,7 @@ from evenhand.model.sample import Sample, VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
+from evenhand.runs.pairs import build_preference_rubric, is_pairwise, score_sample_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_result_row
 from evenhand.runs.run_record import RunRecorder, RunWork
@@ -186,10 +188,10 @@ class RunWorker:
 
         Where the budget has run out on the way, none is kept that lacks something: it is asked another time.
         """
-        rubric = self.setup.eval.rubric_for(sample.tags)
+        rubric = self.setup.eval.rubric_for_sample(sample)
         works = [RunWork(position, repeat, name) for name in self.setup.eval.variants]
         # All variants in one question, as reviewers of a panel see them, or each in its own.
-        together = rubric is not None and rubric.method.dialogue == "listwise"
+        together = rubric is not None and rubric.method.dialogue in ("listwise", PAIRWISE)
         parts = [works] if together else [[work] for work in works]
         kept = await await_judges_in_order([self._score_outputs(rubric, sample, part) for part in parts])
         self.course.carried += any(work.kept for work in works) and not any(work.asked for work in works)
@@ -212,9 +214,17 @@ class RunWorker:
                 findings={name: one.findings for name, (one, _) in found.items() if one.findings},
             )
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
-            judged = await self._ask_judges(rubric, asked, shared)
+            if is_pairwise(rubric):
+                eval, judges = self.setup.eval, self._open_judges(shared)
+                pairs = await ask_judges_about_pairs(rubric, asked, judges, eval.how)
+                names = [judge.name for judge in judges]
+                judged = score_sample_pairs(rubric, asked, pairs, eval.how, names, eval.control)
+                preferences = pairs.preferences
+            else:
+                judged, preferences = await self._ask_judges(rubric, asked, shared), ()
             for one in results:
-                one.judged = judged
+                one.judged, one.preferences = judged, preferences
+                one.weights = {name: float(weight) for name, weight in self.setup.eval.how.weights.items()}
                 one.work.keys += shared.keys
                 one.work.unanswered += shared.unanswered
                 one.work.asked += shared.asked
@@ -223,7 +233,12 @@ class RunWorker:
 
     async def _check_output(self, rubric: Rubric | None, sample: EvalSample, work: RunWork) -> OutputResult:
         """The output and what rules find in it, or why there is none."""
-        eval, result = self.setup.eval, OutputResult(work=work, cluster=sample.cluster, rubric=rubric)
+        eval, scored = self.setup.eval, rubric
+        if rubric is not None and is_pairwise(rubric):
+            scored = build_preference_rubric(rubric, eval.control)
+        result = OutputResult(work=work, cluster=sample.cluster, rubric=scored)
+        result.own_rubric = eval.own_rubrics.find_rubric_key(sample)
+        result.in_tables = eval.own_rubrics.fits_tables(result.own_rubric)
         live = eval.variants[work.variant].live
         try:
             if live:
@@ -276,12 +291,15 @@ class RunWorker:
         return measure_judged_sample_assertion(await self._ask_judges(sample_assertion_rubric(leaf.kind), shown, work))
 
     async def _ask_judges(self, rubric: Rubric, asked: Sample, work: RunWork) -> JudgedSample:
+        return await judge_sample(rubric, asked, self._open_judges(work), self.setup.eval.how)
+
+    def _open_judges(self, work: RunWork) -> list[ChainedModel]:
+        """The judges as a piece of work asks them: through the cache, and within the budget."""
         cache = self.memory
-        judges = [
+        return [
             ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
             for model in self.setup.judges
         ]
-        return await judge_sample(rubric, asked, judges, self.setup.eval.how)
 
     @cached_property
     def _secrets(self) -> Secrets:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import MappingProxyType
 
 from evenhand.assertions.assertion import CheckedAssertion, checked_assertion_to_json, measure_assertion_pass_rates
 from evenhand.evals.composite_settings import read_rubric_layer_weights
 from evenhand.evals.sample import write_output_json
+from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.results import JUDGMENT_SHAPE, JudgedSample, guard_finding_to_json, suggestion_to_json
+from evenhand.judging.results import (
+    JUDGMENT_SHAPE,
+    JudgedSample,
+    Preference,
+    guard_finding_to_json,
+    preference_to_json,
+    suggestion_to_json,
+)
 from evenhand.model.rubric import IdentityCache, Rubric
 from evenhand.model.sample import GuardFinding, VariantOutput
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
@@ -36,11 +44,15 @@ class OutputResult:
     work: RunWork
     cluster: str | None
     rubric: Rubric | None
+    own_rubric: str | None = None  # The key of the rubric, where the sample brings it.
+    in_tables: bool = True  # Whether its criteria get columns: not where samples bring very many rubrics.
     made: VariantOutput | None = None
     why: str = ""
     findings: tuple[GuardFinding, ...] = ()
     checked: tuple[CheckedAssertion, ...] = ()
     judged: JudgedSample | None = None
+    preferences: tuple[Preference, ...] = ()  # Where outputs were compared in pairs: all of the sample.
+    weights: Mapping[str, float] = field(default_factory=dict)  # Of judges, where they differ.
     key: str = ""
 
 
@@ -98,13 +110,19 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
     orders = judged.orders if judged else {}
     leaves = result.rubric.leaves if result.rubric else {}
     # What counts for the result, the panel's score where there is a panel; None where there is none.
-    scores = {id: card.criteria.get(id) if card else None for id, leaf in leaves.items() if leaf.judged}
+    own = result.own_rubric
+    scores = {
+        name_sample_rubric_column(own or "", id): card.criteria.get(id) if card else None
+        for id, leaf in leaves.items()
+        if leaf.judged and result.in_tables
+    }
     assertions = [checked_assertion_to_json(one) for one in result.checked]
     criteria = {id: format_exact_fraction(one.value if isinstance(one, Scored) else None) for id, one in scores.items()}
     return {
         "why": why,
         "cluster": result.cluster,
         "rubric": result.rubric.name if result.rubric else None,
+        **({} if own is None else {"own_rubric": own}),
         "output": write_output_json(result.made) if result.made else None,
         "findings": [guard_finding_to_json(one) for one in result.findings],
         "assertions": assertions,
@@ -120,6 +138,8 @@ def _result_row_content(result: OutputResult, card: Scorecard | None, whole: Res
         "seats": {judge: order.index(variant) + 1 for judge, order in orders.items() if variant in order},
         "calls": list(dict.fromkeys(result.work.keys)),
         "five_layers": list_five_layers(assertions, criteria, whole) if whole else None,
+        # Every pair once: with the later of its two variants.
+        **({"preferences": _second_preferences(result)} if result.preferences else {}),
     }
 
 
@@ -140,6 +160,11 @@ def list_five_layers(assertions: Sequence[Json], criteria: Mapping[str, str | No
         "dimension": dict(criteria),
         "composite": format_exact_fraction(whole.card.exact),
     }
+
+
+def _second_preferences(result: OutputResult) -> list[Json]:
+    own = (one for one in result.preferences if one.second == result.work.variant)
+    return [{**preference_to_json(one), "weight": result.weights.get(one.judge, 1.0)} for one in own]
 
 
 # With its exact score, from which another rubric can be scored.

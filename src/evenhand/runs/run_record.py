@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
 from evenhand.evals.composite_settings import CompositeSettings, read_rubric_layer_weights
+from evenhand.evals.sample_rubrics import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_column
 from evenhand.files.codec import Codec
 from evenhand.scoring.scores import Consistency, PastScores, check_score_consistency
 from evenhand.store.rows import Row, StoreWriter
@@ -83,14 +84,16 @@ read_run_eval_record = partial(SNAPSHOT_JSON.from_json, RunEvalRecord)  # Of the
 read_composite_record = partial(SNAPSHOT_JSON.from_json, CompositeSettings)  # Of its "composite".
 
 
-def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
-    """A rubric as a report shows it."""
+def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True) -> Json:
+    """A rubric as a report shows it; one that samples bring says so, and its criteria have the names of columns."""
     span = rubric.method.scale
+    own = key.startswith(SAMPLE_RUBRIC_PREFIX)
     return {
         "name": rubric.name,
         "method": rubric.method.name,
         "about": rubric.about,
-        "tags": [tag] if tag else [],
+        "tags": [key] if key and not own else [],
+        **({"key": key} if own else {}),
         "score_scale": [float(span.min), float(span.max)],
         "judge_gate": format_exact_fraction(find_least_judge_layer(rubric)),
         "layer_weights": {name: str(weight) for name, weight in read_rubric_layer_weights(rubric).items()},
@@ -98,13 +101,13 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates())),
         "criteria": [
             {
-                "id": leaf.id,
+                "id": name_sample_rubric_column(key, leaf.id),
                 "asks": leaf.asks,
                 "weight": float(leaf.weight),
                 "scale": str(leaf.scale),
                 "ends": [float(leaf.scale.min), float(leaf.scale.max)],
             }
-            for leaf in rubric.leaves.values()
+            for leaf in (rubric.leaves.values() if with_criteria else ())
         ],
     }
 
@@ -116,6 +119,11 @@ def find_least_judge_layer(rubric: Rubric) -> Fraction | None:
         return None
     least = min(threshold.from_ for threshold in method.verdicts)
     return 1 + 4 * (least - method.scale.min) / (method.scale.max - method.scale.min)
+
+
+def find_rubric_snapshot_key(snapshot: Mapping[str, Any]) -> str:
+    """By what a rubric of a run goes: its tag, nothing where it is for all, or its key where samples bring it."""
+    return str(snapshot.get("key") or next(iter(snapshot["tags"]), ""))
 
 
 @dataclass(frozen=True, slots=True)

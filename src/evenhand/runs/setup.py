@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from itertools import zip_longest
 
 from evenhand.assertions.assertion import assertion_to_definition, list_outside_assertions
@@ -18,8 +19,10 @@ from evenhand.files.python_functions import add_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.single_judge import JudgeOptions
+from evenhand.model.rubric import Rubric
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
+from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_preference_rubric, is_pairwise, refuse_unpaired_setup
 from evenhand.runs.results import build_result_composite_rubric
 from evenhand.runs.run_record import SNAPSHOT_JSON, RunEvalRecord, rubric_snapshot_json
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_fingerprint_data
@@ -33,7 +36,7 @@ class RunSetup:
 
     eval: Eval
     judges: tuple[ChainedModel, ...]
-    asked: Mapping[str, JudgingSetup]  # By tag of the rubric, and by kind of assertion.
+    asked: Mapping[str, JudgingSetup]  # By tag or key of the rubric, and by kind of assertion.
     fingerprints: Mapping[str, str]
     fingerprint: str  # What must be equal for the scores of two runs to be comparable.
     programs: Mapping[str, str]  # By variant: the folder of its program; in another, a name may mean another program.
@@ -46,17 +49,29 @@ class RunSetup:
         judged: tuple[object, ...] = (gates, eval.repeats, eval.control, str(eval.smallest_effect))
         if eval.count_borderline:
             judged += ("borderlines pass",)
-        return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged)
+        own = {key: self.fingerprints[key] for key in eval.own_rubrics.rubrics}  # A file of a sample may change.
+        return digest_run_parts(self.digests, list(self.programs.values()), samples, *judged, *([own] if own else []))
 
     def make_result_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
         """A name for all that decides a result: a finished one of the same name is not worked out again."""
-        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}".encode()).hexdigest()
+        key = self.eval.own_rubrics.find_rubric_key(sample)
+        own = "" if key is None else f" {self.fingerprints[key]}"
+        return hashlib.sha256(f"{self.digests[variant]} {sample.digest()} {repeat}{own}".encode()).hexdigest()
 
     def make_output_key(self, sample: EvalSample, variant: str, repeat: int) -> str:
         """A name for all that decides what a live variant makes of a sample, as far as can be seen from outside."""
         definition = self.eval.variants[variant].definition()
         told = sample.variant_input(repeat)
         return digest_run_parts(variant, definition, self.programs[variant], told, sample.reference)
+
+    def _scored_rubric(self, rubric: Rubric) -> Rubric:
+        """The rubric that outputs have scores of: where they are compared in pairs, that of preferences."""
+        return build_preference_rubric(rubric, self.eval.control) if is_pairwise(rubric) else rubric
+
+    def _list_gates(self) -> Mapping[str, Fraction]:
+        """Those of the eval. Where outputs are compared in pairs, what is preferred less often does not ship."""
+        pairwise = any(is_pairwise(rubric) for rubric in self.eval.all_rubrics.values())
+        return {"judge": EVEN_WITH_CONTROL, **self.eval.gates} if pairwise else self.eval.gates
 
     def describe_setup(self) -> Json:
         """What a run keeps of it, as it was."""
@@ -68,9 +83,12 @@ class RunSetup:
             variants={name: variant.about for name, variant in eval.variants.items()},
             judges=eval.judges if self.fingerprints else (),
             guards=eval.guards,
-            rubrics=tuple(rubric_snapshot_json(tag, rubric) for tag, rubric in eval.rubrics.items()),
+            rubrics=tuple(
+                rubric_snapshot_json(key, self._scored_rubric(rubric), with_criteria=eval.own_rubrics.fits_tables(key))
+                for key, rubric in eval.all_rubrics.items()
+            ),
             assertions=tuple(one.title for one in eval.assertions),
-            gates=eval.gates,
+            gates=self._list_gates(),
             smallest_effect=eval.smallest_effect,
             repeats=eval.repeats,
             seed=eval.how.seed,
@@ -81,7 +99,7 @@ class RunSetup:
         return {
             "frame": SNAPSHOT_JSON.to_json(frame),
             "variants": {name: variant.definition() for name, variant in eval.variants.items()},
-            "rubrics": {tag: to_fingerprint_data(rubric) for tag, rubric in eval.rubrics.items()},
+            "rubrics": {key: to_fingerprint_data(rubric) for key, rubric in eval.all_rubrics.items()},
             "assertions": [assertion_to_definition(one) for one in eval.assertions],
             "judges": to_fingerprint_data(judges),
             "prompts": {name: text for asked in self.asked.values() for name, text in asked.prompts.items()},
@@ -96,7 +114,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     """
     asked_by_rule = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*asked_by_rule, *questions))
-    rubrics = {**eval.rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
+    rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": sample_assertion_rubric(kind) for kind in kinds}}
     judges: list[ChainedModel] = []
     faults: list[Fault] = []  # All that cannot be asked, each with its place in the eval.
     for name, place in zip_longest(eval.judges, eval.judge_places, fillvalue="") if rubrics else ():
@@ -109,16 +127,21 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
             faults += [replace(fault, where=": ".join(filter(None, (place, fault.where)))) for fault in error.faults]
     if faults:
         raise JudgeError(*faults)
+    if any(is_pairwise(rubric) for rubric in eval.all_rubrics.values()):
+        refuse_unpaired_setup(judges, eval.how, tuple(eval.variants))
     asked = {tag: collect_judge_prompt_fingerprint(rubric, judges, eval.how) for tag, rubric in rubrics.items()}
     marks = {}
     for tag, rubric in rubrics.items():
         marks[tag] = compute_fingerprint(rubric, prompts=asked[tag].prompts, judges=asked[tag].judges)
-        if tag in eval.rubrics:
-            marks[tag] += compute_fingerprint(build_result_composite_rubric(rubric, eval.composite.weights))
+        if tag in eval.all_rubrics:
+            scored = build_preference_rubric(rubric, eval.control) if is_pairwise(rubric) else rubric
+            marks[tag] += compute_fingerprint(build_result_composite_rubric(scored, eval.composite.weights))
     assertions = [assertion_to_definition(one) for one in eval.assertions]
+    # A sample that brings a rubric changes no other: its rubric is part of the names of its own results.
+    common = {tag: mark for tag, mark in marks.items() if tag not in eval.own_rubrics.rubrics}
     changes = [eval.composite.list_changes()] if eval.composite.list_changes() else []
     shared = (
-        marks,
+        common,
         assertions,
         list(eval.guards),
         _list_judge_options(eval.how),

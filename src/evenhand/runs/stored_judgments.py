@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.errors import Fault, InputError
+from evenhand.evals.sample_rubrics import PAIRWISE, SAMPLE_RUBRIC_PREFIX
 from evenhand.judging.results import explain_output_hidden_from_judge
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scale, ScaleBand, Scored, to_exact_fraction
@@ -24,7 +25,7 @@ STATEMENT_GROUPS = {"red_flags": "the red flag", "bonuses": "the bonus"}
 class RunRubric:
     """What the judges of a run were asked by one of its rubrics, and how they were heard."""
 
-    tag: str
+    tag: str  # Or the key of a rubric that samples bring.
     tags: frozenset[str]  # Those with a rubric of their own.
     scales: Mapping[str, Scale]  # By criterion.
     statements: Mapping[str, tuple[str, ...]]  # Red flags and bonuses.
@@ -33,31 +34,41 @@ class RunRubric:
     cascade: bool
     refuse: bool
 
-    def covers(self, tags: Sequence[str]) -> bool:
-        """Whether a sample was judged by this rubric: that of its first tag that has one, else the one for all."""
-        return next((tag for tag in tags if tag in self.tags), "") == self.tag
+    def covers(self, tags: Sequence[str], own: str | None = None) -> bool:
+        """Whether a sample was judged by this rubric: its own, that of its first tag that has one, the one for all."""
+        return next((tag for tag in tags if tag in self.tags), "") == self.tag if own is None else own == self.tag
 
 
 def read_run_rubric(setup: Json, tag: str) -> RunRubric:
     """What a run asked by its rubric for a tag, or by the one for all; refuses where there is none."""
     rubrics = setup["rubrics"]
+    if f"{SAMPLE_RUBRIC_PREFIX}{tag}" in rubrics and tag not in rubrics:
+        tag = f"{SAMPLE_RUBRIC_PREFIX}{tag}"
     if tag not in rubrics:
-        tags = ", ".join(one for one in rubrics if one)
+        tags = ", ".join(one.removeprefix(SAMPLE_RUBRIC_PREFIX) for one in rubrics if one)
+        own = any(one.startswith(SAMPLE_RUBRIC_PREFIX) for one in rubrics)
         what, hint = "the run has no judgments to score: it had no rubric", ""
         if rubrics and not tag:
             what, hint = (
-                "the run has no rubric for all samples, only for those with a tag",
+                f"the run has no rubric for all samples, only for {'some' if own else 'those with a tag'}",
                 f"name one with --tag: {tags}",
             )
         elif rubrics:
             what = f"the run has no rubric for the tag {tag!r}"
-            hint = f"tags with one: {tags}" if tags else "it has one for all samples: leave out --tag"
+            hint = (
+                f"{'it has' if own else 'tags with one'}: {tags}"
+                if tags
+                else "it has one for all samples: leave out --tag"
+            )
         raise InputError(Fault(what, hint))
     old, how = rubrics[tag], setup["how"]
+    if old["method"].get("dialogue") == PAIRWISE:
+        what = "the judges of this run compared outputs in pairs: there are no scores that another rubric could use"
+        raise InputError(Fault(what, "run the eval with the other rubric"))
     holistic = old["method"]["holistic"]
     return RunRubric(
         tag=tag,
-        tags=frozenset(rubrics) - {""},
+        tags=frozenset(one for one in rubrics if one and not one.startswith(SAMPLE_RUBRIC_PREFIX)),
         scales={leaf["id"]: _read_stored_scale(leaf["scale"]) for leaf in _stored_leaf_criteria(old[CRITERIA])},
         statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
         holistic=None if holistic is None else _read_stored_scale(holistic),

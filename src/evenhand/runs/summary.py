@@ -19,6 +19,7 @@ import numpy as np
 
 from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
+from evenhand.runs.pair_tally import PairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, VariantTally
 from evenhand.stats.correlation import pearson
@@ -43,6 +44,7 @@ class RunSummary:
     # By variant; "" where several were shown at once.
     asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)  # By variant: the model that makes its outputs.
+    pairs: PairTally = field(default_factory=PairTally)
 
 
 @dataclass(slots=True)
@@ -98,6 +100,7 @@ def summarise_results(
             own = content["cluster"]
             cluster = row["position"] if own is None else named.setdefault(own, -1 - len(named))
             summary.tallies[row["variant"]].add(row, content, cluster, priced=row["variant"] in summary.models)
+            summary.pairs.add(content, cluster)
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
@@ -127,6 +130,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for (kind, why), count in tally.failures.most_common()
         ],
+        **({"preferences": summarise_run_pairs(frame, summary.pairs)} if summary.pairs.asked else {}),
         "flags": [
             {**dict(zip(GUARD_FLAG, flag, strict=True)), "variant": name, "count": count}
             | {"first": ids.get(tally.first[flag], "")}

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.model.scale import Missing
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
@@ -199,7 +200,8 @@ def list_result_row_failures(row: Mapping[str, Any], content: Mapping[str, Any])
             missing = Missing.from_text(one["why_not"].replace(f"{one['judge']}: ", "", 1))
             # An abstention depends on what was asked; a failure is the judge's own.
             if missing.kind == "abstained":
-                yield "abstention", f"{one['judge']} on {one['criterion']}: {missing.text}"
+                asked = name_sample_rubric_column(content.get("own_rubric", ""), one["criterion"])
+                yield "abstention", f"{one['judge']} on {asked}: {missing.text}"
             else:
                 yield "judge", f"{one['judge']}: {missing.text}"
     if content["scorecard"] is None and content["rubric"] and row["state"] == "incomplete" and content["why"]:
@@ -211,8 +213,9 @@ def list_result_row_failures(row: Mapping[str, Any], content: Mapping[str, Any])
 
 COLUMNS_FORMAT = 1  # Columns of another format are worked out anew.
 ColumnName = tuple[str, ...]  # What a column holds, then of whom.
+OWN_RUBRIC_PARTS = ("rubric", "rubrics")  # Few samples have them; without, a sample has the number it always had.
 # Of a sample, what decides how its outputs are made and judged.
-SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions")
+SAMPLE_PARTS = ("input", "messages", "reference", "context", "tags", "assertions", *OWN_RUBRIC_PARTS)
 
 
 @dataclass(slots=True)
@@ -249,8 +252,9 @@ class ColumnsBuilder:
         for one in (content["scorecard"]["reviews"] or ()) if content["scorecard"] else ():
             found["reviews", one["judge"]] = one["score"]
         for one in content["judgments"]:
-            if one["criterion"] in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
-                found.setdefault(("judgments", one["judge"], one["criterion"]), one["exact"])
+            id = name_sample_rubric_column(content.get("own_rubric", ""), one["criterion"])
+            if id in content["criteria"]:  # Red flags and bonuses come after, some under the same ids.
+                found.setdefault(("judgments", one["judge"], id), one["exact"])
         found |= {("seats", judge): seat for judge, seat in content.get("seats", {}).items()}
         for key, value in found.items():
             column = self._values.setdefault(key, array("d"))
@@ -270,7 +274,8 @@ class ColumnsBuilder:
             ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
             # A number that is the same where outputs are asked for and judged by the same.
             content = json.loads(sample["content"])
-            told = json.dumps([content.get(name) or "" for name in SAMPLE_PARTS], sort_keys=True)
+            parts = [name for name in SAMPLE_PARTS if name not in OWN_RUBRIC_PARTS or content.get(name)]
+            told = json.dumps([content.get(name) or "" for name in parts], sort_keys=True)
             texts.append(int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)

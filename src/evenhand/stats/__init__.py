@@ -2,6 +2,7 @@
 
 from evenhand.stats.agreement import KappaWeights, Metric, cohen_kappa, fleiss_kappa, krippendorff
 from evenhand.stats.arrays import Undefined
+from evenhand.stats.bradley_terry import BradleyTerry, ContestantStrength, bradley_terry
 from evenhand.stats.correlation import kendall_tau, mean_pairwise, pearson, spearman
 from evenhand.stats.differences import (
     Difference,
@@ -56,12 +57,13 @@ from evenhand.stats.sequential import (
 )
 
 __all__ = [
-    "AGREED", "LEAST_NEEDED", "Agreement", "BothOrders", "Coefficient", "Correlation", "Difference", "Holm",
-    "Hotelling", "KappaWeights", "LengthBias", "LengthControlled", "LengthControlledVariant", "Looks", "MarginTest",
-    "Mcnemar", "MeanInterval", "Metric", "Power", "PowerBand", "Powered", "RateInterval", "Saturation", "Undefined",
-    "WinRate", "band", "both_orders", "coefficients", "cohen_kappa", "difference_of", "fleiss_kappa", "holm",
-    "hotelling_of", "kendall_tau", "krippendorff", "length_bias", "length_controlled", "level_at", "looks_after",
-    "mcnemar_worse", "mean_interval", "mean_pairwise", "near_rejection", "needed_for", "not_worse", "p_over_looks",
-    "paired_difference", "pearson", "planned_looks", "power_band", "power_of", "powered_mean", "saturation",
-    "sequential_difference", "spearman", "step_of", "student_quantile", "unit_differences", "wilson", "win_rate_of",
+    "AGREED", "LEAST_NEEDED", "Agreement", "BothOrders", "BradleyTerry", "Coefficient", "ContestantStrength",
+    "Correlation", "Difference", "Holm", "Hotelling", "KappaWeights", "LengthBias", "LengthControlled",
+    "LengthControlledVariant", "Looks", "MarginTest", "Mcnemar", "MeanInterval", "Metric", "Power", "PowerBand",
+    "Powered", "RateInterval", "Saturation", "Undefined", "WinRate", "band", "both_orders", "bradley_terry",
+    "coefficients", "cohen_kappa", "difference_of", "fleiss_kappa", "holm", "hotelling_of", "kendall_tau",
+    "krippendorff", "length_bias", "length_controlled", "level_at", "looks_after", "mcnemar_worse", "mean_interval",
+    "mean_pairwise", "near_rejection", "needed_for", "not_worse", "p_over_looks", "paired_difference", "pearson",
+    "planned_looks", "power_band", "power_of", "powered_mean", "saturation", "sequential_difference", "spearman",
+    "step_of", "student_quantile", "unit_differences", "wilson", "win_rate_of",
 ]  # fmt: skip

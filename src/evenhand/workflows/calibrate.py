@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from evenhand.calibrate.calibration import JudgeCalibration, calibrate_judges
 from evenhand.calibrate.labels import read_labels
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, build_unwritable_error
+from evenhand.evals.sample_rubrics import name_sample_rubric_column
 from evenhand.files.parsing import read_text_file
 from evenhand.runs.columns import load_run_table
 from evenhand.store.store import Store
@@ -35,14 +39,16 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     row = store.find_run(run)
     table = load_run_table(store, row["id"])
     read = read_labels(read_text_file(labels, LARGEST_LABEL_FILE, InputError), str(labels), table)
-    variants = json.loads(row["setup"])["variants"]
+    setup = json.loads(row["setup"])
+    variants = setup["variants"]
     models = {name: str(one["model"]) for name, one in variants.items() if one.get("model")}
     # What a call of each judge cost, where all of them have a price.
     judges = json.loads(row["summary"])["judges"] if row["summary"] else []
     paid = {one["name"]: (one["cost"], one["calls"] - one["cached"]) for one in judges}
     priced = all(cost is not None and calls > 0 for cost, calls in paid.values())
     costs = {name: cost / calls for name, (cost, calls) in paid.items()} if priced else {}
-    found = calibrate_judges(table, read, models=models, cost=costs, seed=table.frame.seed)
+    weights = _list_rubric_weights(setup["rubrics"])
+    found = calibrate_judges(table, read, models=models, cost=costs, weights=weights, seed=table.frame.seed)
     refused = None if panel is None else _try_writing_panel(found, panel)
     if refused is not None:
         return CalibratedRun(found=found, labels=len(read), panel_refused=refused)
@@ -51,6 +57,17 @@ def calibrate_run(store: Store, run: str, labels: Path, panel: Path | None = Non
     now = datetime.now(UTC).isoformat(timespec="seconds")
     store.replace_labels(found.run, [{**label.row(), "at": now} for label in read])
     return CalibratedRun(found=found, labels=len(read), replaced=before)
+
+
+def _list_rubric_weights(rubrics: Mapping[str, Any]) -> list[dict[str, float]]:
+    """The weights of each rubric whose criteria are one list: shares of nested ones and points are another matter."""
+    found = []
+    for key, rubric in rubrics.items():
+        criteria = rubric["criteria"]
+        if not any(one["children"] or one["points"] is not None for one in criteria):
+            named = {name_sample_rubric_column(key, one["id"]): one for one in criteria}
+            found.append({name: float(Fraction(one["weight"])) for name, one in named.items()})
+    return found
 
 
 def _try_writing_panel(found: JudgeCalibration, target: Path) -> InputError | None:

@@ -41,6 +41,7 @@ from evenhand.workflows.compare_sides import (
     object_to_stored_setup,
     object_to_unfinished_stored_runs,
     refuse_stored_runs,
+    refuse_unpaired_sides,
 )
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.shown import ResultShown
@@ -147,6 +148,7 @@ def compare_runs(
     A run is given as `Store.run` takes it, with ":VARIANT" behind it where it has several.
     """
     sides = choose_compared_sides(store, runs, terms.control)
+    refuse_unpaired_sides(sides)
     control, *treatments = sides
     common = [match_samples_of_runs(control.member, side.member) for side in treatments]
     for side, shared in zip(treatments, common, strict=True):

@@ -167,6 +167,18 @@ def refuse_stored_runs(objections: Sequence[ComparisonObjection]) -> None:
         raise InputError(*faults)
 
 
+def refuse_unpaired_sides(sides: Sequence[StoredRunSide]) -> None:
+    """A preference is one over the control of its own run: held against anything else it means nothing."""
+    control = sides[0]
+    for side in sides:
+        rubrics = json.loads(side.run["setup"])["rubrics"].values()
+        if not any(one["method"].get("dialogue") == "pairwise" for one in rubrics):
+            continue
+        if side.run["id"] != control.run["id"] or control.member.variant != side.frame.control:
+            what = f"in run {side.run['id']} judges compared outputs with those of {side.frame.control!r} in that run"
+            raise InputError(Fault(what, "put both variants into one eval, with that one as its control"))
+
+
 def object_to_unfinished_stored_runs(sides: Sequence[StoredRunSide]) -> Iterator[ComparisonObjection]:
     """Runs that may still change, or never came to their end."""
     for run in {side.run["id"]: side.run for side in sides}.values():

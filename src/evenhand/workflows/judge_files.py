@@ -116,7 +116,7 @@ async def _judge_user_files(
         names = files.judges or connections.recorded() or (other,)
         models = [resolve_judge_by_name(connections, name) for name in names]
         async with watch(models) as watched:
-            if files.pairwise:
+            if files.pairwise or rubric.method.dialogue == "pairwise":
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
             judged = await judge_sample(rubric, sample, watched, how, price_requested_replies(connections))
     return judged, connections.spent

@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -18,11 +18,12 @@ from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.evals.variants.makers import Variant, open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
-from evenhand.judging.judge import judge_sample
+from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Budget, Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, TokenUsage, estimate_input_tokens
+from evenhand.runs.pairs import is_pairwise
 from evenhand.runs.reply_cache import reply_key
 from evenhand.runs.run_record import find_resumable_run_record, list_run_record_lineage
 from evenhand.runs.setup import RunSetup, build_run_setup
@@ -94,7 +95,8 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     `sd` is how far differences between variants scatter, in points; without it, as far as in the last run.
     """
     eval = narrow_run_eval(read_user_eval(eval), options)
-    counted = check_eval_samples(eval)
+    counted = check_eval_samples(eval, os.environ)
+    eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     async with (
         Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
@@ -156,7 +158,7 @@ async def _plan_requested_questions(
 ) -> None:
     """Ask about every output; only those of earlier runs are known to differ from repeat to repeat."""
     eval, repeats = setup.eval, range(setup.eval.repeats)
-    rubric = eval.rubric_for(sample.tags)
+    rubric = eval.rubric_for_sample(sample)
     if rubric is None:
         return
     judges = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
@@ -172,11 +174,14 @@ async def _plan_requested_questions(
         own = {name: text for (name, repeat), text in made.items() if repeat == alike[0]}
         texts = {**to_make, **own, **recorded}
         outputs = {name: texts[name] for name in eval.variants if texts[name].strip()}
-        listwise = rubric.method.dialogue == "listwise"
+        listwise = rubric.method.dialogue in ("listwise", "pairwise")
         for shown in [outputs] if listwise else [{name: text} for name, text in outputs.items()]:
             if shown:
                 asked = Sample(outputs=shown, input=sample.input, reference=sample.reference, context=sample.context)
-                await judge_sample(rubric, asked, judges, eval.how)
+                if is_pairwise(rubric):
+                    await ask_judges_about_pairs(rubric, asked, judges, eval.how)
+                else:
+                    await judge_sample(rubric, asked, judges, eval.how)
 
 
 def _planned_judge_json(meter: PlannedQuestionMeter, connections: Connections, share: float) -> Json:

@@ -18,7 +18,13 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.runs.results import compose_result_score, list_five_layers
-from evenhand.runs.run_record import SNAPSHOT_JSON, make_run_id, read_run_eval_record, rubric_snapshot_json
+from evenhand.runs.run_record import (
+    SNAPSHOT_JSON,
+    find_rubric_snapshot_key,
+    make_run_id,
+    read_run_eval_record,
+    rubric_snapshot_json,
+)
 from evenhand.runs.stored_judgments import (
     RunRubric,
     read_run_rubric,
@@ -49,7 +55,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
         raise InputError(Fault(f"run {old['id']} is not finished ({old['state']}): it cannot be scored anew", hint))
     asked = read_run_rubric(json.loads(old["setup"]), tag)
     refuse_criteria_outside_run(new, asked)
-    row = _rescored_run_row(old, new, tag)
+    row = _rescored_run_row(old, new, asked.tag)
     store.begin_run(row)
     for batch in _rescore_row_batches(store, old, row, new, asked):
         store.write_rows(batch)
@@ -64,10 +70,11 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
     setup = json.loads(old["setup"])
     frame = read_run_eval_record(setup["frame"])
     mark = compute_fingerprint(rubric, judges=[{"rescored": old["fingerprint"], "tag": tag}])
-    tags = [tag] if tag else []
     renewed = replace(
         frame,
-        rubrics=tuple(rubric_snapshot_json(tag, rubric) if one["tags"] == tags else one for one in frame.rubrics),
+        rubrics=tuple(
+            rubric_snapshot_json(tag, rubric) if find_rubric_snapshot_key(one) == tag else one for one in frame.rubrics
+        ),
         fingerprints={**frame.fingerprints, tag: mark},
     )
     began = datetime.now(UTC)
@@ -91,15 +98,15 @@ def _rescore_row_batches(store: Store, old: Row, new: Row, rubric: Rubric, asked
     """All that belongs to the old run, its results scored anew."""
     run = {"run": new["id"]}
     weights = read_run_eval_record(json.loads(new["setup"])["frame"]).composite.weights
-    covered = set()
+    tags: dict[int, Sequence[str]] = {}
     for rows in _batch_rows_to_rescore(store.samples(old["id"])):
-        covered |= {row["position"] for row in rows if asked.covers(json.loads(row["content"]).get("tags", ()))}
+        tags |= {row["position"]: json.loads(row["content"]).get("tags", ()) for row in rows}
         yield RowBatch(samples=[{**row, **run} for row in rows])
     for rows in _batch_rows_to_rescore(store.calls(old["id"])):
         yield RowBatch(calls=[{**row, **run, "cost": None, "cached_from": old["id"]} for row in rows])
     for position, rows_of_sample in groupby(store.results(old["id"]), key=lambda row: row["position"]):
         rows = list(rows_of_sample)
-        if position in covered:
+        if asked.covers(tags[position], json.loads(rows[0]["content"]).get("own_rubric")):
             by_repeat: dict[int, list[Row]] = {}
             for row in rows:
                 by_repeat.setdefault(row["repeat"], []).append(row)

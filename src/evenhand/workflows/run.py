@@ -124,7 +124,8 @@ async def run(
     What was paid for is kept as it comes; the run can be resumed at any point.
     """
     chosen = narrow_run_eval(read_user_eval(eval), options)
-    counted = check_eval_samples(chosen)
+    counted = check_eval_samples(chosen, os.environ)
+    chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
         # What could never be stopped early is said before anything is paid for.
         if len(chosen.variants) < 2:

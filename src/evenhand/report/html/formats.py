@@ -74,8 +74,10 @@ def format_page_interval(estimate: Mapping[str, Any] | None) -> str | None:
 
 def describe_fingerprint_tag(tag: str) -> str:
     """What a fingerprint is of, by its tag: a rubric, or the question that an assertion asks."""
-    kind = tag.removeprefix("assertion:")
-    return f"rubric for {tag or 'all'}" if kind == tag else f"assertion {kind}"
+    kind, _, name = tag.partition(":")
+    if kind in ("assertion", "sample") and name:
+        return f"assertion {name}" if kind == "assertion" else f"rubric {name} of samples"
+    return f"rubric for {tag or 'all'}"
 
 
 def link_to_sample(id: str | None) -> str:

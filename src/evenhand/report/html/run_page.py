@@ -42,6 +42,7 @@ from evenhand.report.html.score_charts import (
     order_verdict_counts,
     split_share_bar,
 )
+from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     describe_heuristic_judges,
     describe_known_cost,
@@ -108,6 +109,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "costs_known": _are_costs_known(head),
         "history": describe_history(head["consistency"]),
         "criteria": build_criterion_rows(head),
+        "preference_tables": build_preference_tables(head),
         "shares": {one["name"]: split_share_bar(order_verdict_counts(one["verdicts"])) for one in variants},
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
@@ -194,6 +196,7 @@ def _list_run_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("samples", "Samples"),
         ("scores", "Scores"),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
+        *([("preferences", "Preferences")] if head.get("preferences") else []),
         *([("sensitivity", "Sensitivity")] if head.get("sensitivity") else []),
         *([("distributions", "Distributions")] if draw_histograms(head["variants"]) else []),
         *([("lengths", "Length")] if draw_length_plots(head.get("lengths")) else []),

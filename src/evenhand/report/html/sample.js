@@ -129,12 +129,13 @@ function shortened(one) {
 function judgments(result) {
   const criteria = [...new Set((result.judgments ?? []).map((one) => one.criterion))];
   return part('Judgments', criteria.map((criterion) => make('li', { class: 'judgment' },
-    result.judgments.filter((one) => one.criterion === criterion).map((one) => opinion(one, result.output?.text)))));
+    result.judgments.filter((one) => one.criterion === criterion).map((one) => opinion(one, result)))));
 }
 
-function opinion(one, text) {
+function opinion(one, result) {
+  const text = result.output?.text;
   const spread = known(one.spread) ? `± ${figure(one.spread)}` : '';
-  const score = [scored(one), one.band, spread];
+  const score = [scored(one, result.own_rubric), one.band, spread];
   return make('div', { class: 'opinion' },
     make('div', { class: 'line' }, make('b', {}, one.criterion), make('span', { class: 'quiet' }, one.judge),
       make('b', {}, score.filter(Boolean).join(' '))),
@@ -144,10 +145,12 @@ function opinion(one, text) {
     one.feedback ? make('div', { class: 'quiet prose' }, `Advice: ${one.feedback}`) : null);
 }
 
-function scored(one) {
+// Criteria of a rubric that the sample brings are listed behind the name of the rubric.
+function scored(one, own) {
   if (!known(one.score)) return 'no score';
   const answer = { 0: 'no', 1: 'yes' }[one.score];
-  return answer && facts.answers.includes(one.criterion) ? answer : figure(one.score);
+  const id = own?.startsWith('sample:') ? `${own.slice(7)}.${one.criterion}` : one.criterion;
+  return answer && facts.answers.includes(id) ? answer : figure(one.score);
 }
 
 function steps(result) {

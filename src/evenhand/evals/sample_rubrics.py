@@ -1,0 +1,123 @@
+"""Rubrics that samples bring themselves: each read once, named, and found again by what the sample says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from evenhand.errors import EvalError, Fault, RubricError
+from evenhand.evals.sample import EvalSample
+from evenhand.files.methods import apply_rubric_file_environment
+from evenhand.files.rubrics import load_rubric, read_rubric
+from evenhand.files.tree import MappingNode, build_tree
+from evenhand.model.rubric import Rubric
+from evenhand.scoring.scores import to_fingerprint_data
+
+PAIRWISE: Literal["pairwise"] = "pairwise"  # The dialogue in which judges compare two outputs.
+SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags that others go by.
+MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
+_NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
+
+
+@dataclass(slots=True)
+class SampleRubrics:
+    """The rubrics of samples by key, equal ones once. One that equals a rubric of the eval goes by the tag of that."""
+
+    folder: Path = Path()
+    environ: Mapping[str, str] = field(default_factory=dict)
+    pairwise: bool = False  # Whether the eval says so for all of its rubrics.
+    rubrics: dict[str, Rubric] = field(default_factory=dict)
+    _keys: dict[str, str | None] = field(default_factory=dict)  # By what a sample says; None where it is wrong.
+    _equal: dict[str, str] = field(default_factory=dict)  # By content.
+
+    @classmethod
+    def start_beside(
+        cls, shared: Mapping[str, Rubric], folder: Path, environ: Mapping[str, str], *, pairwise: bool = False
+    ) -> SampleRubrics:
+        """No rubric of a sample yet, beside those that the eval has by tag."""
+        return cls(folder, environ, pairwise, _equal={_digest_rubric_content(one): tag for tag, one in shared.items()})
+
+    def add_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> bool:
+        """Take the rubric of a sample, if it has one; False where it is wrong. Each fault is told once."""
+        if sample.rubric is None and sample.rubrics is None:
+            return True
+        said = _digest_sample_rubric(sample)
+        if said not in self._keys:
+            rubric = self._read_sample_rubric(sample, faults)
+            self._keys[said] = None if rubric is None else self._name_sample_rubric(rubric)
+        return self._keys[said] is not None
+
+    def find_rubric_key(self, sample: EvalSample) -> str | None:
+        """The key of a sample's own rubric; None where it has none."""
+        if sample.rubric is None and sample.rubrics is None:
+            return None
+        key = self._keys.get(_digest_sample_rubric(sample))
+        if key is None:
+            raise EvalError(Fault(_NEVER_SEEN, where=sample.id))
+        return key
+
+    def fits_tables(self, key: str | None) -> bool:
+        """Whether the criteria of a rubric get columns of their own: thousands of columns can be read by nobody."""
+        return key not in self.rubrics or len(self.rubrics) <= MOST_RUBRICS_IN_TABLES
+
+    def _read_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> Rubric | None:
+        given, place = (sample.rubric, ("rubric",)) if sample.rubrics is None else ({"rubrics": sample.rubrics}, ())
+        try:
+            if isinstance(given, Mapping):
+                tree = build_tree(given)
+                assert isinstance(tree, MappingNode)
+                rubric = read_rubric(tree, sample.id, self.folder)
+            else:
+                rubric = _load_named_rubric(str(given), self.folder)
+            rubric = apply_rubric_file_environment(rubric, self.environ)
+            return set_pairwise_rubric(rubric) if self.pairwise else rubric
+        except RubricError as error:
+            faults += error.within(*place).faults
+            return None
+
+    def _name_sample_rubric(self, rubric: Rubric) -> str:
+        """The key of a rubric, new or known: its name, or that of the first sample that has it."""
+        content = _digest_rubric_content(rubric)
+        if content not in self._equal:
+            name, number = rubric.name, 1
+            while f"{SAMPLE_RUBRIC_PREFIX}{name}" in self.rubrics:
+                number += 1
+                name = f"{rubric.name}-{number}"
+            self._equal[content] = f"{SAMPLE_RUBRIC_PREFIX}{name}"
+            self.rubrics[self._equal[content]] = replace(rubric, name=name)
+        return self._equal[content]
+
+
+def set_pairwise_rubric(rubric: Rubric) -> Rubric:
+    """The same rubric, by which judges compare two outputs at a time."""
+    return replace(rubric, method=replace(rubric.method, dialogue=PAIRWISE))
+
+
+def name_sample_rubric_column(key: str, criterion: str) -> str:
+    """The name of a criterion in tables: ids of samples' own rubrics stand behind the rubric's name."""
+    if not key.startswith(SAMPLE_RUBRIC_PREFIX):
+        return criterion
+    return f"{key.removeprefix(SAMPLE_RUBRIC_PREFIX)}.{criterion}"
+
+
+def _load_named_rubric(name: str, folder: Path) -> Rubric:
+    """A shipped rubric, or one in a file beside the eval file."""
+    beside = folder / name
+    if Path(name).suffix and not beside.is_file() and not Path(name).is_file():
+        raise RubricError(Fault(f"there is no rubric file {name!r}", "its path is relative to the eval file"))
+    return load_rubric(beside if beside.is_file() else name)
+
+
+def _digest_sample_rubric(sample: EvalSample) -> str:
+    said = json.dumps([sample.rubric, sample.rubrics], sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _digest_rubric_content(rubric: Rubric) -> str:
+    """Equal for rubrics that differ in nothing but what they are called."""
+    content = to_fingerprint_data(replace(rubric, name="", about="", tags=()))
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,135 @@
+"""The pairs of a run in numbers: who is preferred to whom, how far the place decided, how strong each variant is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from evenhand.errors import InputError
+from evenhand.runs.run_record import RunEvalRecord
+from evenhand.stats.bradley_terry import bradley_terry
+from evenhand.stats.rates import WinRate, wilson, win_rate_of
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class PairTally:
+    """Every pair of variants, sample by sample: the share of the judges that preferred the first, and undecided ones;
+    and of every judge, how many pairs it answered, and in how many it named the same place both times.
+    """
+
+    games: list[tuple[str, str, float, int]] = field(default_factory=list)  # First, second, share of first, cluster.
+    undecided: dict[tuple[str, str], int] = field(default_factory=dict)
+    judges: dict[str, list[int]] = field(default_factory=dict)  # Answered, followed the place, first place named.
+
+    @property
+    def asked(self) -> bool:
+        """Whether any pair was asked about."""
+        return bool(self.games or self.undecided)
+
+    def add(self, content: Mapping[str, Any], cluster: int) -> None:
+        """Count the pairs that a result keeps."""
+        by_pair: dict[tuple[str, str], list[Json]] = {}
+        for one in content.get("preferences", ()):
+            by_pair.setdefault((one["first"], one["second"]), []).append(one)
+            self._add_judge(one)
+        for pair, several in by_pair.items():
+            decided = [one for one in several if not one["why_not"]]
+            if not decided:
+                self.undecided[pair] = self.undecided.get(pair, 0) + 1
+                continue
+            total = sum(one["weight"] for one in decided)
+            shares = (one["weight"] * (0.5 if one["winner"] is None else one["winner"] == pair[0]) for one in decided)
+            self.games.append((*pair, sum(shares) / total, cluster))
+
+    def _add_judge(self, one: Json) -> None:
+        if not one["why_not"]:
+            counts = self.judges.setdefault(one["judge"], [0, 0, 0])
+            counts[0] += 1
+            counts[1] += bool(one["position_bias"])
+            counts[2] += one["votes"][0] == one["first"] and bool(one["position_bias"])
+
+
+def summarise_run_pairs(frame: RunEvalRecord, tally: PairTally) -> Json:
+    """Every pair with its win rate, every judge with its position bias, and the strengths of three variants or more."""
+    asked = {*((one[0], one[1]) for one in tally.games), *tally.undecided}
+    pairs = [_face_control(pair, frame.control) for pair in combinations(frame.variants, 2) if pair in asked]
+    return {
+        "of": frame.control,
+        "pairs": [_summarise_pair(*pair, tally) for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)],
+        "position_bias": [_summarise_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
+        "strengths": _summarise_strengths(frame, tally),
+    }
+
+
+def _face_control(pair: tuple[str, str], control: str) -> tuple[str, str]:
+    """A pair as it is told: a treatment against the control."""
+    return (pair[1], pair[0]) if pair[0] == control else pair
+
+
+def _summarise_pair(first: str, second: str, tally: PairTally) -> Json:
+    shares, clusters = [], []
+    for one, other, share, cluster in tally.games:
+        if {one, other} == {first, second}:
+            shares.append(share if one == first else 1 - share)
+            clusters.append(cluster)
+    undecided = tally.undecided.get((first, second), 0) + tally.undecided.get((second, first), 0)
+    counts = {
+        "won": sum(share > 0.5 for share in shares),
+        "tied": sum(share == 0.5 for share in shares),
+        "lost": sum(share < 0.5 for share in shares),
+    }
+    rate: WinRate | None = None
+    if len(set(clusters)) > 1:
+        rate = win_rate_of(shares, clusters=clusters)
+    return {
+        "first": first,
+        "second": second,
+        **counts,
+        "undecided": undecided,
+        "rate": round(sum(shares) / len(shares), 4) if shares else None,
+        "low": round(rate.low, 4) if rate else None,
+        "high": round(rate.high, 4) if rate else None,
+        "level": rate.level if rate else None,
+        "method": rate.method if rate else None,
+    }
+
+
+def _summarise_position_bias(judge: str, answered: int, followed: int, first: int) -> Json:
+    interval = wilson(followed, answered)
+    return {
+        "judge": judge,
+        "pairs": answered,
+        "followed_place": followed,
+        "first_place": first,
+        "share": round(interval.estimate, 4),
+        "low": round(interval.low, 4),
+        "high": round(interval.high, 4),
+        "level": interval.level,
+    }
+
+
+def _summarise_strengths(frame: RunEvalRecord, tally: PairTally) -> Json | None:
+    """Bradley and Terry's strengths against the control; None for two variants, whose win rate says the same."""
+    seen = {name for game in tally.games for name in game[:2]}
+    names = [name for name in frame.variants if name in seen]
+    if len(names) < 3 or frame.control not in names:
+        return None
+    games = [(first, second, share) for first, second, share, _ in tally.games]
+    try:
+        found = bradley_terry(
+            games, contestants=names, reference=frame.control, clusters=[cluster for *_, cluster in tally.games]
+        )
+    except InputError as error:
+        return {"variants": [], "why_not": str(error)}
+    variants = [
+        {
+            "variant": one.name,
+            **{figure: round(getattr(one, figure), 4) for figure in ("log_odds", "low", "high", "preferred")},
+        }
+        for one in sorted(found.strengths, key=lambda one: -one.log_odds)
+    ]
+    return {"variants": variants, "level": found.level, "method": found.method, "n": found.n, "why_not": ""}

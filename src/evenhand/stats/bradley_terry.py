@@ -1,0 +1,118 @@
+"""Bradley and Terry's model: how strong each of several contestants is, from who was preferred to whom."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.errors import Fault, InputError
+from evenhand.stats.arrays import Floats
+from evenhand.stats.distributions import student_quantile
+
+_MOST_STEPS = 100
+_CONVERGED = 1e-10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContestantStrength:
+    """A contestant against the reference: log odds of being preferred with their interval, and as a share."""
+
+    name: str
+    log_odds: float
+    low: float
+    high: float
+    preferred: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BradleyTerry:
+    """The strengths of all contestants, in the order given; `n` counts independent clusters of games."""
+
+    strengths: tuple[ContestantStrength, ...]
+    level: float
+    method: str
+    n: int
+
+
+def bradley_terry(
+    games: Sequence[tuple[str, str, float]],
+    *,
+    contestants: Sequence[str],
+    reference: str,
+    clusters: Sequence[int],
+    level: float = 0.95,
+) -> BradleyTerry:
+    """Strengths from games (first, second, share of the first: 1 won, 0.5 tied, 0 lost); those of a cluster count as
+    one. Every two contestants get one more tie, so that who never lost is not infinitely strong.
+    """
+    design, shares = _build_games(games, contestants, reference)
+    ids, unit = np.unique(np.asarray(clusters), return_inverse=True)
+    if len(clusters) != len(games) or len(ids) < 2:
+        raise InputError(Fault("strengths need games of at least 2 clusters, and a cluster for each game"))
+    prior = _build_prior(contestants, reference)
+    theta = np.zeros(design.shape[1])
+    for _ in range(_MOST_STEPS):
+        slope, curve = _measure_likelihood(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
+        step = np.linalg.solve(curve, slope.sum(axis=0))
+        theta = theta + step
+        if np.abs(step).max() < _CONVERGED:
+            break
+    slope, curve = _measure_likelihood(design, shares, theta)
+    _, whole = _measure_likelihood(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
+    inverse = np.linalg.inv(whole)
+    each = np.zeros((len(ids), design.shape[1]))
+    np.add.at(each, unit, slope)
+    robust = inverse @ (each.T @ each) @ inverse * len(ids) / (len(ids) - 1)
+    # Games that all end alike have no spread among them: then the model's own error stands, which they do have.
+    error = np.sqrt(np.maximum(np.diag(robust), np.diag(inverse)))
+    reach = student_quantile((1 - level) / 2, len(ids) - 1) * error
+    own = dict(zip((name for name in contestants if name != reference), zip(theta, reach, strict=True), strict=True))
+    return BradleyTerry(
+        strengths=tuple(_describe_strength(name, *own.get(name, (0.0, 0.0))) for name in contestants),
+        level=level,
+        method="Bradley–Terry, one tie added to every pair; the larger of robust and model error, t",
+        n=len(ids),
+    )
+
+
+def _build_games(
+    games: Sequence[tuple[str, str, float]], contestants: Sequence[str], reference: str
+) -> tuple[Floats, Floats]:
+    """One row per game: 1 for the first contestant, −1 for the second, none for the reference."""
+    if reference not in contestants or len(set(contestants)) != len(contestants) or len(contestants) < 2:
+        raise InputError(Fault("strengths need two contestants or more, each once, and one of them as the reference"))
+    for first, second, share in games:
+        if first == second or not {first, second} <= set(contestants) or not 0 <= share <= 1:
+            what = f"{first!r} against {second!r} with a share of {share!r} is no game"
+            raise InputError(Fault(what, "two contestants, and 1 for the first, 0 for the second, 0.5 for a tie"))
+    places = {name: place for place, name in enumerate(one for one in contestants if one != reference)}
+    design = np.zeros((len(games), len(places)))
+    for row, (first, second, _) in enumerate(games):
+        for name, sign in ((first, 1.0), (second, -1.0)):
+            if name in places:
+                design[row, places[name]] = sign
+    return design, np.array([share for _, _, share in games], dtype=np.float64)
+
+
+def _build_prior(contestants: Sequence[str], reference: str) -> Floats:
+    ties = [(one, other, 0.5) for place, one in enumerate(contestants) for other in contestants[place + 1 :]]
+    return _build_games(ties, contestants, reference)[0]
+
+
+def _measure_likelihood(design: Floats, shares: Floats, theta: Floats) -> tuple[Floats, Floats]:
+    """What each game says about each strength, and how sharply they all do."""
+    expected = 1 / (1 + np.exp(-design @ theta))
+    return design * (shares - expected)[:, None], (design * (expected * (1 - expected))[:, None]).T @ design
+
+
+def _describe_strength(name: str, log_odds: float, reach: float) -> ContestantStrength:
+    return ContestantStrength(
+        name=name,
+        log_odds=float(log_odds),
+        low=float(log_odds - reach),
+        high=float(log_odds + reach),
+        preferred=1 / (1 + math.exp(-log_odds)),
+    )
