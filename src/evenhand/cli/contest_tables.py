@@ -221,7 +221,9 @@ def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, 
 
 
 def _format_terminal_evidence(one: ContestData) -> str:
-    return f" {quote_passage_in_terminal(one['evidence'])}" if one["evidence"] else ""
+    if one["evidence"]:
+        return f" {quote_passage_in_terminal(one['evidence'])}"
+    return f" stated absent: {one['absent']}" if one.get("absent") else ""
 
 
 def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:

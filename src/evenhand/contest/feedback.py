@@ -141,6 +141,7 @@ def _acceptance_criterion_json(one: AcceptanceCriterion) -> Json:
         "criterion": one.asks,
         "passed": one.met,
         "evidence": _join_submission_quotes(judgments),
+        **_stated_absences_json(judgments),
         "reason": _join_judge_comments(judgments, "reason") or one.why_unknown,
         "revision_hint": "\n".join(one.hints) or None,
     }
@@ -210,6 +211,7 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
             "band": find_dimension_band(one.scale, score.value) if isinstance(score, Scored) else None,
             "score": number_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
             "evidence": _join_submission_quotes(own),
+            **_stated_absences_json(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
             **({"flag": "below_expected"} if scored and one.id in low else {}),
         }
@@ -218,6 +220,12 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
 
 def _join_submission_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
+
+
+def _stated_absences_json(judgments: Iterable[Judgment]) -> Json:
+    """What judges state is not there: beside the quotations, and only where there is something to say."""
+    absent = "\n".join(dict.fromkeys(absent for one in judgments for absent in one.absent))
+    return {"absent": absent} if absent else {}
 
 
 def _join_judge_comments(judgments: Sequence[Judgment], field: str) -> str:

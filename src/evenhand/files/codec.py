@@ -204,7 +204,8 @@ class _ObjectReader:
         return value
 
     def _argument(self, one: ShapeField) -> str:
-        form, may_lack = one.form, self._readers.lenient and not one.required
+        form = one.form
+        may_lack = (self._readers.lenient or (isinstance(form, JsonField) and form.later)) and not one.required
         if isinstance(form, JsonField) and form.flat:
             below = _ObjectReader(self._readers, one.type)
             self._fields |= below._fields

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
+from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
 from evenhand.judging.prompts import Prompts
@@ -29,6 +31,7 @@ class EvidencedAnswer:
     score: CriterionScore
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    absent: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
@@ -45,6 +48,7 @@ class EvidencedAnswer:
             score=self.score,
             reason=self.reason,
             evidence=self.evidence,
+            absent=self.absent,
             feedback=self.text("feedback") if self.more else "",
         )
 
@@ -100,7 +104,8 @@ def verify_form_evidence(
 ) -> ReplyReading[EvidencedAnswer]:
     """Every answer that was asked for with its evidence located; what is absent or invented is a fault.
 
-    An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
+    An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out. What is
+    stated to be absent is evidence for a low answer only.
     """
     items: dict[str, EvidencedAnswer] = {}
     faults: dict[str, str] = {}
@@ -118,18 +123,56 @@ def verify_form_evidence(
             else:
                 faults[name] = score.why
             continue
-        quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
-        found = tuple(place for quote in quotes if (place := text.find(quote)))
-        # What is absent cannot be quoted.
-        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and score.value == 0)
-        if quotes and not found:
-            faults[name] = prompts.say("not_quoted", quote=repr(quotes[0][:80]))
-        elif needed and not found:
-            faults[name] = prompts.say("no_evidence")
+        told = _sort_evidence(answer.evidence, text)
+        low = _is_low_answer(key, wanted.scale, score)
+        absent = told.absent if low else ()
+        # A bare no needs nothing: what is absent cannot be quoted.
+        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
+        if told.invented and not told.found and not absent:
+            faults[name] = prompts.say("not_quoted", quote=repr(told.invented[0][:80]))
+        elif needed and not told.found and not absent:
+            faults[name] = prompts.say("absent_high" if told.absent else "no_evidence")
         else:
             kept = Scored(score.value, score.band, answer.reason)
-            items[name] = EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
+            items[name] = EvidencedAnswer(
+                score=kept, reason=answer.reason, evidence=told.found, absent=absent, more=answer.more
+            )
     return ReplyReading(items=items, faults=faults)
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedEvidence:
+    """The evidence of an answer: quotations that were found, what is stated to be absent, and what was invented."""
+
+    found: tuple[Evidence, ...]
+    absent: tuple[str, ...]
+    invented: tuple[str, ...]
+
+
+# "absent: a source for the figures", in the words that prompts offer and in those that judges take for them.
+_ABSENT = re.compile(
+    r"[\W_]{0,4}(?:stated )?(?:absent|missing|not present|not found|缺失|缺少|未出现)\s{0,4}[:：]\s*(\S.*)", re.I | re.S
+)
+_MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
+
+
+def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
+    """A statement of absence that stands in the text word for word is a quotation like any other."""
+    found, absent, invented = [], [], []
+    for quote in given[:MOST_QUOTES]:
+        place = text.find(quote)
+        if place is not None:
+            found.append(place)
+        elif stated := _ABSENT.fullmatch(quote.strip()):
+            absent.append(stated[1].strip(' "”」'))
+        elif shows_something(quote):
+            invented.append(quote)
+    return _SortedEvidence(tuple(found), tuple(absent), tuple(invented))
+
+
+def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
+    """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
+    return key == "red_flags" or scale.share(score.value) < _MIDDLE
 
 
 _YES_NO_VALUES = {"yes": True, "no": False}
@@ -180,8 +223,17 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _MARKS = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
 _IGNORED = re.compile(f"[{re.escape(_UNSEEN + _MARKS)}]+")
-LEAST_QUOTED_LETTERS = 3  # Letters or digits: a full stop occurs everywhere and shows nothing.
+SHORT_QUOTE_LETTERS = 3  # A quotation with fewer letters or digits must be a whole word: "42" is not quoted from 1426.
 _SPACE = re.compile(r"\s+")
+# A neighbour that makes a word or a number longer; between characters of Chinese or Japanese there is no border.
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_BEFORE = rf"(?<![^\W{_IDEOGRAPHS}])(?<!\d[.,])"
+_BEHIND = rf"(?![^\W{_IDEOGRAPHS}])(?![.,]\d)"
+
+
+def shows_something(quotation: str) -> bool:
+    """Whether there is a letter, a digit or a sign such as € in it: a full stop occurs everywhere and shows nothing."""
+    return any(category(character) in ("So", "Sc") or category(character)[0] in "LN" for character in quotation)
 
 
 @dataclass
@@ -193,14 +245,14 @@ class QuotedText:
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""
         quotation = quotation.strip()
-        if sum(map(str.isalnum, quotation)) < LEAST_QUOTED_LETTERS and quotation != self.text.strip():
+        if not quotation or not (shows_something(quotation) or quotation == self.text.strip()):
             return None
-        at = self.text.find(quotation) if quotation else -1
+        at = _find_quotation(quotation, self.text)
         if at >= 0:
             return Evidence(quotation, at, at + len(quotation))
         wanted = _SPACE.sub(" ", _IGNORED.sub("", quotation)).strip()
         plain, places = self._flat
-        at = plain.find(wanted) if wanted else -1
+        at = _find_quotation(wanted, plain) if wanted else -1
         return None if at < 0 else Evidence(quotation, places[at], places[at + len(wanted) - 1] + 1)
 
     @cached_property
@@ -215,6 +267,15 @@ class QuotedText:
             kept.append(" " if space else character)
             places.append(place)
         return "".join(kept), places
+
+
+def _find_quotation(wanted: str, text: str) -> int:
+    """Where it stands in the text, a short one as a whole word; -1 where it does not."""
+    if sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
+        return text.find(wanted)
+    found = re.search(rf"{_BEFORE if wanted[0].isalnum() else ''}{re.escape(wanted)}"
+                      rf"{_BEHIND if wanted[-1].isalnum() else ''}", text)  # fmt: skip
+    return found.start() if found else -1
 
 
 RevisionAdvice = tuple[Suggestion, ...]

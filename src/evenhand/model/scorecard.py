@@ -183,6 +183,7 @@ class Judgment:
     score: CriterionScore
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    absent: tuple[str, ...] = ()  # What the judge states is not there, which nothing can be quoted for.
     feedback: str = ""
     spread: AnswerSpread | None = None
 

@@ -251,8 +251,9 @@ def _build_horizontal_question(
         alone = one.judgments.get(criterion.id)
         if alone is not None and isinstance(alone.score, Scored):
             # Where it stood alone: the passage is the author's text, so it goes inside the fence too.
-            passage = "\n".join(quote.text for quote in alone.evidence)
-            pieces.append((prompts.say("anchor", band=alone.score.band), f"submission-{label}-alone", passage))
+            said = "anchor" if alone.evidence or not alone.absent else "anchor_absent"
+            passage = "\n".join([quote.text for quote in alone.evidence] or alone.absent)
+            pieces.append((prompts.say(said, band=alone.score.band), f"submission-{label}-alone", passage))
     outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
     texts = {label: QuotedText(one.text) for label, one in shown.items()}
     read = partial(_read_horizontal_reply, texts, criterion, prompts)

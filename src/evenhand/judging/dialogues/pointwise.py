@@ -171,7 +171,7 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
     """Several judgments on one criterion as one: the mean, if more than half of them have a score."""
     scored = [(one, one.score) for one in judgments if isinstance(one.score, Scored)]
     if not 2 * len(scored) > len(judgments):
-        return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=())
+        return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=(), absent=())
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
     nearest, _ = min(scored, key=lambda one: abs(one[1].value - mean))
