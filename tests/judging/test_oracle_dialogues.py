@@ -15,7 +15,7 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_gate_check,
 )
-from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.judge import judge_sample
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import NoReply, Request
@@ -219,15 +219,59 @@ def test_a_text_that_says_absent_itself_is_quoted() -> None:
     assert (told.judgments[0].evidence[0].start, told.judgments[0].absent) == (0, ())
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_other_than_two_suggestions_are_asked_for_again_and_then_noted(count: int) -> None:
-    """The scores stand; the advice is missing and said to be."""
+def test_of_three_suggestions_the_two_most_severe_count() -> None:
+    """Nothing is asked again: what was asked for is there."""
+    told, asked = _judge(_individual(advice=3))
+
+    assert len(asked) == 1
+    assert [one.severity for one in told.suggestions] == ["high", "medium"]
+    assert told.answers.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("count", "note"), [(1, "judge: one suggestion, two were asked for"), (0, "judge: no suggestions (unreadable: ")]
+)
+def test_fewer_than_two_suggestions_are_asked_for_again_and_then_noted(count: int, note: str) -> None:
+    """The scores stand, and so does the one suggestion that there is."""
     told, asked = _judge(_individual(advice=count), _individual(advice=count))
 
-    assert "exactly two" in asked[1].messages[-1].text
-    assert told.suggestions == ()
+    assert "two objects" in asked[1].messages[-1].text
+    assert [one.problem for one in told.suggestions] == ["p1"][:count]
     assert told.answers.scores["credibility"] == Scored(Fraction(74), band="B", why="r")
-    assert "no suggestions" in told.answers.notes[0]
+    assert told.answers.notes[0].startswith(note)
+
+
+def test_two_suggestions_after_one_take_its_place() -> None:
+    """The second reply answers for what was wrong with the first."""
+    told, _ = _judge(_individual(advice=1), _individual(advice=2))
+
+    assert [one.problem for one in told.suggestions] == ["p2", "p1"]
+    assert told.answers.notes == ()
+
+
+def test_the_same_suggestion_twice_is_one() -> None:
+    """It would fill the author's page and say nothing new."""
+    reply = _individual(advice=2).replace("p2", "p1").replace("s2", "s1").replace("high", "low")
+    told, _ = _judge(reply, reply)
+
+    assert len(told.suggestions) == 1
+    assert told.answers.notes == ("judge: one suggestion, two were asked for",)
+
+
+def test_several_replies_keep_the_most_severe_suggestions() -> None:
+    """Scores are averaged; advice cannot be."""
+    sample = Sample(input=TASK, outputs={"s1": TEXT})
+    told, _ = converse(ask_sampled(RUBRIC, sample, "s1", MANNER, replies=2), lambda _: _individual(advice=3))
+
+    assert [one.severity for one in told.suggestions] == ["high", "medium"]
+
+
+def test_questions_asked_one_by_one_note_that_no_advice_was_asked_for() -> None:
+    """Each request is about one dimension; nobody was asked about the whole."""
+    sample = Sample(input=TASK, outputs={"s1": TEXT})
+    told, _ = converse(ask_pointwise(RUBRIC, sample, "s1", MANNER, each=True), lambda _: _individual())
+
+    assert told.answers.notes == ("judge: no suggestions (not asked for: each criterion has its own request)",)
 
 
 def test_of_several_judges_the_two_most_severe_suggestions_count() -> None:

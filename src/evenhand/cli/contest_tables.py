@@ -198,6 +198,7 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
             _print_dimension_scores(screen, feedback)
             advice = feedback["revision_suggestions"]
             lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in advice]
+            lines += [(str(note), None) for note in feedback.get("notes", ())]
             print_section(screen, "Suggestions for a revision", lines)
     print_contest_cost(screen, checked["spent"])
 

@@ -102,14 +102,21 @@ def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
         "penalized_total": worth.total,
         "risk_flags": list(worth.low),
         "by_judge": worth.by_judge,
-        "notes": list(card.notes),
+        "notes": [*card.notes, *_note_few_suggestions(entry)],
     }
 
 
 def build_hidden_feedback(entry: ContestEntry) -> Json:
     """What of that may be seen while scores are hidden: the advice."""
     advice = [suggestion_to_json(one) for one in entry.suggestions]
-    return {"type": "individual_scoring", "revision_suggestions": advice}
+    notes = _note_few_suggestions(entry)
+    return {"type": "individual_scoring", "revision_suggestions": advice, **({"notes": notes} if notes else {})}
+
+
+def _note_few_suggestions(entry: ContestEntry) -> list[str]:
+    """What the author is told where the judges did not give two suggestions."""
+    few = {0: "the judges gave no suggestions", 1: "the judges gave one suggestion, two were asked for"}
+    return [few[len(entry.suggestions)]] if len(entry.suggestions) in few else []
 
 
 def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:

@@ -282,20 +282,37 @@ RevisionAdvice = tuple[Suggestion, ...]
 T = TypeVar("T")
 
 
+MOST_SUGGESTIONS = 2
+FEW_SUGGESTIONS = "fewer suggestions"  # The key of what there is where two were asked for.
+
+
 def read_judge_suggestions(
     reading: ReplyReading[T | RevisionAdvice], prompts: Prompts
 ) -> ReplyReading[T | RevisionAdvice]:
-    """The reading with its two suggestions, or with the fault that there are not two."""
+    """The reading with its two suggestions, of more the two most severe; with the fault that there are fewer.
+
+    One alone is kept beside the fault, for where the judge gives no other when asked again.
+    """
     given = reading.data.get(ADVICE_KEY) if isinstance(reading.data, dict) else None
     found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
-    if len(found) != 2 or not isinstance(given, list) or len(given) != 2:
-        return replace(reading, faults={**reading.faults, ADVICE_KEY: prompts.say("suggestions")})
-    return replace(reading, items={**reading.items, ADVICE_KEY: pick_severest_judge_suggestions(found)})
+    advice = pick_severest_judge_suggestions(found)
+    if len(advice) == MOST_SUGGESTIONS:
+        return replace(reading, items={**reading.items, ADVICE_KEY: advice})
+    some: dict[str, RevisionAdvice] = {FEW_SUGGESTIONS: advice} if advice else {}
+    faults = {**reading.faults, ADVICE_KEY: prompts.say("suggestions")}
+    return replace(reading, items={**reading.items, **some}, faults=faults)
 
 
 def pick_severest_judge_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
     """The two most severe of some suggestions, each said once."""
-    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:2]
+    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:MOST_SUGGESTIONS]
+
+
+def note_few_suggestions(judge: str, advice: RevisionAdvice, why: str) -> tuple[str, ...]:
+    """What the author is told where a judge has fewer than two suggestions."""
+    if len(advice) >= MOST_SUGGESTIONS:
+        return ()
+    return (f"{judge}: one suggestion, two were asked for",) if advice else (f"{judge}: no suggestions ({why})",)
 
 
 def _parse_suggestion(entry: object) -> Suggestion | None:

@@ -20,9 +20,12 @@ from evenhand.judging.answer_form import (
     prepare_rubric_prompt,
 )
 from evenhand.judging.evidence import (
+    FEW_SUGGESTIONS,
     EvidencedAnswer,
     QuotedText,
     RevisionAdvice,
+    note_few_suggestions,
+    pick_severest_judge_suggestions,
     read_form_reply,
     read_judge_suggestions,
     verify_form_evidence,
@@ -103,8 +106,7 @@ def build_output_review(
         {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
         for items in (flags, bonuses)
     )
-    advice = next((reading.items[ADVICE_KEY] for reading in readings if ADVICE_KEY in reading.items), ())
-    missing = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
+    advice, notes = _take_suggestions(rubric, manner.judge, readings)
     data = readings[0].data if len(readings) == 1 else None
     answers = Answers(
         id=output,
@@ -114,12 +116,28 @@ def build_output_review(
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
         claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
-        notes=tuple(f"{manner.judge}: no suggestions ({why})" for why in missing),
+        notes=notes,
     )
     judgments = tuple(
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
     )
-    return OutputReview(answers=answers, judgments=judgments, suggestions=advice if isinstance(advice, tuple) else ())
+    return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
+
+
+def _take_suggestions(
+    rubric: Rubric, judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
+) -> tuple[RevisionAdvice, tuple[str, ...]]:
+    """The suggestions that were given, and a note where two were to come and did not."""
+    if rubric.method.dialogue != "individual":
+        return (), ()
+    keys = (ADVICE_KEY, FEW_SUGGESTIONS)
+    given = (reading.items[key] for reading in readings for key in keys if key in reading.items)
+    advice = next((one for one in given if isinstance(one, tuple)), ())
+    silent = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
+    silent += [reading.unread.text for reading in readings if reading.unread]
+    return advice, note_few_suggestions(
+        judge, advice, (*silent, "not asked for: each criterion has its own request")[0]
+    )
 
 
 def _explain_missing_answer(
@@ -158,7 +176,10 @@ def ask_sampled(
     readings = yield from ask_questions(questions, manner.prompts)
     several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
     judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
-    return build_review_from_judgments(rubric, several[0], judgments)
+    review = build_review_from_judgments(rubric, several[0], judgments)
+    advice = pick_severest_judge_suggestions(one for each in several for one in each.suggestions)
+    notes = several[0].answers.notes if not advice else note_few_suggestions(manner.judge, advice, "")
+    return replace(review, answers=replace(review.answers, notes=notes), suggestions=advice)
 
 
 def vary_repeat_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
