@@ -28,7 +28,7 @@ FROZEN: dict[str, str] = {
     "en/rules 1": "2e3aa45419aa",
     "en/evidence 2": "ec0867ab8360",
     "en/repair 2": "c705c86186b1",
-    "en/phrases 2": "7259dbe12650",
+    "en/phrases 2": "57383c1c2459",
     "zh/pointwise 1": "3a7f28faca22",
     "zh/checklist 1": "0b7771787bb3",
     "zh/individual 2": "e6e01cfcb4a9",
@@ -45,7 +45,7 @@ FROZEN: dict[str, str] = {
     "zh/rules 1": "1df128aa6ec8",
     "zh/evidence 2": "c5bcd1ddbc1e",
     "zh/repair 2": "ce85d8e1f125",
-    "zh/phrases 2": "fd7b79f7d80c",
+    "zh/phrases 2": "54b937b23d35",
 }
 
 

@@ -104,6 +104,7 @@ def _print_judgment_reasons(
         counted = [replace(one, score=card.criteria.get(one.criterion, one.score), spread=None) for one in told]
     shown_evidence = [
         [f"“{quote.text}” (character {quote.start})" for quote in one.evidence]
+        + [f"“{quote}” (trace)" for quote in one.from_trace]
         + [f"stated absent: {absent}" for absent in one.absent]
         for one in told
     ]

@@ -119,6 +119,7 @@ CONTEST_LOG = Codec(
             fields={
                 "score": SplitField(("score", "band", "why", "why_not"), _write_logged_score, _read_logged_score),
                 "absent": JsonField(later=True),
+                "from_trace": JsonField(later=True),
             }
         ),
         Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_dimensions),

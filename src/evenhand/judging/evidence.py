@@ -32,6 +32,7 @@ class EvidencedAnswer:
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     absent: tuple[str, ...] = ()
+    from_trace: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
@@ -49,6 +50,7 @@ class EvidencedAnswer:
             reason=self.reason,
             evidence=self.evidence,
             absent=self.absent,
+            from_trace=self.from_trace,
             feedback=self.text("feedback") if self.more else "",
         )
 
@@ -124,27 +126,36 @@ def verify_form_evidence(
                 faults[name] = score.why
             continue
         told = _sort_evidence(answer.evidence, text)
+        quoted = told.found or told.from_trace
         low = _is_low_answer(key, wanted.scale, score)
         absent = told.absent if low else ()
         # A bare no needs nothing: what is absent cannot be quoted.
         needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
-        if told.invented and not told.found and not absent:
+        if told.invented and not quoted and not absent:
             faults[name] = prompts.say("not_quoted", quote=repr(told.invented[0][:80]))
-        elif needed and not told.found and not absent:
+        elif needed and not quoted and not absent:
             faults[name] = prompts.say("absent_high" if told.absent else "no_evidence")
         else:
             kept = Scored(score.value, score.band, answer.reason)
             items[name] = EvidencedAnswer(
-                score=kept, reason=answer.reason, evidence=told.found, absent=absent, more=answer.more
+                score=kept,
+                reason=answer.reason,
+                evidence=told.found,
+                absent=absent,
+                from_trace=told.from_trace,
+                more=answer.more,
             )
     return ReplyReading(items=items, faults=faults)
 
 
 @dataclass(frozen=True, slots=True)
 class _SortedEvidence:
-    """The evidence of an answer: quotations that were found, what is stated to be absent, and what was invented."""
+    """The evidence of an answer: quotations that were found, in the text or only in its trace, what is stated to be
+    absent, and what was invented.
+    """
 
     found: tuple[Evidence, ...]
+    from_trace: tuple[str, ...]
     absent: tuple[str, ...]
     invented: tuple[str, ...]
 
@@ -158,16 +169,19 @@ _MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
 
 def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
     """A statement of absence that stands in the text word for word is a quotation like any other."""
-    found, absent, invented = [], [], []
+    found, from_trace, absent, invented = [], [], [], []
+    trace = QuotedText(text.trace)
     for quote in given[:MOST_QUOTES]:
         place = text.find(quote)
         if place is not None:
             found.append(place)
+        elif trace.find(quote) is not None:
+            from_trace.append(quote.strip())
         elif stated := _ABSENT.fullmatch(quote.strip()):
             absent.append(stated[1].strip(' "”」'))
         elif shows_something(quote):
             invented.append(quote)
-    return _SortedEvidence(tuple(found), tuple(absent), tuple(invented))
+    return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
 
 
 def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
@@ -241,6 +255,7 @@ class QuotedText:
     """A text in which quotations are looked up, white space and quotation marks aside."""
 
     text: str
+    trace: str = ""  # How it came about, as the judge saw it: may be quoted too, but is not the text.
 
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""

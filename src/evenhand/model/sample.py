@@ -19,6 +19,7 @@ class Sample:
     context: str = ""
     authors: Mapping[str, str] = field(default_factory=dict)
     id: str = "sample"
+    traces: Mapping[str, OutputTrace] = field(default_factory=dict)  # How outputs came about, where it is known.
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
 
     def __post_init__(self) -> None:
@@ -27,8 +28,9 @@ class Sample:
         if not self.outputs:
             faults.append(Fault("a sample needs at least one output", path=("outputs",)))
         faults += [
-            Fault(f"{name!r} has an author and no output", path=("authors", name))
-            for name in self.authors
+            Fault(f"{name!r} has {what} and no output", path=(field_name, name))
+            for field_name, what, given in (("authors", "an author", self.authors), ("traces", "a trace", self.traces))
+            for name in given
             if name not in self.outputs
         ]
         if faults:
@@ -42,6 +44,14 @@ class ToolCall:
     name: str
     input: object = None
     output: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputTrace:
+    """How an output came about: the calls of tools in order, and in how many turns where that was counted."""
+
+    calls: tuple[ToolCall, ...] = ()
+    turns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

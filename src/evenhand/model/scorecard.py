@@ -184,6 +184,7 @@ class Judgment:
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     absent: tuple[str, ...] = ()  # What the judge states is not there, which nothing can be quoted for.
+    from_trace: tuple[str, ...] = ()  # What it quotes from how the output came about, not from the output.
     feedback: str = ""
     spread: AnswerSpread | None = None
 

@@ -117,7 +117,7 @@ PARQUET_COLUMNS = {
                     "parts": "json"}],
     "judgments": [{"judge": "string", "criterion": "string", "score": "double", "band": "string", "why_not": "string",
                    "reason": "string", "evidence": [{"text": "string", "start": "int64", "end": "int64"}],
-                   "absent": ["string"], "feedback": "string",
+                   "absent": ["string"], "from_trace": ["string"], "feedback": "string",
                    "spread": {"n": "int32", "sd": "double", "how": "string"}}],
     "calls": [{"judge": "string", "reply": "string", "failed": "string", "input_tokens": "int64",
                "output_tokens": "int64", "attempts": "int32", "seconds": "double", "cached": "bool", "cost": "double"}],

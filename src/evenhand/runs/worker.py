@@ -30,7 +30,7 @@ from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import GuardFinding, Sample, VariantOutput
+from evenhand.model.sample import GuardFinding, OutputTrace, Sample, VariantOutput
 from evenhand.models.middleware import ChainedModel
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import Model
@@ -144,6 +144,11 @@ class RunWorker:
             reference=sample.reference,
             context=sample.context,
             authors=authors,
+            traces={
+                name: OutputTrace(calls=one.made.trace, turns=one.made.turns)
+                for name, one in shown.items()
+                if one.made.trace is not None
+            },
             findings={name: one.findings for name, one in shown.items() if one.findings},
         )
         return await judge_sample(rubric, asked, self._cached_judges(work), self.setup.eval.how)

@@ -17,6 +17,7 @@ from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, as
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.results import Preference
+from evenhand.judging.traces import label_trace_pieces
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing
@@ -74,10 +75,9 @@ def _build_pairwise_question(
     criteria = format_criteria_prompt(list_judged_criteria(rubric), prompts)
     halves = prompts.fill("pairwise", criteria=criteria, form=FORM)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += [
-        (prompts.say("response", letter=label), f"response-{label}", sample.outputs[name])
-        for label, name in zip(LABELS, order, strict=True)
-    ]
+    for label, name in zip(LABELS, order, strict=True):
+        pieces += label_trace_pieces(rubric, sample.traces.get(name), prompts, label)
+        pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
     outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
     return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
 

@@ -33,6 +33,7 @@ from evenhand.judging.evidence import (
 from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
+from evenhand.judging.traces import find_trace_text, label_trace_pieces
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -67,9 +68,10 @@ def build_pointwise_questions(
     """The requests about one output, with how to read their replies."""
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
-    quoted = QuotedText(sample.outputs[output])
     label = "submission" if name == "individual" else "output"
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
+    quoted = QuotedText(sample.outputs[output], find_trace_text(pieces))
     pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
@@ -192,7 +194,9 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
     """Several judgments on one criterion as one: the mean, if more than half of them have a score."""
     scored = [(one, one.score) for one in judgments if isinstance(one.score, Scored)]
     if not 2 * len(scored) > len(judgments):
-        return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=(), absent=())
+        return replace(
+            judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=(), absent=(), from_trace=()
+        )
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
     nearest, _ = min(scored, key=lambda one: abs(one[1].value - mean))
