@@ -15,7 +15,7 @@ FROZEN: dict[str, str] = {
     "en/pointwise 1": "4c5c24d9aa4f",
     "en/checklist 1": "7bd0b9f5e39d",
     "en/individual 2": "41449d4b9145",
-    "en/listwise 1": "ce1227e1de5f",
+    "en/listwise 2": "926bb0d6469a",
     "en/pairwise 1": "6207e453f5eb",
     "en/dimensions 1": "820d7230b16a",
     "en/gate 1": "92e12ba4cc4e",
@@ -28,11 +28,11 @@ FROZEN: dict[str, str] = {
     "en/rules 1": "2e3aa45419aa",
     "en/evidence 2": "ec0867ab8360",
     "en/repair 2": "c705c86186b1",
-    "en/phrases 2": "57383c1c2459",
+    "en/phrases 2": "e1cf807542a0",
     "zh/pointwise 1": "3a7f28faca22",
     "zh/checklist 1": "0b7771787bb3",
     "zh/individual 2": "e6e01cfcb4a9",
-    "zh/listwise 1": "01c9c5e153fd",
+    "zh/listwise 2": "1f5d98f3891d",
     "zh/pairwise 1": "ff4611937ce3",
     "zh/dimensions 1": "bbb97d81c1c2",
     "zh/gate 1": "e38a392aeb43",
@@ -45,7 +45,7 @@ FROZEN: dict[str, str] = {
     "zh/rules 1": "1df128aa6ec8",
     "zh/evidence 2": "c5bcd1ddbc1e",
     "zh/repair 2": "ce85d8e1f125",
-    "zh/phrases 2": "54b937b23d35",
+    "zh/phrases 2": "57ff1f52c012",
 }
 
 

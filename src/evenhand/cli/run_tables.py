@@ -14,8 +14,10 @@ from evenhand.report.phrases import (
     describe_badge_advice,
     describe_failure_count,
     describe_reported_samples,
+    describe_safety_gate_finding,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
+    list_safety_gate_findings,
 )
 from evenhand.report.tables import build_comparison_columns, build_criterion_columns, build_variant_columns
 from evenhand.wording import format_dollar_amount, format_figure, pluralize_count
@@ -48,6 +50,8 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
         for one in head["flags"]
     ]
     print_section(screen, "Flags", [(line, None) for line in found])
+    capped = [f"{one['variant']}: {describe_safety_gate_finding(one)}" for one in list_safety_gate_findings(head)]
+    print_section(screen, "Safety gate: capped", [(line, "red") for line in capped])
     failed = [
         f"{one['variant']}: {describe_failure_count(one)}: {one['why']} (first in {one['first']})"
         for one in head["failures"]

@@ -119,6 +119,7 @@ class _EvalReader:
                     what = f"a rubric is a name, a file or a mapping, got {describe_node(entry)}"
                     self.faults.append(Fault(what, "", path))
                     continue
+                rubric = replace(rubric, holistic=True) if self.fields.boolean("holistic") else rubric
                 rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
             except RubricError as error:
                 self.faults += error.within(*path).faults

@@ -150,6 +150,7 @@ EVAL_FIELDS: Json = {
     "control": {**_TEXT, "description": "The variant that the others are compared with; else the first."},
     "rubric": {**_RUBRIC, "description": "For samples without a rubric of their tag."},
     "rubrics": {**_eval_map_schema(_RUBRIC), "description": "By tag of the sample."},
+    "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_NUMBER)]},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),

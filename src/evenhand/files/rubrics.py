@@ -43,7 +43,7 @@ from evenhand.model.steps import Panel
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
-    "safety_gate", "tags",
+    "safety_gate", "holistic", "tags",
 )  # fmt: skip
 METHOD_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -168,6 +168,7 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
         "gates": tuple(gate for gate in gates if gate),
         "tags": _read_rubric_tags(fields),
         "safety_gate": fields.boolean("safety_gate") or False,
+        "holistic": fields.boolean("holistic") or False,
         "about": fields.text("about") or "",
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from evenhand.judging.prompts import PromptOutline, Prompts
@@ -40,16 +41,31 @@ def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
     return tuple(leaf for leaf in rubric.leaves.values() if leaf.judged)
 
 
-def format_criteria_prompt(criteria: Iterable[Criterion], prompts: Prompts) -> str:
-    """Criteria with their questions, scales and anchors."""
+def format_criteria_prompt(
+    criteria: Iterable[Criterion], prompts: Prompts, shares: Mapping[str, Fraction] | None = None
+) -> str:
+    """Criteria with their questions, scales and anchors; with `shares` also how much of the score each one is."""
     parts = []
     for criterion in criteria:
-        lines = [f"- {criterion.id}: {criterion.asks} ({format_scale_prompt(criterion.scale, prompts)})"]
+        about = format_scale_prompt(criterion.scale, prompts)
+        if shares:
+            percent = 100 * shares[criterion.id]
+            told = format_fraction(percent, None if percent.denominator == 1 else 1)
+            about = f"{prompts.say('weight', percent=told)}; {about}"
+        lines = [f"- {criterion.id}: {criterion.asks} ({about})"]
         for anchor in criterion.anchors:
             ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
             lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _measure_criterion_shares(rubric: Rubric) -> dict[str, Fraction]:
+    """How much of the score each criterion is; nothing where criteria stand in a tree."""
+    if any(criterion.children for criterion in rubric.criteria):
+        return {}
+    total = sum((criterion.weight for criterion in rubric.criteria), Fraction(0))
+    return {criterion.id: criterion.weight / total for criterion in rubric.criteria}
 
 
 def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
@@ -158,6 +174,8 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     if advises:
         form = form.removesuffix("\n}") + ",\n" + SUGGESTIONS_FORM + "\n}"
         schema = build_reply_schema({**schema["properties"], ADVICE_KEY: SUGGESTIONS_SCHEMA})
+    form, schema, told = _add_whole_answers(rubric, prompts, form, schema, notes=name == "listwise")
+    listed += told
     if labels:
         one = form.replace("\n", "\n    ")
         form = '{\n  "responses": {\n' + ",\n".join(f'    "{label}": {one}' for label in labels) + "\n  }\n}"
@@ -165,7 +183,9 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     banded = [criterion for criterion in criteria if criterion.scale.bands]
     halves = prompts.fill(
         name,
-        criteria=format_criteria_prompt(criteria, prompts),
+        criteria=format_criteria_prompt(
+            criteria, prompts, _measure_criterion_shares(rubric) if name == "listwise" else None
+        ),
         statements=listed,
         bands=format_bands_prompt(banded[0].scale, rubric, prompts) if banded else "",
         form=form,
@@ -173,6 +193,29 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     ids = tuple(criterion.id for _, criterion in asked)
     outline = PromptOutline(halves=halves, ids=ids, schema=schema, labels=labels, asked=tuple(asked))
     return PreparedPrompt(outline, tuple(groups))
+
+
+NOTES_KEY = "notes"
+WHOLE_KEY = "holistic"
+
+
+def _add_whole_answers(
+    rubric: Rubric, prompts: Prompts, form: str, schema: AnswerSchema, *, notes: bool
+) -> tuple[str, AnswerSchema, str]:
+    """Form and schema with what is asked about the output as a whole, after all criteria; and how that is asked."""
+    blanks: dict[str, str] = {NOTES_KEY: '"…"'} if notes else {}
+    answers: dict[str, AnswerSchema] = {NOTES_KEY: TEXT_SCHEMA} if notes else {}
+    told = ""
+    if rubric.whole_scale is not None:
+        span = format_scale_prompt(rubric.whole_scale, prompts)
+        ends = {"min": rubric.whole_scale.min, "max": rubric.whole_scale.max}
+        blanks[WHOLE_KEY] = f"<{span}>"
+        answers[WHOLE_KEY] = {"type": "number", **{f"{end}imum": float(value) for end, value in ends.items()}}
+        told = f"\n{prompts.say('whole', scale=span)}\n"
+    if not blanks:
+        return form, schema, ""
+    form = form.removesuffix("\n}") + "".join(f',\n  "{key}": {blank}' for key, blank in blanks.items()) + "\n}"
+    return form, build_reply_schema({**schema["properties"], **answers}), told
 
 
 def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> Iterator[PreparedPrompt]:

@@ -14,11 +14,13 @@ from evenhand.report.phrases import (
     ReportData,
     describe_failure_count,
     describe_reported_samples,
+    describe_safety_gate_finding,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
+    list_safety_gate_findings,
 )
 from evenhand.report.tables import (
     ReportColumn,
@@ -57,6 +59,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_gates(head),
         _render_markdown_failures(head),
         _render_markdown_flags(head),
+        _render_markdown_safety_gate(head),
         _render_largest_drops(worst) if head["decision"]["comparisons"] else _render_lowest_scores(worst),
         _render_unscored_results(worst),
     ]
@@ -143,6 +146,15 @@ def _render_markdown_flags(head: ReportData) -> list[str]:
         for one in head["flags"]
     ]
     return ["Flags:", "", *lines] if lines else []
+
+
+def _render_markdown_safety_gate(head: ReportData) -> list[str]:
+    lines = [
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
+        f"{escape_markdown(describe_safety_gate_finding(one), LONGEST_REASON)}"
+        for one in list_safety_gate_findings(head)
+    ]
+    return ["Safety gate, capped:", "", *lines] if lines else []
 
 
 def _render_largest_drops(worst: NotableResults) -> list[str]:

@@ -123,6 +123,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
         "lengths": summarise_run_length_bias(summary.tallies),
         "failures": _summarise_run_failures(summary, ids),
         "flags": _summarise_run_guard_flags(summary, ids),
+        "safety_gate": _summarise_run_safety_gate(summary, ids),
         "cost": _summarise_run_cost(variants, judges),
     }
 
@@ -271,6 +272,22 @@ def _summarise_run_guard_flags(summary: RunSummary, ids: Mapping[int, str]) -> l
         for name, tally in summary.tallies.items()
         for (guard, rule, says), count in tally.flags.most_common()
     ]
+
+
+def _summarise_run_safety_gate(summary: RunSummary, ids: Mapping[int, str]) -> Json:
+    """Whose outputs the safety gate capped, by pattern, each with the first sample and its passage."""
+    findings = [
+        {
+            "variant": name,
+            "pattern": what[1],
+            "count": count,
+            "first": ids.get(tally.first[what], ""),
+            "passage": tally.unsafe_passages.get(what, ""),
+        }
+        for name, tally in summary.tallies.items()
+        for what, count in tally.unsafe.most_common()
+    ]
+    return {"failed_models": list(dict.fromkeys(one["variant"] for one in findings)), "findings": findings}
 
 
 def _summarise_run_cost(variants: list[Json], judges: list[Json]) -> Json:

@@ -97,6 +97,8 @@ def finish_scorecard(
         steps=trail,
         criteria=answers.scores,
         notes=tuple(_note_scorecard_steps(case, value)),
+        remark=answers.remark,
+        whole=answers.whole,
     )
     if answers.claims:
         claimed = note_wrong_claimed_scores(card, answers.claims, rubric.method.scale.max)
@@ -123,6 +125,10 @@ def fail_scorecard_without_layers(card: Scorecard, rubric: Rubric) -> Scorecard:
 def _note_scorecard_steps(case: StepInputs, value: Fraction | None) -> Iterator[str]:
     method = case.rubric.method
     yield from case.answers.notes
+    if case.answers.remark:
+        yield f"notes: {case.answers.remark}"
+    if isinstance(case.answers.holistic, Scored) and value is not None and not case.values and not case.answers.scores:
+        yield "holistic score: no criterion was answered"
     if isinstance(method.steps[0], LayerMean) and value is not None:
         present = [criterion.id for criterion in case.rubric.criteria if criterion.id in case.values]
         yield f"computed from {', '.join(present)}"

@@ -51,6 +51,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "reviews": None
         if card.reviews is None
         else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
+        "holistic": _whole_score_to_json(rubric, card.whole),
         "notes": list(card.notes),
     }  # fmt: skip
 
@@ -94,7 +95,14 @@ def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJ
         "why_not": entry.why_not or None,
         "steps": [_applied_step_to_json(moved) for moved in entry.steps],
         "criteria": _criterion_scores_to_json(rubric, entry.criteria),
+        "holistic_score": _whole_score_to_json(rubric, entry.whole),
+        "notes": entry.remark or None,
     }
+
+
+def _whole_score_to_json(rubric: Rubric, score: CriterionScore | None) -> float | None:
+    """A score for the whole that was asked beside the criteria; null where none was."""
+    return number_for_json(score.value, rubric.method.scale.decimals) if isinstance(score, Scored) else None
 
 
 def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:

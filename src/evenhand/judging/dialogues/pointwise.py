@@ -14,6 +14,8 @@ from evenhand.errors import InputError
 from evenhand.judging.answer_form import (
     ADVICE_KEY,
     ITEM_PREFIXES,
+    NOTES_KEY,
+    WHOLE_KEY,
     AnswerGroup,
     list_judged_criteria,
     prepare_criterion_prompts,
@@ -119,11 +121,27 @@ def build_output_review(
         author=sample.authors.get(output),
         claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
         notes=notes,
+        remark=_read_remark(data),
+        whole=_read_whole_score(rubric, data),
     )
     judgments = tuple(
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
     )
     return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
+
+
+def _read_remark(data: object) -> str:
+    """What the judge wrote about the output as a whole."""
+    notes = data.get(NOTES_KEY) if isinstance(data, dict) else None
+    return " ".join(notes.split()) if isinstance(notes, str) else ""
+
+
+def _read_whole_score(rubric: Rubric, data: object) -> Scored | None:
+    """The score for the whole, where one was asked for and given; what is not on its scale is none."""
+    given = data.get(WHOLE_KEY) if isinstance(data, dict) and rubric.whole_scale is not None else None
+    given = given.get("score") if isinstance(given, dict) else given
+    score = rubric.whole_scale.read(given) if rubric.whole_scale is not None and given is not None else None
+    return score if isinstance(score, Scored) else None
 
 
 def _take_suggestions(
@@ -181,7 +199,9 @@ def ask_sampled(
     review = build_review_from_judgments(rubric, several[0], judgments)
     advice = pick_severest_judge_suggestions(one for each in several for one in each.suggestions)
     notes = several[0].answers.notes if not advice else note_few_suggestions(manner.judge, advice, "")
-    return replace(review, answers=replace(review.answers, notes=notes), suggestions=advice)
+    wholes = [one.answers.whole.value for one in several if isinstance(one.answers.whole, Scored)]
+    whole = Scored(sum(wholes, Fraction(0)) / len(wholes)) if wholes else None
+    return replace(review, answers=replace(review.answers, notes=notes, whole=whole), suggestions=advice)
 
 
 def vary_repeat_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
