@@ -23,7 +23,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import Judgment, Scorecard
 from evenhand.model.steps import Shortfall
-from evenhand.wording import format_fraction, number_for_json
+from evenhand.wording import format_fraction, number_for_json, score_for_json
 
 Json = dict[str, Any]
 
@@ -216,7 +216,7 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
         scored = isinstance(score, Scored)
         found[one.id] = {
             "band": find_dimension_band(one.scale, score.value) if isinstance(score, Scored) else None,
-            "score": number_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
+            "score": score_for_json(score.value, FEEDBACK_DECIMALS) if isinstance(score, Scored) else None,
             "evidence": _join_submission_quotes(own),
             **_stated_absences_json(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),

@@ -110,7 +110,7 @@ def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
 
 def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
-    provider = environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
+    provider = _read_oracle_provider(environ)
     if provider not in ("anthropic", "openai"):
         where, hint = "environment variable ORACLE_LLM_PROVIDER", "it is anthropic or openai"
         raise JudgeError(Fault(f"{provider[:40]!r} is not known", hint, where=where))
@@ -123,6 +123,10 @@ def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
         return f"{provider}/{model}"
     plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
     return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
+
+
+def _read_oracle_provider(environ: Mapping[str, str]) -> str:
+    return environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
 
 
 def list_configured_providers(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -168,14 +172,28 @@ def _resolve_compatible_model(
     base = _check_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
     if "?" in model:
         raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
-    meant = _read_base_url(environ, f"{wire.upper()}_BASE_URL", OPENAI_BASE if wire == "openai" else ANTHROPIC_BASE)
-    key = _read_api_key(environ, "EVENHAND_API_KEY")
-    if key is None and parse_url_origin(base) == parse_url_origin(
-        meant
-    ):  # A key never goes to a host it was not meant for.
-        key = _read_api_key(environ, f"{wire.upper()}_API_KEY")
+    variable, key = _choose_compatible_key(base, wire, environ)
     base = _add_api_version(base) if wire == "anthropic" else base
-    return ModelAddress(name=name, wire=wire, base=base, model=model, variable="EVENHAND_API_KEY", key=key)
+    return ModelAddress(name=name, wire=wire, base=base, model=model, variable=variable, key=key)
+
+
+def _choose_compatible_key(base: str, wire: str, environ: Mapping[str, str]) -> tuple[str, str | None]:
+    """Where the key for a server is looked for, and the key: one never goes to a host it was not meant for.
+
+    Whoever sets ORACLE_LLM_BASE_URL has named the host that the provider's key is for.
+    """
+    provider, own = f"{wire.upper()}_API_KEY", "EVENHAND_API_KEY"
+    meant = _read_base_url(environ, f"{wire.upper()}_BASE_URL", OPENAI_BASE if wire == "openai" else ANTHROPIC_BASE)
+    oracle = environ.get("ORACLE_LLM_BASE_URL", "").strip()
+    if oracle and _read_oracle_provider(environ) == wire:
+        named = _check_base_url(oracle, "environment variable ORACLE_LLM_BASE_URL")
+        key = _read_api_key(environ, provider) if parse_url_origin(named) == parse_url_origin(base) else None
+        if key is not None:
+            return provider, key
+    key = _read_api_key(environ, own)
+    if key is None and parse_url_origin(base) == parse_url_origin(meant):
+        key = _read_api_key(environ, provider)
+    return own, key
 
 
 def _read_base_url(environ: Mapping[str, str], variable: str, default: str) -> str:

@@ -10,7 +10,7 @@ from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
 from evenhand.model.steps import Cap
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import number_for_json
+from evenhand.wording import number_for_json, score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -81,7 +81,7 @@ def _criterion_scores_to_json(rubric: Rubric, scores: Mapping[str, CriterionScor
         elif leaf.scale.yes_no and score.value in (0, 1):
             criteria[id] = score.value == 1
         else:
-            number = int(score.value) if score.value.denominator == 1 else float(score.value)
+            number = score_for_json(score.value)
             criteria[id] = number if score.band is None else {"band": score.band, "score": number}
     return criteria
 
@@ -117,8 +117,8 @@ def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
                 "mean_gap": number_for_json(one.mean_gap),
                 "widest": {
                     "output": one.output,
-                    "low": {"judge": one.low[1], "score": number_for_json(one.low[0])},
-                    "high": {"judge": one.high[1], "score": number_for_json(one.high[0])},
+                    "low": {"judge": one.low[1], "score": score_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": score_for_json(one.high[0])},
                 },
             }
             for one in view.differing
