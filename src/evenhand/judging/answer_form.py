@@ -22,7 +22,7 @@ AnswerSchema = dict[str, Any]
 # What may stand in an answer beside evidence, reason and score.
 TEXT_SCHEMA: AnswerSchema = {"type": "string"}
 QUOTES_SCHEMA: AnswerSchema = {"type": "array", "items": TEXT_SCHEMA, "maxItems": 3}
-CANNOT_ASSESS = "cannot assess"  # The word of the schema; readers know the others.
+CANNOT_ASSESS = "cannot assess"  # As it is said in English; readers know the words of all prompts.
 # What comes before an id to name an answer among all answers: statements may share an id with a criterion.
 ITEM_PREFIXES = {"criteria": "", "red_flags": "red_flags.", "bonuses": "bonuses."}
 
@@ -74,7 +74,8 @@ def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
     lines = []
     for band in scale.bands:
         span = prompts.say("band", id=band.id, min=format_fraction(band.min), max=format_fraction(band.max))
-        lines.append(f"- {span}" + (f". {meaning[band.id]}." if meaning.get(band.id) else ""))
+        told = prompts.translate(meaning.get(band.id) or "")
+        lines.append("- " + (prompts.say("band_meaning", band=span, meaning=told) if told else span))
     return "\n".join(lines)
 
 
@@ -109,18 +110,20 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
 
 def _build_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
     """The part of an answer that holds its score."""
-    cannot = f'"{CANNOT_ASSESS}"'
+    declined = prompts.say("cannot")
+    cannot = f'"{declined}"'
     low, high = (int(end) if end.denominator == 1 else float(end) for end in (scale.min, scale.max))
     number = {"type": "integer" if scale.integers else "number", "minimum": low, "maximum": high}
     if scale.bands:
         ids = [band.id for band in scale.bands]
         blank = f'"band": <{"|".join(ids)}|{cannot}>, '
         blank += f'"score": <{format_fraction(scale.min)}–{format_fraction(scale.max)}>'
-        return blank, {"band": {"type": "string", "enum": [*ids, CANNOT_ASSESS]}, "score": number}
+        return blank, {"band": {"type": "string", "enum": [*ids, declined]}, "score": number}
     blank = f"<{format_scale_prompt(scale, prompts)} | {cannot}>"
     if scale.yes_no:
-        return f'"answer": {blank}', {"answer": {"type": "string", "enum": ["yes", "no", CANNOT_ASSESS]}}
-    return f'"score": {blank}', {"score": {"anyOf": [number, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
+        words = [prompts.say("yes"), prompts.say("no"), declined]
+        return f'"answer": {blank}', {"answer": {"type": "string", "enum": words}}
+    return f'"score": {blank}', {"score": {"anyOf": [number, {"type": "string", "enum": [declined]}]}}
 
 
 def build_reply_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
@@ -172,8 +175,9 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
             listed += f"\n{prompts.say(key)}\n\n" + "\n".join(f"- {one.id}: {one.asks}" for one in statements) + "\n"
     form, schema = build_answer_form(groups, prompts)
     if advises:
-        form = form.removesuffix("\n}") + ",\n" + SUGGESTIONS_FORM + "\n}"
-        schema = build_reply_schema({**schema["properties"], ADVICE_KEY: SUGGESTIONS_SCHEMA})
+        asked_for, advice = _build_suggestions_form(prompts)
+        form = form.removesuffix("\n}") + ",\n" + asked_for + "\n}"
+        schema = build_reply_schema({**schema["properties"], ADVICE_KEY: advice})
     form, schema, told = _add_whole_answers(rubric, prompts, form, schema, notes=name == "listwise")
     listed += told
     if labels:
@@ -242,21 +246,13 @@ def list_questions_for_judge(rubric: Rubric) -> tuple[Criterion, ...]:
 
 
 ADVICE_KEY = "revision_suggestions"
-SUGGESTIONS_SCHEMA: AnswerSchema = {
-    "type": "array",
-    "minItems": 2,
-    "maxItems": 2,
-    "items": build_reply_schema(
-        {
-            "problem": TEXT_SCHEMA,
-            "suggestion": TEXT_SCHEMA,
-            "severity": {"type": "string", "enum": ["high", "medium", "low"]},
-        }
-    ),
-}
-SUGGESTIONS_FORM = (
-    '  "revision_suggestions": [\n'
-    '    {"problem": "…", "suggestion": "…", "severity": <high|medium|low>},\n'
-    '    {"problem": "…", "suggestion": "…", "severity": <high|medium|low>}\n'
-    "  ]"
-)
+
+
+def _build_suggestions_form(prompts: Prompts) -> tuple[str, AnswerSchema]:
+    """The form of two suggestions, and its schema."""
+    words = [prompts.say(severity) for severity in ("high", "medium", "low")]
+    one = f'    {{"problem": "…", "suggestion": "…", "severity": <{"|".join(words)}>}}'
+    severity: AnswerSchema = {"type": "string", "enum": words}
+    items = build_reply_schema({"problem": TEXT_SCHEMA, "suggestion": TEXT_SCHEMA, "severity": severity})
+    schema: AnswerSchema = {"type": "array", "minItems": 2, "maxItems": 2, "items": items}
+    return f'  "{ADVICE_KEY}": [\n{one},\n{one}\n  ]', schema

@@ -17,7 +17,7 @@ from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_object
 from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
-from evenhand.judging.results import SEVERITIES, Suggestion
+from evenhand.judging.results import SEVERITIES, Severity, Suggestion
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
@@ -189,7 +189,8 @@ def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
     return key == "red_flags" or scale.share(score.value) < _MIDDLE
 
 
-_YES_NO_VALUES = {"yes": True, "no": False}
+_YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}
+_CANNOT = (CANNOT_ASSESS, "无法判断")
 
 
 def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
@@ -220,7 +221,7 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     if not all(isinstance(text, str) for text in (reason, *evidence, *(given.get(name) for name in more))):
         return None
     score: CriterionScore
-    if said == CANNOT_ASSESS:
+    if said in _CANNOT:
         score = Missing("abstained", str(reason or CANNOT_ASSESS))
     elif scale.bands:
         score = scale.read({"band": said, "score": given.get("score")})
@@ -330,11 +331,16 @@ def note_few_suggestions(judge: str, advice: RevisionAdvice, why: str) -> tuple[
     return (f"{judge}: one suggestion, two were asked for",) if advice else (f"{judge}: no suggestions ({why})",)
 
 
+_SEVERITY_WORDS: dict[str, Severity] = {
+    "high": "high", "medium": "medium", "low": "low", "高": "high", "中": "medium", "低": "low",
+}  # fmt: skip
+
+
 def _parse_suggestion(entry: object) -> Suggestion | None:
     if not isinstance(entry, dict):
         return None
     problem, suggestion, severity = (entry.get(name) for name in ("problem", "suggestion", "severity"))
-    known = next((one for one in SEVERITIES if isinstance(severity, str) and severity.strip().lower() == one), None)
+    known = _SEVERITY_WORDS.get(severity.strip().lower()) if isinstance(severity, str) else None
     if not isinstance(problem, str) or not isinstance(suggestion, str) or known is None:
         return None
     if not problem.strip() or not suggestion.strip():

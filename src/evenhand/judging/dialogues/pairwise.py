@@ -25,14 +25,10 @@ from evenhand.model.scale import Missing
 WINNER = "winner"
 TIE = "tie"
 LABELS = ("A", "B")
-SCHEMA: AnswerSchema = build_reply_schema(
-    {"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": [*LABELS, TIE, CANNOT_ASSESS]}}
-)
-FORM = f'{{"reason": "…", "{WINNER}": <"A" | "B" | "{TIE}" | "{CANNOT_ASSESS}">}}'
 CHOICES = {
     **{label: (label, f"Response {label}", f"Output {label}", f"回答 {label}") for label in LABELS},
     TIE: (TIE, "equal", "neither", "both", "平局", "一样好"),
-    CANNOT_ASSESS: (CANNOT_ASSESS, "cannot_assess", "unable to assess", "无法评估"),
+    CANNOT_ASSESS: (CANNOT_ASSESS, "cannot_assess", "unable to assess", "无法评估", "无法判断"),
 }
 
 
@@ -73,12 +69,16 @@ def _build_pairwise_question(
 ) -> JudgeQuestion[PairwiseChoice]:
     prompts = manner.prompts
     criteria = format_criteria_prompt(list_judged_criteria(rubric), prompts)
-    halves = prompts.fill("pairwise", criteria=criteria, form=FORM)
+    words = [*LABELS, prompts.say("tie"), prompts.say("cannot")]
+    blank = " | ".join(f'"{word}"' for word in words)
+    form = f'{{"reason": "…", "{WINNER}": <{blank}>}}'
+    schema: AnswerSchema = build_reply_schema({"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": words}})
+    halves = prompts.fill("pairwise", criteria=criteria, form=form)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
     for label, name in zip(LABELS, order, strict=True):
         pieces += label_trace_pieces(rubric, sample.traces.get(name), prompts, label)
         pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
-    outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
+    outline = PromptOutline(halves=halves, ids=(WINNER,), schema=schema, labels=LABELS)
     return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
 
 
