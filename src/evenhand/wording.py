@@ -180,6 +180,11 @@ def number_for_json(value: Fraction, decimals: int | None = None) -> int | float
     return float(value if decimals is None else round_half_away(value, decimals))
 
 
+def score_for_json(value: Fraction, decimals: int | None = None) -> int | float:
+    """An answer as a JSON number: whole where it is whole, as it was given."""
+    return int(value) if value.denominator == 1 else number_for_json(value, decimals)
+
+
 MOST_QUOTED = 10
 
 

@@ -150,17 +150,21 @@ def test_silence_is_counted_by_kind() -> None:
 def test_answers_are_heard_from_results() -> None:
     """An abstention is told from a failure, a score for the whole from one of criteria."""
     said = [{"judge": "a", "why_not": why} for why in (None, "a: abstained: cannot assess", "unreadable: a range")]
-    reviews = [{"judge": "a", "holistic": True, "score": 7}, {"judge": "b", "holistic": False, "score": 6}]
+    reviews = [
+        {"judge": "a", "holistic": True, "score": 7},
+        {"judge": "b", "holistic": False, "score": 6, "holistic_score": 8},
+    ]
     contents: list[dict[str, Any]] = [
         {"judgments": said, "scorecard": {"reviews": reviews}},
         {"judgments": [], "scorecard": None},
     ]
 
-    heard, holistic = count_answers_in_results(contents, 2)
+    heard, holistic, asked = count_answers_in_results(contents, 2)
 
     assert heard == {"a": JudgeAnswerCounts(answered=1, abstained=1, failed=1)}
     assert list(holistic) == ["a"]
     assert np.array_equal(holistic["a"], [7, np.nan], equal_nan=True)
+    assert np.array_equal(asked["b"], [8, np.nan], equal_nan=True)
 
 
 def test_the_ranking_is_drawn_from_every_panel_there_could_be() -> None:
@@ -197,6 +201,18 @@ def test_variance_is_held_against_scores_for_the_whole() -> None:
 
     assert found(audited, "variance against holistic").value == pytest.approx(0.25)
     assert "no two reviewers" in found(audit_judges(seen(two_judges(first, second))), "variance against holistic").says
+
+
+def test_scores_for_the_whole_that_were_asked_for_are_measured_beside_the_criteria() -> None:
+    """By hand: criteria differ by 1 on every output, scores for the whole by 2; both rank the variants."""
+    run = two_judges(np.tile([5.0, 6.0], (12, 1)), np.tile([6.0, 7.0], (12, 1)))
+    asked = {"a": np.tile([6.0, 4.0], 12), "b": np.tile([8.0, 6.0], 12)}
+
+    audited = audit_judges(seen(run, asked_holistic=asked))
+
+    assert found(audited, "variance against holistic").value == pytest.approx(0.25)
+    assert "By their scores for the whole, " in found(audited, "ranking stability").says
+    assert "holistic: true" in found(audit_judges(seen(run)), "variance against holistic").advice
 
 
 @pytest.mark.parametrize(("sign", "colour"), [(-1, "green"), (1, "red")])

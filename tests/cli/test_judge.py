@@ -36,6 +36,12 @@ bad = say(says_it="no")
 unsure = say(says_it="cannot assess")
 
 
+def curious(request):
+    import sys
+    print(request.messages[-1].text, file=sys.stderr)
+    return good(request)
+
+
 def broken(request):
     raise ValueError("out of order")
 
@@ -65,6 +71,59 @@ def folder(tmp_path: Path) -> Path:
 
 def judge(folder: Path, *arguments: str, **environ: str) -> Any:
     return evenhand("judge", "-r", "note.yaml", *arguments, folder=folder, **environ)
+
+
+@pytest.mark.parametrize("named", ["calls.json", "a.md=calls.json"])
+def test_a_trace_is_shown_to_the_judge(folder: Path, named: str) -> None:
+    """How the output came about, from a file; of the only output its name may be left out."""
+    (folder / "calls.json").write_text('{"trace": [{"name": "search", "output": "found"}], "turns": 2}', "utf-8")
+
+    done = judge(folder, "a.md", "--trace", named, "-m", "python:judges:curious")
+
+    assert "Turns: 2\n\nCall 1: search\nresult: found\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ('[{"nam": "search"}]', "calls.json: unknown field 'nam' in trace[0]"),
+        ("[", "calls.json: not valid JSON"),
+        ("{}", "calls.json: there is no trace in it"),
+    ],
+)
+def test_a_trace_that_is_none_is_refused(folder: Path, content: str, told: str) -> None:
+    """With the file and what is wrong in it."""
+    (folder / "calls.json").write_text(content, "utf-8")
+
+    done = judge(folder, "a.md", "--trace", "calls.json", "-m", "python:judges:good")
+
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_of_several_outputs_a_trace_names_its_own(folder: Path) -> None:
+    """Else nobody knows whose it is."""
+    (folder / "calls.json").write_text("[]", "utf-8")
+
+    done = judge(folder, "a.md", "b.md", "--trace", "calls.json", "-m", "python:judges:good")
+
+    assert "--trace: 'calls.json' does not name an output and its trace (as in --trace a.md=FILE)" in done.stderr
+
+
+def test_a_run_shows_the_trace_to_its_judges(folder: Path) -> None:
+    """The trace of a recorded output, as it stands in the sample."""
+    sample = {
+        "id": "s",
+        "input": "Is it so?",
+        "output": "Thank you; it is so.",
+        "trace": [{"name": "look", "output": "yes"}],
+    }
+    (folder / "samples.jsonl").write_text(json.dumps(sample), "utf-8")
+    text = "samples: samples.jsonl\nvariants: {output: {}}\nrubric: note.yaml\njudges: [python:judges:curious]\n"
+    (folder / "eval.yaml").write_text(text, "utf-8")
+
+    done = evenhand("run", "eval.yaml", folder=folder)
+
+    assert "Call 1: look\nresult: yes\n" in done.stderr, done.stderr
 
 
 def test_a_scorecard_comes_with_reasons_and_cost(folder: Path) -> None:

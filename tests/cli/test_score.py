@@ -1,6 +1,7 @@
 """evenhand score, as a user runs it: what it prints, what it returns, and what it says of bad input."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,67 @@ def test_the_table_ranks_two_or_more() -> None:
         "   2  prompt-v1   7.78  B Above Average  safety",
         "   3  prompt-v3   7.78  B Above Average  safety",
     ]
+
+
+def _blocks(shared: Path) -> list[str]:
+    """The JSON that the document of the method prints."""
+    (text,) = (path.read_text("utf-8") for path in sorted((shared / "seeds").glob("001_*")))
+    return re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_json_of_the_document_is_read_as_it_is_printed(shared: Path) -> None:
+    """Criteria decide; overall and ranking are claims, and notes are shown."""
+    done = evenhand("score", "-r", "council-v1", "-", stdin=_blocks(shared)[1])
+
+    assert [line.split()[-1] for line in done.stdout.splitlines()[3:6]] == ["8.15", "8.10", "6.00"]
+    assert "Response B: reviewer: claimed score 8.0 differs from 8.10" in done.stdout
+    assert "Response C: reviewer notes: " in done.stdout
+
+
+def test_scores_for_the_whole_alone_are_read_and_marked_in_the_table(shared: Path) -> None:
+    """The first form of the document: one number for each response."""
+    done = evenhand("score", "-r", "council-v1", "-", stdin=_blocks(shared)[0])
+
+    assert done.stdout.splitlines()[2:5] == [
+        "rank  output      score  holistic",
+        "   1  Response A   8.00  used for reviewer",
+        "   2  Response B   6.00  used for reviewer",
+    ]
+
+
+def test_evaluations_of_several_reviewers_make_a_panel() -> None:
+    """Each under its name, beside reviews in the usual form."""
+    one = {"judge": "x", "evaluations": {"a": {**COUNCIL, "notes": "Fine."}}}
+    two = {"judge": "y", "outputs": [{"id": "a", "scores": COUNCIL, "notes": "Good."}]}
+    done = evenhand("score", "-r", "council", "-", "--json", stdin=json.dumps([one, two]))
+
+    (card,) = json.loads(done.stdout)["scorecards"]
+    assert [(entry["judge"], entry["notes"]) for entry in card["reviews"]] == [("x", "Fine."), ("y", "Good.")]
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"evaluations": {}}, "evaluations must be an object of outputs with their scores"),
+        ({"evaluations": {"a": 7}}, "an evaluation is an object, got a number"),
+        ({"evaluations": {"a": {"accuracy": 9, "notes": 3}}}, "notes must be a text, got a number"),
+        ({"evaluations": {"a": {"accuracy": 9}}, "rankings": []}, "unknown field 'rankings'"),
+    ],
+)
+def test_evaluations_that_cannot_be_right_are_refused(data: object, told: str) -> None:
+    """With what would work."""
+    done = evenhand("score", "-r", "council", "-", stdin=json.dumps(data))
+
+    assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+
+
+def test_a_holistic_score_of_one_judge_shows_in_the_table() -> None:
+    """Nobody should take it for a score from criteria."""
+    done = evenhand("score", "-r", "council", "-", stdin=answers({"id": "a", "holistic": 7}))
+
+    assert done.stdout.splitlines()[2:] == [
+        "output  score  holistic", "a        7.00  used", "", "a: holistic score: no criterion was answered",
+    ]  # fmt: skip
 
 
 def test_one_output_has_no_rank() -> None:
@@ -88,6 +150,7 @@ def test_the_json_has_every_key_of_the_contract() -> None:
             ],
             "criteria": COUNCIL,
             "reviews": None,
+            "holistic": None,
             "notes": [],
         }
     ]

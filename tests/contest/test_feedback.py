@@ -1,10 +1,11 @@
 """What authors are told: the three kinds of feedback, field by field, and the penalties worked by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.contest.building import ADVICE, INJECTION, NAMES, Contest, Values, dimensions
+from tests.contest.building import ADVICE, INJECTION, NAMES, Contest, Values, dimensions, scored
 from tests.contest.worked_quality import alone, five, two
 
 FAST = "fastest_first"
@@ -70,6 +71,31 @@ def test_a_gate_that_failed_is_told_criterion_by_criterion() -> None:
 def _check(criterion: str, passed: bool | None, **changes: Any) -> dict[str, Any]:
     plain = {"criterion": criterion, "passed": passed, "evidence": "It costs 7", "reason": "", "revision_hint": None}
     return {**plain, **changes}
+
+
+def test_what_judges_state_is_absent_is_no_quotation() -> None:
+    """It stands under a key of its own, and only where there is something to say."""
+    event = scored("a", 20)
+    stated = tuple(replace(one, evidence=(), absent=("any source",)) for one in event.judgments)
+    contest = Contest(FAST).comes("a", 1).gate("a")
+    contest.happen(replace(event, judgments=stated))
+
+    told = contest.feedback("a", "individual_scoring")["dimension_scores"]["credibility"]
+
+    assert (told["evidence"], told["absent"]) == ("", "any source")
+
+
+@pytest.mark.parametrize(
+    ("count", "note"),
+    [(0, "the judges gave no suggestions"), (1, "the judges gave one suggestion, two were asked for")],
+)
+def test_an_author_is_told_where_suggestions_are_lacking(count: int, note: str) -> None:
+    """Also while the scores are hidden."""
+    for mode in (FAST, "quality_first"):
+        contest = Contest(mode).comes("a", 1).gate("a")
+        contest.happen(replace(scored("a", 70), suggestions=ADVICE[:count]))
+
+        assert contest.feedback("a", "individual_scoring")["notes"][-1] == note
 
 
 def test_a_policy_violation_is_told_with_its_passage() -> None:

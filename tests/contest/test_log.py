@@ -33,7 +33,7 @@ from evenhand.errors import ContestError
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import MISSING_KINDS, Missing, Scored
 from evenhand.model.scorecard import AnswerSpread, Evidence, Judgment
-from tests.contest.building import START, Contest, dimensions, hour, submission, task
+from tests.contest.building import START, Contest, dimensions, hour, scored, submission, task
 from tests.contest.test_worked_contests import WORKED
 from tests.contest.worked_endings import ranked
 
@@ -55,6 +55,7 @@ judgments = st.builds(
     score=scores,
     reason=texts,
     evidence=st.lists(st.builds(Evidence, texts, places, places), max_size=2).map(tuple),
+    absent=st.lists(texts, max_size=2).map(tuple),
     feedback=texts,
     spread=st.none() | st.builds(AnswerSpread, n=places, sd=st.floats(0, 9), how=st.just("replies")),
 )
@@ -75,6 +76,16 @@ def test_judgments_are_kept_to_the_last_word(
     event = FinalistsRanked(at=at, judgments=said, shown=shown)
 
     assert again(event) == event
+
+
+def test_a_log_from_before_absences_were_stated_is_read() -> None:
+    """Nothing was stated then."""
+    event = scored("a", 70)
+    written = json.loads(json.dumps(contest_event_json(event)))
+    for one in written["judgments"]:
+        del one["absent"]
+
+    assert contest_event_from_json(written) == event
 
 
 @given(times, names, names, texts, st.none() | names, st.lists(findings, max_size=2).map(tuple))

@@ -23,7 +23,7 @@ from typing import Any, Self
 Json = dict[str, Any]
 TELLING = ("accept", "anthropic-beta", "anthropic-version", "authorization", "content-type", "x-api-key")
 REPAIR = ("An answer to this was not accepted", "对此的一次回答未被接受")
-CANNOT = "cannot assess"
+CANNOT = {"cannot assess", "无法判断"}
 OPPOSITES = {"yes": "no", "no": "yes", "是": "否", "否": "是"}
 BANDS = (("A", 90), ("B", 70), ("C", 50), ("D", 30), ("E", 0))
 DIMENSIONS = [
@@ -105,7 +105,7 @@ def _line(body: Json, material: str) -> str:
         return f"{start} {words[int(len(words) * lot)]}"
     numbers = re.findall(r"\d+", scale)
     if not numbers:
-        return f"{start} {re.findall(r'[a-zA-Z]+', scale)[0]}"
+        return f"{start} {(re.findall(r'[a-zA-Z]+', scale) or ['无法判断'])[0]}"
     low, high = map(int, numbers[:2])
     return f"{start} {low + int((high - low + 1) * lot)}"
 
@@ -113,7 +113,7 @@ def _line(body: Json, material: str) -> str:
 def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, model: str) -> Any:
     """Something that fits; `near` is the id of the criterion or the letter that it stands below."""
     if "anyOf" in schema:
-        options = [one for one in schema["anyOf"] if CANNOT not in one.get("enum", [])]
+        options = [one for one in schema["anyOf"] if not CANNOT & set(one.get("enum", []))]
         return _fitting((options or schema["anyOf"])[0], name, near, material, model)
     text = _quoted(near, material)
     if name == "dimensions":
@@ -121,9 +121,10 @@ def _fitting(schema: Mapping[str, Any], name: str, near: str, material: str, mod
     if name == "evidence":
         return ["Nobody wrote this." if model == "careless" else text.strip().split("\n")[0][:40].rstrip()]
     if "enum" in schema:
-        options = [one for one in schema["enum"] if one != CANNOT]
+        options = [one for one in schema["enum"] if one not in CANNOT]
         lot = options[int(len(options) * _share(model, near, name, text))]
-        return "yes" if model == "kind" and "yes" in options else lot
+        kind = next((word for word in ("yes", "是") if model == "kind" and word in options), None)
+        return kind or lot
     kind = schema.get("type")
     if kind == "object":
         below = {

@@ -15,7 +15,7 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_gate_check,
 )
-from evenhand.judging.dialogues.pointwise import ask_pointwise
+from evenhand.judging.dialogues.pointwise import ask_pointwise, ask_sampled
 from evenhand.judging.judge import judge_sample
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import NoReply, Request
@@ -166,6 +166,8 @@ def test_individual_scores_have_a_band_evidence_feedback_and_two_suggestions_by_
         (_individual(band="Z"), "… is not a band"),
         (_individual(evidence="Bread costs nothing"), "does not occur in the text"),
         (_individual(evidence=""), "evidence is missing"),
+        (_individual(evidence="."), "evidence is missing"),
+        (_individual(band="E", score=10, evidence=""), "evidence is missing"),
     ],
 )
 def test_a_score_outside_its_band_or_without_real_evidence_is_unreadable(wrong: str, fault: str) -> None:
@@ -176,15 +178,100 @@ def test_a_score_outside_its_band_or_without_real_evidence_is_unreadable(wrong: 
     assert isinstance(told.answers.scores["credibility"], Missing)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_other_than_two_suggestions_are_asked_for_again_and_then_noted(count: int) -> None:
-    """The scores stand; the advice is missing and said to be."""
+@pytest.mark.parametrize(
+    "stated",
+    ["absent: any source", "Absent: any source", "“absent: any source”", "缺失：any source", "Missing: any source"],
+)
+def test_a_low_score_may_rest_on_what_is_absent(stated: str) -> None:
+    """What is not there cannot be quoted; it is kept apart from quotations."""
+    told, asked = _judge(_individual(band="E", score=10, evidence=stated))
+
+    assert len(asked) == 1
+    assert told.answers.scores["credibility"] == Scored(Fraction(10), band="E", why="r")
+    assert (told.judgments[0].evidence, told.judgments[0].absent) == ((), ("any source",))
+
+
+@pytest.mark.parametrize(("band", "score"), [("A", 95), ("B", 74), ("C", 50)])
+def test_what_is_absent_supports_no_high_score(band: str, score: int) -> None:
+    """From the middle of the scale upwards something must be there to be quoted."""
+    absent = _individual(band=band, score=score, evidence="absent: any error")
+    told, asked = _judge(absent, absent)
+
+    assert "what is absent supports only a low answer" in asked[1].messages[-1].text
+    assert isinstance(told.answers.scores["credibility"], Missing)
+
+
+def test_an_absence_beside_a_quotation_of_a_high_score_is_left_out() -> None:
+    """The quotation carries the score; the statement carries nothing."""
+    reply = json.loads(_individual())
+    reply["criteria"]["credibility"]["evidence"].append("absent: any error")
+    told, asked = _judge(json.dumps(reply))
+
+    assert len(asked) == 1
+    assert (len(told.judgments[0].evidence), told.judgments[0].absent) == (1, ())
+
+
+def test_a_text_that_says_absent_itself_is_quoted() -> None:
+    """What stands in the text word for word is a quotation, whatever it begins with."""
+    sample = Sample(input=TASK, outputs={"s1": "absent: a friend"})
+    told, _ = converse(ask_pointwise(RUBRIC, sample, "s1", MANNER), in_turn(_individual(evidence="absent: a friend")))
+
+    assert (told.judgments[0].evidence[0].start, told.judgments[0].absent) == (0, ())
+
+
+def test_of_three_suggestions_the_two_most_severe_count() -> None:
+    """Nothing is asked again: what was asked for is there."""
+    told, asked = _judge(_individual(advice=3))
+
+    assert len(asked) == 1
+    assert [one.severity for one in told.suggestions] == ["high", "medium"]
+    assert told.answers.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("count", "note"), [(1, "judge: one suggestion, two were asked for"), (0, "judge: no suggestions (unreadable: ")]
+)
+def test_fewer_than_two_suggestions_are_asked_for_again_and_then_noted(count: int, note: str) -> None:
+    """The scores stand, and so does the one suggestion that there is."""
     told, asked = _judge(_individual(advice=count), _individual(advice=count))
 
-    assert "exactly two" in asked[1].messages[-1].text
-    assert told.suggestions == ()
+    assert "two objects" in asked[1].messages[-1].text
+    assert [one.problem for one in told.suggestions] == ["p1"][:count]
     assert told.answers.scores["credibility"] == Scored(Fraction(74), band="B", why="r")
-    assert "no suggestions" in told.answers.notes[0]
+    assert told.answers.notes[0].startswith(note)
+
+
+def test_two_suggestions_after_one_take_its_place() -> None:
+    """The second reply answers for what was wrong with the first."""
+    told, _ = _judge(_individual(advice=1), _individual(advice=2))
+
+    assert [one.problem for one in told.suggestions] == ["p2", "p1"]
+    assert told.answers.notes == ()
+
+
+def test_the_same_suggestion_twice_is_one() -> None:
+    """It would fill the author's page and say nothing new."""
+    reply = _individual(advice=2).replace("p2", "p1").replace("s2", "s1").replace("high", "low")
+    told, _ = _judge(reply, reply)
+
+    assert len(told.suggestions) == 1
+    assert told.answers.notes == ("judge: one suggestion, two were asked for",)
+
+
+def test_several_replies_keep_the_most_severe_suggestions() -> None:
+    """Scores are averaged; advice cannot be."""
+    sample = Sample(input=TASK, outputs={"s1": TEXT})
+    told, _ = converse(ask_sampled(RUBRIC, sample, "s1", MANNER, replies=2), lambda _: _individual(advice=3))
+
+    assert [one.severity for one in told.suggestions] == ["high", "medium"]
+
+
+def test_questions_asked_one_by_one_note_that_no_advice_was_asked_for() -> None:
+    """Each request is about one dimension; nobody was asked about the whole."""
+    sample = Sample(input=TASK, outputs={"s1": TEXT})
+    told, _ = converse(ask_pointwise(RUBRIC, sample, "s1", MANNER, each=True), lambda _: _individual())
+
+    assert told.answers.notes == ("judge: no suggestions (not asked for: each criterion has its own request)",)
 
 
 def test_of_several_judges_the_two_most_severe_suggestions_count() -> None:
@@ -246,6 +333,18 @@ def test_side_by_side_scores_go_back_to_their_submissions() -> None:
         Scored(Fraction(72), band="B", why="r"),
         Scored(Fraction(70), band="B", why="r"),
     ]
+
+
+def test_a_band_that_rested_on_an_absence_is_told_as_such() -> None:
+    """The next judge must not take the first one's words for a passage."""
+    low = Judgment(judge="j", output="s1", criterion="sources", score=Scored(Fraction(9), "E"), absent=("any source",))
+    first = AnchoredSubmission(id="s1", text="first one says A", judgments={"sources": low})
+
+    requests = next(ask_horizontal_scores(RUBRIC, TASK, [first, SUBMISSIONS[1]], MANNER))
+
+    text = requests[1].messages[-1].text
+    assert "Scored alone: band E, for what was stated to be absent:\n<submission-" in text
+    assert "any source" in text
 
 
 def test_at_most_three_are_compared() -> None:

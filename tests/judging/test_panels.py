@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -13,10 +14,11 @@ from evenhand.errors import BusyError
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade
+from evenhand.model.scale import Scored
 from evenhand.models.requests import Model, Reply, Request
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.workflows.judge import read_user_sample
-from tests.judging.scripted import Scripted
+from tests.judging.scripted import Scripted, fitting
 
 COUNCIL = load_rubric("council")
 OUTPUTS = {"a": "alpha says so", "b": "beta says so", "c": "gamma says so"}
@@ -174,6 +176,75 @@ def test_a_holistic_score_stands_in_where_the_rubric_cannot_be_read() -> None:
     assert card.reviews is not None
     assert [review.holistic for review in card.reviews] == [True, False, False]
     assert card.score is not None and abs(float(card.score) - 7.33) < 0.01
+
+
+def _with_whole(name: str, **beside: object) -> Scripted:
+    def answer(request: Request) -> str:
+        data = json.loads(reviewer(name, a=8, b=7, c=6)._answer(request))  # type: ignore[arg-type]
+        return json.dumps({"responses": {label: {**said, **beside} for label, said in data["responses"].items()}})
+
+    return Scripted(answer, name)
+
+
+def test_the_prompt_of_a_panel_has_every_question_and_its_weight() -> None:
+    """Who is to weigh something must know what it weighs."""
+    judge = reviewer("x", a=9, b=7, c=5)
+    _judge(judge)
+
+    text = judge.asked[0].messages[0].text
+    assert "(35% of the score; a number from 1 to 10, decimals allowed)" in text
+    assert [one.asks.count("?") for one in COUNCIL.criteria] == [3, 2, 3, 3, 3]
+    assert all(one.asks in text for one in COUNCIL.criteria)
+    assert '"notes": "…"' in text
+
+
+def test_notes_of_reviewers_are_kept_and_shown() -> None:
+    """Per response, with whose they are."""
+    judged = _judge(_with_whole("x", notes="Solid,\nbut long."), reviewer("y", a=8, b=8, c=8))
+
+    card = judged.scores["a"]
+    assert card.reviews is not None
+    assert [one.remark for one in card.reviews] == ["Solid, but long.", ""]
+    assert "x notes: Solid, but long." in card.notes
+    assert _judge(_with_whole("x", notes="Solid."), sample=Sample(outputs={"a": OUTPUTS["a"]})).scores["a"].notes == (
+        "notes: Solid.",
+    )
+
+
+def test_a_score_for_the_whole_is_asked_beside_the_criteria_and_decides_nothing() -> None:
+    """It is kept for measuring: the score comes from the criteria."""
+    rubric = replace(COUNCIL, holistic=True)
+    judges = [_with_whole("x", holistic=3), _with_whole("y", holistic=4)]
+    judged = _judge(*judges, rubric=rubric)
+
+    card = judged.scores["a"]
+    assert '"holistic": <a number from 1 to 10, decimals allowed>' in judges[0].asked[0].messages[0].text
+    assert (card.exact, card.whole) == (Fraction(8), Scored(Fraction(7, 2)))
+    assert card.holistic is None
+    assert judged.scores.fingerprint != _judge(*judges).scores.fingerprint
+
+
+def test_a_score_for_the_whole_does_not_stand_in_for_an_abstention() -> None:
+    """Who says that it cannot assess has answered by the rubric."""
+
+    def answer(request: Request) -> str:
+        one = {"evidence": [], "reason": "no source", "score": "cannot assess"}
+        said = {"criteria": dict.fromkeys(request.ids, one), "notes": "", "holistic": 9}
+        return json.dumps({"responses": dict.fromkeys(request.labels, said)})
+
+    card = _judge(Scripted(answer, "x"), rubric=replace(COUNCIL, holistic=True)).scores["a"]
+
+    assert (card.exact, card.holistic) == (None, None)
+
+
+def test_other_methods_ask_for_a_score_for_the_whole_on_their_own_scale() -> None:
+    """Where a method has no scale for it, that of its score."""
+    judge = Scripted(fitting("says so"), "x")
+    judged = _judge(judge, rubric=replace(load_rubric("judge-skill"), holistic=True))
+
+    assert "Score for the whole" in judge.asked[0].messages[0].text
+    assert judged.scores["a"].whole is not None
+    assert judged.scores["a"].holistic is None
 
 
 def test_a_claimed_ranking_is_only_a_claim() -> None:

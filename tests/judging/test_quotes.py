@@ -34,6 +34,31 @@ def test_a_quotation_stands_where_it_stands(quotation: str, found: str | None) -
     assert (None if place is None else TEXT[place.start : place.end]) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "quotation", "start"),
+    [
+        ("The answer is 42.", "42", 14),
+        ("The answer is 42.", "“42”", 14),
+        ("Of 142 or 420 or 4.2 or 42, the last.", "42", 24),
+        ("It costs 1,042 in all.", "42", None),
+        ("It is 4.2 km.", "4", None),
+        ("Is it so? No.", "No", 10),
+        ("Nobody knows.", "No", None),
+        ("x = 7", "x", 0),
+        ("答案是42。", "42", 3),
+        ("答案是正确的。", "正确", 3),
+        ("✅ done", "✅", 0),
+        ("It costs 5 €.", "5 €", 9),
+        ("-- ... --", ".", None),
+    ],
+)
+def test_a_short_quotation_counts_where_it_is_a_whole_word(text: str, quotation: str, start: int | None) -> None:
+    """A number or a word is often the whole point; as a part of something longer it says something else."""
+    place = QuotedText(text).find(quotation)
+
+    assert (None if place is None else place.start) == start
+
+
 @given(st.text(min_size=1), st.data())
 def test_whatever_is_copied_is_found(text: str, data: st.DataObject) -> None:
     """Any piece with something to see in it."""

@@ -163,6 +163,43 @@ def test_oracle_tasks_have_a_judge_without_naming_one(environ: dict[str, str], n
     assert address(name).model == model
 
 
+HOST = {"ORACLE_LLM_PROVIDER": "openai", "ORACLE_LLM_MODEL": "m", "ORACLE_LLM_BASE_URL": "http://h:8080/v1"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "name", "key"),
+    [
+        (HOST, "openai-compatible:http://h:8080/v1/m", "OPENAI_API_KEY"),
+        (HOST, "openai-compatible:http://h:8080/other/m", "OPENAI_API_KEY"),
+        (HOST, "openai-compatible:http://other:8080/v1/m", "EVENHAND_API_KEY"),
+        (HOST, "openai-compatible:http://h:8081/v1/m", "EVENHAND_API_KEY"),
+        (HOST, "openai-compatible:https://h:8080/v1/m", "EVENHAND_API_KEY"),
+        (HOST, "anthropic-compatible:http://h:8080/v1/m", "EVENHAND_API_KEY"),
+        ({"ORACLE_LLM_BASE_URL": "http://h"}, "anthropic-compatible:http://h/c", "ANTHROPIC_API_KEY"),
+        ({**HOST, "OPENAI_API_KEY": ""}, "openai-compatible:http://h:8080/v1/m", "EVENHAND_API_KEY"),
+        ({}, "openai-compatible:http://h:8080/v1/m", "EVENHAND_API_KEY"),
+    ],
+)
+def test_the_key_of_the_provider_goes_to_the_host_that_the_operator_named(
+    environ: dict[str, str], name: str, key: str
+) -> None:
+    """To that scheme, host and port, and to no other."""
+    given = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "EVENHAND_API_KEY": "sk-e", **environ}
+
+    found = parse_model_name(name, given)
+
+    assert isinstance(found, ModelAddress)
+    assert found.key == given[key]
+
+
+def test_without_a_named_host_the_key_of_the_provider_stays_here() -> None:
+    """An address that a file gives is not one that the operator gave."""
+    found = parse_model_name("openai-compatible:http://h/v1/m", {"OPENAI_API_KEY": "sk-o"})
+
+    assert isinstance(found, ModelAddress)
+    assert found.key is None
+
+
 @pytest.mark.parametrize("environ", [{"ORACLE_LLM_PROVIDER": "gemini"}, {"ORACLE_LLM_PROVIDER": "openai"}])
 def test_an_oracle_without_a_judge_says_which_variable(environ: dict[str, str]) -> None:
     """Another provider, or one without a model."""

@@ -224,8 +224,8 @@ def test_a_claimed_pass_or_band_that_differs_is_noted() -> None:
 
 
 FROZEN = {
-    "council": "02fcc3a1e31c1307",
-    "council-v1": "6782f0e13be4f3b3",
+    "council": "7c6bcb337f7d99b3",
+    "council-v1": "00ee99e8ad519766",
     "judge-skill": "665d80170a5e6ad0",
     "layered": "4ca63ec323346a1f",
     "agent-trajectory": "ff8603c5dd9e3344",

@@ -177,6 +177,7 @@ def print_submission_check(task: Task, checked: ContestData) -> None:
                 _print_dimension_scores(screen, feedback)
             advice = feedback["revision_suggestions"]
             lines = [(f"{one['severity']}: {one['problem']} → {one['suggestion']}", None) for one in advice]
+            lines += [(str(note), None) for note in feedback.get("notes", ())]
             print_section(screen, "Suggestions for a revision", lines)
     print_contest_cost(screen, checked["spent"])
 
@@ -200,7 +201,9 @@ def _choose_check_terminal_line(task: Task, checked: ContestData) -> tuple[str, 
 
 
 def _format_terminal_evidence(one: ContestData) -> str:
-    return f" {quote_passage_in_terminal(one['evidence'])}" if one["evidence"] else ""
+    if one["evidence"]:
+        return f" {quote_passage_in_terminal(one['evidence'])}"
+    return f" stated absent: {one['absent']}" if one.get("absent") else ""
 
 
 def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:

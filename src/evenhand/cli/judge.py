@@ -35,6 +35,7 @@ from evenhand.workflows.judge_files import JudgeFiles, judge_files
 @click.option("--reference", metavar="FILE", help="A reference answer for the judge to hold outputs against.")
 @click.option("--context", metavar="FILE", help="What the author was given: sources, a diff.")
 @click.option("--author", "authors", multiple=True, metavar="OUTPUT=NAME", help="Who wrote an output.")
+@click.option("--trace", "traces", multiple=True, metavar="[OUTPUT=]FILE", help="How an output came about: JSON.")
 @click.option("--explain", is_flag=True, help="Say each step, and every reason with its evidence.")
 @click.option("--json", "as_data", is_flag=True, help="Print the stable JSON.")
 @add_record_options
@@ -76,7 +77,7 @@ def judge_command(**options: Any) -> int:
     if given:
         what = f"--{given[0].replace('_', '-')} means nothing beside --pairwise: pairs have no scores"
         raise InputError(Fault(what, "leave one of them out"))
-    named = ("rubric", "outputs", "question", "reference", "context", "authors", "weights", "pairwise")
+    named = ("rubric", "outputs", "question", "reference", "context", "authors", "traces", "weights", "pairwise")
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
     files = JudgeFiles(**{name: options[name] for name in named}, judges=options["models"], limits=limits)
     with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.

@@ -101,13 +101,18 @@ def _print_judgment_reasons(
     counted = told
     if several and not explain:  # The score that counts for the panel stands in place of the judge's own.
         counted = [replace(one, score=card.criteria.get(one.criterion, one.score), spread=None) for one in told]
-    quotes = [[f"“{quote.text}” (character {quote.start})" for quote in one.evidence] for one in told]
+    shown_evidence = [
+        [f"“{quote.text}” (character {quote.start})" for quote in one.evidence]
+        + [f"“{quote}” (trace)" for quote in one.from_trace]
+        + [f"stated absent: {absent}" for absent in one.absent]
+        for one in told
+    ]
     columns = {
         "criterion": [one.criterion for one in told],
         "score": [_format_judgment_score(scores.rubric, one) for one in counted],
         "judge" if explain else "nearest judge": [one.judge for one in told] if several else [],
         "reason": [one.reason for one in told],
-        "evidence": [" · ".join(own) for own in quotes] if explain else [],
+        "evidence": [" · ".join(own) for own in shown_evidence] if explain else [],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score",))
 

@@ -23,9 +23,11 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_samples,
     describe_reported_selection,
+    describe_safety_gate_finding,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
     list_report_criteria,
+    list_safety_gate_findings,
 )
 from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
 
@@ -68,6 +70,7 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         print_lowest_samples(screen, f"Lowest{none}", lowest)
     failed = _format_failure_lines(head)
     more = [(f"{len(failed) - FEW_SAMPLES} more reasons", None)] if len(failed) > FEW_SAMPLES else []
+    print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", [*failed[:FEW_SAMPLES], *more])
     _print_run_cost(screen, head["cost"])
     screen.line()
@@ -107,6 +110,7 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     if any(decision["gates"].values()):
         print_section(screen, "Gates", format_gate_lines(decision["gates"]))
     print_section(screen, "Flags", [(line, None) for line in found])
+    print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", _format_failure_lines(head))
     print_section(screen, "History", [(line, None) for line in told])
     notable = head.get("notable") or {}
@@ -120,6 +124,11 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
         _print_packed_tables(screen, build_comparison_columns(head))
         print_section(screen, "Audit", format_terminal_badges(decision["comparisons"]))
         print_section(screen, "Treatments", format_treatment_lines(decision["comparisons"]))
+
+
+def _format_capped_lines(head: RunHeadData) -> list[tuple[str, str | None]]:
+    found = list_safety_gate_findings(head)
+    return [(f"{one['variant']}: {describe_safety_gate_finding(one)}", "red") for one in found]
 
 
 def _format_failure_lines(head: RunHeadData) -> list[tuple[str, str | None]]:

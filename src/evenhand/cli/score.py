@@ -9,6 +9,7 @@ import click
 from evenhand.cli.options import read_limit_command_options
 from evenhand.cli.output import escape_to_terminal_line, open_stdin, print_json, until_reader_leaves
 from evenhand.cli.screen import Screen
+from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Scorecard, Scores
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_fraction, pluralize_count
@@ -90,6 +91,7 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
         "rank": [str(ranks[card.id].rank or "–") for card in cards] if ranks else [],
         "output": [card.id for card in cards],
         "score": [whole if whole == "–" or not places else f"{whole}.{part:0<{places}}" for whole, _, part in shown],
+        "holistic": [_format_holistic_cell(card) for card in cards],
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
         "tie broken by": [ranks[card.id].tie_broken_by or "" for card in cards] if ranks else [],
@@ -98,6 +100,15 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
         "gates failed": [", ".join(card.gates_failed) for card in cards],
     }
     return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def _format_holistic_cell(card: Scorecard) -> str:
+    """The score for the whole that was asked beside the criteria, or whose stands in for the criteria."""
+    if isinstance(card.whole, Scored):
+        return format_fraction(card.whole.value, card.decimals)
+    if card.holistic is None:
+        return ""
+    return f"used for {', '.join(card.holistic)}" if card.holistic else "used"
 
 
 def _list_missing_terminal_lines(card: Scorecard) -> list[str]:

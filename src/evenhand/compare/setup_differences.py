@@ -151,7 +151,9 @@ def _list_composite_changes(setup: SetupData) -> SetupData:
 def _describe_changed_fields(part: str, one: SetupData, other: SetupData) -> Iterator[str]:
     for name in {**one, **other}:
         before, after = one.get(name), other.get(name)
-        if before != after:
+        # What a run kept before there was such a field is a run without it.
+        unset = all(value is None or value is False for value in (before, after))
+        if before != after and not unset:
             short = _shorten_differing_values(before, after)
             yield f"{part}: {name} {short[0]} → {short[1]}" if all(short) else f"{part}: {name} changed"
 

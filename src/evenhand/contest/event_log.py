@@ -99,7 +99,11 @@ CONTEST_LOG = Codec(
         ),
         AcceptanceCheck: JsonShape(fields={"judgment": JsonField(flat=True)}),
         Judgment: JsonShape(
-            fields={"score": SplitField(("score", "band", "why", "why_not"), _write_logged_score, _read_logged_score)}
+            fields={
+                "score": SplitField(("score", "band", "why", "why_not"), _write_logged_score, _read_logged_score),
+                "absent": JsonField(later=True),
+                "from_trace": JsonField(later=True),
+            }
         ),
         Rubric: StandIn(tuple[Criterion, ...], lambda rubric: rubric.criteria, _read_logged_dimensions),
         Criterion: JsonShape(only=("id", "asks", "weight", "fixed")),

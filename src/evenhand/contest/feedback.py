@@ -21,7 +21,7 @@ from evenhand.model.method import Shortfall
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import Judgment, Scorecard
-from evenhand.wording import format_fraction, number_for_json
+from evenhand.wording import format_fraction, number_for_json, score_for_json
 
 Json = dict[str, Any]
 
@@ -53,9 +53,7 @@ def visible_submission_feedback(state: ContestState, entry: ContestEntry) -> lis
         return []
     # Of one that could not be judged the advice stands; what single judges said of it is no score.
     shown = state.revealed and entry.status != "unjudged"
-    advice = [suggestion_to_json(one) for one in entry.suggestions]
-    hidden = {"type": "individual_scoring", "revision_suggestions": advice}
-    alone = build_individual_feedback(state, entry) if shown else hidden
+    alone = build_individual_feedback(state, entry) if shown else build_hidden_feedback(entry)
     ranked = entry.rank is not None and state.revealed and state.required_task.mode == "quality_first"
     return [alone, *([build_ranking_feedback(state, entry)] if ranked else [])]
 
@@ -78,7 +76,7 @@ def build_gate_feedback(state: ContestState, entry: ContestEntry) -> Json:
         said = [check.judgment for check in one.checks]
         about = {"criterion": one.asks, "passed": one.met, "evidence": _join_submission_quotes(said)}
         reason, hint = _join_judge_comments(said, "reason") or one.why_unknown, "\n".join(one.hints) or None
-        checks.append({**about, "reason": reason, "revision_hint": hint})
+        checks.append({**about, **_stated_absences_json(said), "reason": reason, "revision_hint": hint})
     return {
         "type": "gate_check",
         "criteria_checks": checks,
@@ -96,8 +94,21 @@ def build_individual_feedback(state: ContestState, entry: ContestEntry) -> Json:
         "overall_band": card.grade,
         "revision_suggestions": [suggestion_to_json(one) for one in entry.suggestions],
         **worth,
-        "notes": list(card.notes),
+        "notes": [*card.notes, *_note_few_suggestions(entry)],
     }
+
+
+def build_hidden_feedback(entry: ContestEntry) -> Json:
+    """What of that may be seen while scores are hidden: the advice."""
+    advice = [suggestion_to_json(one) for one in entry.suggestions]
+    notes = _note_few_suggestions(entry)
+    return {"type": "individual_scoring", "revision_suggestions": advice, **({"notes": notes} if notes else {})}
+
+
+def _note_few_suggestions(entry: ContestEntry) -> list[str]:
+    """What the author is told where the judges did not give two suggestions."""
+    few = {0: "the judges gave no suggestions", 1: "the judges gave one suggestion, two were asked for"}
+    return [few[len(entry.suggestions)]] if len(entry.suggestions) in few else []
 
 
 def build_ranking_feedback(state: ContestState, entry: ContestEntry) -> Json:
@@ -168,8 +179,9 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
         value = score.value if isinstance(score, Scored) else None
         found[one.id] = {
             "band": None if value is None else find_dimension_band(one.scale, value),
-            "score": None if value is None else number_for_json(value, FEEDBACK_DECIMALS),
+            "score": None if value is None else score_for_json(value, FEEDBACK_DECIMALS),
             "evidence": _join_submission_quotes(own),
+            **_stated_absences_json(own),
             "feedback": _join_judge_comments(own, "feedback") or _join_judge_comments(own, "reason"),
             **({"flag": "below_expected"} if value is not None and one.id in low else {}),
         }
@@ -178,6 +190,12 @@ def _dimension_feedback_json(rubric: Rubric, card: Scorecard, said: Sequence[Jud
 
 def _join_submission_quotes(judgments: Iterable[Judgment]) -> str:
     return "\n".join(dict.fromkeys(quote.text for one in judgments for quote in one.evidence))
+
+
+def _stated_absences_json(judgments: Iterable[Judgment]) -> Json:
+    """What judges state is not there: beside the quotations, and only where there is something to say."""
+    absent = "\n".join(dict.fromkeys(absent for one in judgments for absent in one.absent))
+    return {"absent": absent} if absent else {}
 
 
 def _join_judge_comments(judgments: Sequence[Judgment], field: str) -> str:

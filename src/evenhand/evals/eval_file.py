@@ -179,6 +179,7 @@ class _EvalReader:
                     hint = "a list of criteria is {criteria: […]}" if isinstance(entry, SequenceNode) else ""
                     self.faults.append(Fault(what, hint, path))
                     continue
+                rubric = replace(rubric, holistic=True) if self.fields.boolean("holistic") else rubric
                 rubrics[tag] = apply_rubric_file_environment(rubric, self.environ)
             except RubricError as error:
                 self.faults += error.within(*path).faults

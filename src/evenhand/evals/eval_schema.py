@@ -164,6 +164,7 @@ EVAL_FIELDS: Json = {
         "anyOf": [_eval_map_schema(_RUBRIC), _RUBRIC_LIST],
         "description": "Rubrics by tag of the sample, or the criteria of the one rubric.",
     },
+    "holistic": {"type": "boolean", "description": "Ask judges for a score for the whole beside the criteria."},
     "assertions": {"$ref": "#/$defs/assertions"},
     "judges": {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _eval_map_schema(_NUMBER)]},
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},

@@ -27,8 +27,9 @@ OUTPUT_FIELDS = (
     "overall", "overall_passed", "overall_band", "notes", "metadata",
 )  # fmt: skip
 CLAIM_FIELDS = ("overall", "overall_passed", "overall_band")
-REVIEW_FIELDS = ("judge", "outputs", "abstained", "ranking")
-TOP_FIELDS = ("outputs", "reviews")
+REVIEW_FIELDS = ("judge", "outputs", "evaluations", "abstained", "ranking")
+TOP_FIELDS = ("outputs", "reviews", "evaluations")
+REVIEWER = "reviewer"  # Who gave evaluations that name nobody.
 CONFLICTING_ANSWERS = Missing("unreadable", "given twice with different answers")
 ANSWERS_EXAMPLE = '{"outputs": [{"id": "a", "scores": {"accuracy": 9}}]}'
 
@@ -86,12 +87,12 @@ class _AnswersReader:
 
     def find_entries(self, data: object) -> tuple[str, list[object], FaultPath]:
         """Which of the two forms this is, and its entries."""
-        if isinstance(data, Mapping) and "judge" in data:
+        if isinstance(data, Mapping) and ("judge" in data or "evaluations" in data or _has_scores_by_output(data)):
             return "reviews", [data], ()
         if isinstance(data, Mapping) and ("scores" in data or "holistic" in data):
             return "outputs", [data], ()
         if isinstance(data, list) and data:
-            is_review = isinstance(data[0], Mapping) and "judge" in data[0]
+            is_review = isinstance(data[0], Mapping) and ("judge" in data[0] or "evaluations" in data[0])
             return ("reviews" if is_review else "outputs"), data, ()
         kinds: list[str] = []
         if isinstance(data, Mapping):
@@ -131,8 +132,14 @@ class _AnswersReader:
         if not isinstance(entry, Mapping):
             self._add_fault(f"a review is an object with judge and outputs, got {_describe_json_type(entry)}", path)
             return Review(judge="")
+        if _has_scores_by_output(entry):  # A reviewer's scores for the whole, by output.
+            given = {name: {"holistic": score} for name, score in entry["scores"].items()}
+            entry = {**{key: value for key, value in entry.items() if key != "scores"}, "evaluations": given}
         self._refuse_unknown_fields(entry, REVIEW_FIELDS, path)
-        judge = self._read_required_text(entry, "judge", path)
+        named = "judge" in entry or "evaluations" not in entry
+        judge = self._read_required_text(entry, "judge", path) if named else REVIEWER
+        if "evaluations" in entry:
+            return self._read_evaluations(entry, judge, path)
         abstained = None if entry.get("abstained") is False else entry.get("abstained")
         outputs = entry.get("outputs", [])
         if not isinstance(outputs, list) or not (outputs or abstained is not None):
@@ -149,6 +156,28 @@ class _AnswersReader:
             abstained=None if abstained is None else str(abstained),
             ranking=tuple(map(str, ranking)) if isinstance(ranking, list) else None,
         )
+
+    def _read_evaluations(self, entry: Mapping[str, object], judge: str, path: FaultPath) -> Review:
+        """A reviewer's own JSON: under each output its criteria, with `overall` and `notes` beside them."""
+        given, below = entry["evaluations"], (*path, "evaluations")
+        if not isinstance(given, Mapping) or not given:
+            hint = 'as in {"Response A": {"accuracy": 9, "notes": "…"}}'
+            self._add_fault("evaluations must be an object of outputs with their scores", below, hint)
+            given = {}
+        outputs = []
+        for id, said in given.items():
+            if isinstance(said, Mapping):
+                beside = {name: value for name, value in said.items() if name in OUTPUT_FIELDS}
+                flat = {name: value for name, value in said.items() if name not in OUTPUT_FIELDS}
+                scores = {} if "scores" in said or ("holistic" in said and not flat) else {"scores": flat}
+                outputs.append(self.output({"id": id, **beside, **scores}, (*below, id)))
+            else:
+                self._add_fault(f"an evaluation is an object, got {_describe_json_type(said)}", (*below, id))
+        ranking = entry.get("ranking")
+        if not isinstance(ranking, (list, NoneType)):
+            self._add_fault(f"ranking must be a list of ids, got {_describe_json_type(ranking)}", (*path, "ranking"))
+        claimed = tuple(map(str, ranking)) if isinstance(ranking, list) else None
+        return Review(judge=judge, outputs=tuple(outputs), ranking=claimed)
 
     def output(self, entry: object, path: FaultPath) -> Answers:
         """Everything said about one output."""
@@ -168,6 +197,7 @@ class _AnswersReader:
             holistic=self._read_holistic_score(entry, notes),
             claims={name: entry[name] for name in CLAIM_FIELDS if name in entry},
             notes=tuple(notes),
+            remark=self._read_remark(entry, path),
         )
 
     def refuse_duplicates(self, ids: list[str], what: str, path: FaultPath) -> None:
@@ -229,6 +259,14 @@ class _AnswersReader:
             notes.append(f"holistic score {score.text}")
         return score
 
+    def _read_remark(self, entry: Mapping[str, object], path: FaultPath) -> str:
+        notes = entry.get("notes")
+        if isinstance(notes, list) and all(isinstance(one, str) for one in notes):
+            return " ".join(notes).strip()
+        if notes is not None and not isinstance(notes, str):
+            self._add_fault(f"notes must be a text, got {_describe_json_type(notes)}", (*path, "notes"))
+        return notes.strip() if isinstance(notes, str) else ""
+
     def _refuse_unknown_fields(self, entry: Mapping[str, object], known: tuple[str, ...], path: FaultPath) -> None:
         unknown = [str(key) for key in entry if key not in known]
         for key in unknown[:MOST_FAULTS_SHOWN]:
@@ -263,6 +301,11 @@ class _AnswersReader:
 
 def _has_conflicting_answer_fields(answer: object) -> bool:
     return isinstance(answer, DuplicateKeyObject) and bool(answer.differing())
+
+
+def _has_scores_by_output(data: Mapping[str, object]) -> bool:
+    """Whether scores stand under outputs and not under criteria: beside a ranking, and none of them has an id."""
+    return "ranking" in data and isinstance(data.get("scores"), Mapping) and "id" not in data
 
 
 def _describe_json_type(value: object) -> str:

@@ -197,7 +197,8 @@ class Codec:
         fields: dict[str, JsonReader] = {}
         checks = []
         for one in list_shape_fields(cls, shape if isinstance(shape, JsonShape) else None):
-            form, may_lack = one.form, self._lenient and not one.required
+            form = one.form
+            may_lack = (self._lenient or (isinstance(form, JsonField) and form.later)) and not one.required
             if isinstance(form, JsonField) and form.flat:
                 below = self._plan_object(one.type)
                 fields |= below.fields

@@ -69,13 +69,15 @@ class JsonShape:
 class JsonField:
     """How a field is written where its name and type do not say it.
 
-    A `flat` one has its parts beside its siblings; a `plain` one is written as it stands, and read by its type.
+    A `flat` one has its parts beside its siblings; a `plain` one is written as it stands, and read by its type. A
+    `later` one has its default where it is missing: what was written before the field existed is still read.
     """
 
     key: str = ""
     scalar: JsonScalar | None = None
     flat: bool = False
     plain: bool = False
+    later: bool = False
 
 
 def json_key(key: str) -> dict[str, JsonField]:

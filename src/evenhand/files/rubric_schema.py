@@ -46,6 +46,7 @@ def build_rubric_schema() -> RubricSchemaJson:
                 "steps": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/step"}},
                 "panel": _build_step_parameters_schema(Panel),
                 "safety_gate": {"type": "boolean", "description": "Cap outputs that the safety guard finds unsafe."},
+                "holistic": {"type": "boolean", "description": "Ask for a score for the whole beside the criteria."},
                 "tags": {"type": "array", "items": _TEXT},
                 "dialogue": {"enum": ["pairwise"], "description": "Judges compare two outputs at a time."},
             }

@@ -48,7 +48,7 @@ from evenhand.model.scale import YES_NO
 
 RUBRIC_FIELDS = (
     "name", "about", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps", "panel",
-    "safety_gate", "tags", "why", "dialogue",
+    "safety_gate", "holistic", "tags", "why", "dialogue",
 )  # fmt: skip
 METHOD_FILE_ENDINGS = (".yaml", ".yml", ".json")
 
@@ -195,7 +195,7 @@ def _read_rubric_parts(fields: FieldReader, method: Method, name: str) -> dict[s
     tags = list(fields.items("tags"))
     faults += [Fault("a tag is a word", path=path) for node, path in tags if not isinstance(node, ScalarNode)]
     parts["tags"] = tuple(node.text for node, _ in tags if isinstance(node, ScalarNode))
-    return parts | read_typed_fields(fields, Rubric, ("safety_gate", "about", "why"))
+    return parts | read_typed_fields(fields, Rubric, ("safety_gate", "holistic", "about", "why"))
 
 
 def _read_rubric_method(fields: FieldReader, folder: Path) -> Method | None:

@@ -87,7 +87,9 @@ def _replace_spans(text: str, pieces: Iterable[tuple[int, int, str]]) -> str:
 
 def build_sample_mask(sample: Sample) -> TextMask:
     """The function to put every text through that is shown about a sample."""
-    return build_text_mask([*sample.outputs.values(), sample.input, sample.reference, sample.context])
+    calls = (call for trace in sample.traces.values() for call in trace.calls)
+    traced = (str(part) for call in calls for part in (call.input, call.output) if part is not None)
+    return build_text_mask([*sample.outputs.values(), sample.input, sample.reference, sample.context, *traced])
 
 
 def build_text_mask(texts: Iterable[str]) -> TextMask:

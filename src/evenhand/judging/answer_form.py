@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from evenhand.judging.prompts import PromptOutline, Prompts
@@ -20,7 +21,7 @@ AnswerSchema = dict[str, Any]
 # What may stand in an answer beside evidence, reason and score.
 TEXT_SCHEMA: AnswerSchema = {"type": "string"}
 QUOTES_SCHEMA: AnswerSchema = {"type": "array", "items": TEXT_SCHEMA, "maxItems": 3}
-CANNOT_ASSESS = "cannot assess"  # The word of the schema; readers know the others.
+CANNOT_ASSESS = "cannot assess"  # As it is said in English; readers know the words of all prompts.
 # What comes before an id to name an answer among all answers: statements may share an id with a criterion.
 ITEM_PREFIXES = {"criteria": "", "red_flags": "red_flags.", "bonuses": "bonuses."}
 
@@ -39,16 +40,31 @@ def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
     return tuple(leaf for leaf in rubric.leaves.values() if leaf.judged)
 
 
-def format_criteria_prompt(criteria: Iterable[Criterion], prompts: Prompts) -> str:
-    """Criteria with their questions, scales and anchors."""
+def format_criteria_prompt(
+    criteria: Iterable[Criterion], prompts: Prompts, shares: Mapping[str, Fraction] | None = None
+) -> str:
+    """Criteria with their questions, scales and anchors; with `shares` also how much of the score each one is."""
     parts = []
     for criterion in criteria:
-        lines = [f"- {criterion.id}: {criterion.asks} ({format_scale_prompt(criterion.scale, prompts)})"]
+        about = format_scale_prompt(criterion.scale, prompts)
+        if shares:
+            percent = 100 * shares[criterion.id]
+            told = format_fraction(percent, None if percent.denominator == 1 else 1)
+            about = f"{prompts.say('weight', percent=told)}; {about}"
+        lines = [f"- {criterion.id}: {criterion.asks} ({about})"]
         for anchor in criterion.anchors:
             ends = dict.fromkeys(map(format_fraction, (anchor.min, anchor.max)))
             lines.append(f"  - {'–'.join(ends)}: {anchor.text}")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _measure_criterion_shares(rubric: Rubric) -> dict[str, Fraction]:
+    """How much of the score each criterion is; nothing where criteria stand in a tree."""
+    if any(criterion.children for criterion in rubric.criteria):
+        return {}
+    total = sum((criterion.weight for criterion in rubric.criteria), Fraction(0))
+    return {criterion.id: criterion.weight / total for criterion in rubric.criteria}
 
 
 def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
@@ -57,7 +73,8 @@ def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
     lines = []
     for band in scale.bands:
         span = prompts.say("band", id=band.id, min=format_fraction(band.min), max=format_fraction(band.max))
-        lines.append(f"- {span}" + (f". {meaning[band.id]}." if meaning.get(band.id) else ""))
+        told = prompts.translate(meaning.get(band.id) or "")
+        lines.append("- " + (prompts.say("band_meaning", band=span, meaning=told) if told else span))
     return "\n".join(lines)
 
 
@@ -92,18 +109,20 @@ def build_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[
 
 def _build_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
     """The part of an answer that holds its score."""
-    cannot = f'"{CANNOT_ASSESS}"'
+    declined = prompts.say("cannot")
+    cannot = f'"{declined}"'
     low, high = (int(end) if end.denominator == 1 else float(end) for end in (scale.min, scale.max))
     number = {"type": "integer" if scale.integers else "number", "minimum": low, "maximum": high}
     if scale.bands:
         ids = [band.id for band in scale.bands]
         blank = f'"band": <{"|".join(ids)}|{cannot}>, '
         blank += f'"score": <{format_fraction(scale.min)}–{format_fraction(scale.max)}>'
-        return blank, {"band": {"type": "string", "enum": [*ids, CANNOT_ASSESS]}, "score": number}
+        return blank, {"band": {"type": "string", "enum": [*ids, declined]}, "score": number}
     blank = f"<{format_scale_prompt(scale, prompts)} | {cannot}>"
     if scale.yes_no:
-        return f'"answer": {blank}', {"answer": {"type": "string", "enum": ["yes", "no", CANNOT_ASSESS]}}
-    return f'"score": {blank}', {"score": {"anyOf": [number, {"type": "string", "enum": [CANNOT_ASSESS]}]}}
+        words = [prompts.say("yes"), prompts.say("no"), declined]
+        return f'"answer": {blank}', {"answer": {"type": "string", "enum": words}}
+    return f'"score": {blank}', {"score": {"anyOf": [number, {"type": "string", "enum": [declined]}]}}
 
 
 def build_reply_schema(properties: Mapping[str, AnswerSchema]) -> AnswerSchema:
@@ -155,8 +174,11 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
             listed += f"\n{prompts.say(key)}\n\n" + "\n".join(f"- {one.id}: {one.asks}" for one in statements) + "\n"
     form, schema = build_answer_form(groups, prompts)
     if advises:
-        form = form.removesuffix("\n}") + ",\n" + SUGGESTIONS_FORM + "\n}"
-        schema = build_reply_schema({**schema["properties"], ADVICE_KEY: SUGGESTIONS_SCHEMA})
+        asked_for, advice = _build_suggestions_form(prompts)
+        form = form.removesuffix("\n}") + ",\n" + asked_for + "\n}"
+        schema = build_reply_schema({**schema["properties"], ADVICE_KEY: advice})
+    form, schema, told = _add_whole_answers(rubric, prompts, form, schema, notes=name == "listwise")
+    listed += told
     if labels:
         one = form.replace("\n", "\n    ")
         form = '{\n  "responses": {\n' + ",\n".join(f'    "{label}": {one}' for label in labels) + "\n  }\n}"
@@ -164,7 +186,9 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     banded = [criterion for criterion in criteria if criterion.scale.bands]
     halves = prompts.fill(
         name,
-        criteria=format_criteria_prompt(criteria, prompts),
+        criteria=format_criteria_prompt(
+            criteria, prompts, _measure_criterion_shares(rubric) if name == "listwise" else None
+        ),
         statements=listed,
         bands=format_bands_prompt(banded[0].scale, rubric, prompts) if banded else "",
         form=form,
@@ -172,6 +196,29 @@ def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tu
     ids = tuple(criterion.id for _, criterion in asked)
     outline = PromptOutline(halves=halves, ids=ids, schema=schema, labels=labels, asked=tuple(asked))
     return PreparedPrompt(outline, tuple(groups))
+
+
+NOTES_KEY = "notes"
+WHOLE_KEY = "holistic"
+
+
+def _add_whole_answers(
+    rubric: Rubric, prompts: Prompts, form: str, schema: AnswerSchema, *, notes: bool
+) -> tuple[str, AnswerSchema, str]:
+    """Form and schema with what is asked about the output as a whole, after all criteria; and how that is asked."""
+    blanks: dict[str, str] = {NOTES_KEY: '"…"'} if notes else {}
+    answers: dict[str, AnswerSchema] = {NOTES_KEY: TEXT_SCHEMA} if notes else {}
+    told = ""
+    if rubric.whole_scale is not None:
+        span = format_scale_prompt(rubric.whole_scale, prompts)
+        ends = {"min": rubric.whole_scale.min, "max": rubric.whole_scale.max}
+        blanks[WHOLE_KEY] = f"<{span}>"
+        answers[WHOLE_KEY] = {"type": "number", **{f"{end}imum": float(value) for end, value in ends.items()}}
+        told = f"\n{prompts.say('whole', scale=span)}\n"
+    if not blanks:
+        return form, schema, ""
+    form = form.removesuffix("\n}") + "".join(f',\n  "{key}": {blank}' for key, blank in blanks.items()) + "\n}"
+    return form, build_reply_schema({**schema["properties"], **answers}), told
 
 
 def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> Iterator[PreparedPrompt]:
@@ -198,21 +245,13 @@ def list_questions_for_judge(rubric: Rubric) -> tuple[Criterion, ...]:
 
 
 ADVICE_KEY = "revision_suggestions"
-SUGGESTIONS_SCHEMA: AnswerSchema = {
-    "type": "array",
-    "minItems": 2,
-    "maxItems": 2,
-    "items": build_reply_schema(
-        {
-            "problem": TEXT_SCHEMA,
-            "suggestion": TEXT_SCHEMA,
-            "severity": {"type": "string", "enum": ["high", "medium", "low"]},
-        }
-    ),
-}
-SUGGESTIONS_FORM = (
-    '  "revision_suggestions": [\n'
-    '    {"problem": "…", "suggestion": "…", "severity": <high|medium|low>},\n'
-    '    {"problem": "…", "suggestion": "…", "severity": <high|medium|low>}\n'
-    "  ]"
-)
+
+
+def _build_suggestions_form(prompts: Prompts) -> tuple[str, AnswerSchema]:
+    """The form of two suggestions, and its schema."""
+    words = [prompts.say(severity) for severity in ("high", "medium", "low")]
+    one = f'    {{"problem": "…", "suggestion": "…", "severity": <{"|".join(words)}>}}'
+    severity: AnswerSchema = {"type": "string", "enum": words}
+    items = build_reply_schema({"problem": TEXT_SCHEMA, "suggestion": TEXT_SCHEMA, "severity": severity})
+    schema: AnswerSchema = {"type": "array", "minItems": 2, "maxItems": 2, "items": items}
+    return f'  "{ADVICE_KEY}": [\n{one},\n{one}\n  ]', schema

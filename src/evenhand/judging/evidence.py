@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
+from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
 from evenhand.judging.prompts import Prompts
@@ -15,7 +17,7 @@ from evenhand.judging.reading.json_answers import read_json_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_object
 from evenhand.judging.reading.score_labels import ReadAnswer, WantedAnswer
-from evenhand.judging.results import SEVERITIES, Suggestion
+from evenhand.judging.results import SEVERITIES, Severity, Suggestion
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
@@ -29,6 +31,8 @@ class EvidencedAnswer:
     score: CriterionScore
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    absent: tuple[str, ...] = ()
+    from_trace: tuple[str, ...] = ()
     more: Mapping[str, object] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
@@ -45,6 +49,8 @@ class EvidencedAnswer:
             score=self.score,
             reason=self.reason,
             evidence=self.evidence,
+            absent=self.absent,
+            from_trace=self.from_trace,
             feedback=self.text("feedback") if self.more else "",
         )
 
@@ -100,7 +106,8 @@ def verify_form_evidence(
 ) -> ReplyReading[EvidencedAnswer]:
     """Every answer that was asked for with its evidence located; what is absent or invented is a fault.
 
-    An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out.
+    An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out. What is
+    stated to be absent is evidence for a low answer only.
     """
     items: dict[str, EvidencedAnswer] = {}
     faults: dict[str, str] = {}
@@ -118,21 +125,72 @@ def verify_form_evidence(
             else:
                 faults[name] = score.why
             continue
-        quotes = [quote for quote in answer.evidence[:MOST_QUOTES] if quote.strip()]
-        found = tuple(place for quote in quotes if (place := text.find(quote)))
-        # What is absent cannot be quoted.
-        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and score.value == 0)
-        if quotes and not found:
-            faults[name] = prompts.say("not_quoted", quote=repr(quotes[0][:80]))
-        elif needed and not found:
-            faults[name] = prompts.say("no_evidence")
+        told = _sort_evidence(answer.evidence, text)
+        quoted = told.found or told.from_trace
+        low = _is_low_answer(key, wanted.scale, score)
+        absent = told.absent if low else ()
+        # A bare no needs nothing: what is absent cannot be quoted.
+        needed = needs_evidence and key == "criteria" and not (wanted.scale.yes_no and low)
+        if told.invented and not quoted and not absent:
+            faults[name] = prompts.say("not_quoted", quote=repr(told.invented[0][:80]))
+        elif needed and not quoted and not absent:
+            faults[name] = prompts.say("absent_high" if told.absent else "no_evidence")
         else:
             kept = Scored(score.value, score.band, answer.reason)
-            items[name] = EvidencedAnswer(score=kept, reason=answer.reason, evidence=found, more=answer.more)
+            items[name] = EvidencedAnswer(
+                score=kept,
+                reason=answer.reason,
+                evidence=told.found,
+                absent=absent,
+                from_trace=told.from_trace,
+                more=answer.more,
+            )
     return ReplyReading(items=items, faults=faults)
 
 
-_YES_NO_VALUES = {"yes": True, "no": False}
+@dataclass(frozen=True, slots=True)
+class _SortedEvidence:
+    """The evidence of an answer: quotations that were found, in the text or only in its trace, what is stated to be
+    absent, and what was invented.
+    """
+
+    found: tuple[Evidence, ...]
+    from_trace: tuple[str, ...]
+    absent: tuple[str, ...]
+    invented: tuple[str, ...]
+
+
+# "absent: a source for the figures", in the words that prompts offer and in those that judges take for them.
+_ABSENT = re.compile(
+    r"[\W_]{0,4}(?:stated )?(?:absent|missing|not present|not found|缺失|缺少|未出现)\s{0,4}[:：]\s*(\S.*)", re.I | re.S
+)
+_MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
+
+
+def _sort_evidence(given: Sequence[str], text: QuotedText) -> _SortedEvidence:
+    """A statement of absence that stands in the text word for word is a quotation like any other."""
+    found, from_trace, absent, invented = [], [], [], []
+    trace = QuotedText(text.trace)
+    for quote in given[:MOST_QUOTES]:
+        place = text.find(quote)
+        if place is not None:
+            found.append(place)
+        elif trace.find(quote) is not None:
+            from_trace.append(quote.strip())
+        elif stated := _ABSENT.fullmatch(quote.strip()):
+            absent.append(stated[1].strip(' "”」'))
+        elif shows_something(quote):
+            invented.append(quote)
+    return _SortedEvidence(tuple(found), tuple(from_trace), tuple(absent), tuple(invented))
+
+
+def _is_low_answer(key: str, scale: Scale, score: Scored) -> bool:
+    """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
+    return key == "red_flags" or scale.share(score.value) < _MIDDLE
+
+
+_YES_NO_VALUES = {"yes": True, "no": False, "是": True, "否": False}
+_CANNOT = (CANNOT_ASSESS, "无法判断")
 
 
 def read_answers_as_asked(data: object, groups: Sequence[AnswerGroup]) -> dict[str, ReadAnswer] | None:
@@ -163,7 +221,7 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
     if not all(isinstance(text, str) for text in (reason, *evidence, *(given.get(name) for name in more))):
         return None
     score: CriterionScore
-    if said == CANNOT_ASSESS:
+    if said in _CANNOT:
         score = Missing("abstained", str(reason or CANNOT_ASSESS))
     elif scale.bands:
         score = scale.read({"band": said, "score": given.get("score")})
@@ -180,8 +238,17 @@ def _read_exact_answer(given: object, scale: Scale, more: tuple[str, ...]) -> Re
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _MARKS = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
 _IGNORED = re.compile(f"[{re.escape(_UNSEEN + _MARKS)}]+")
-LEAST_QUOTED_LETTERS = 3  # Letters or digits: a full stop occurs everywhere and shows nothing.
+SHORT_QUOTE_LETTERS = 3  # A quotation with fewer letters or digits must be a whole word: "42" is not quoted from 1426.
 _SPACE = re.compile(r"\s+")
+# A neighbour that makes a word or a number longer; between characters of Chinese or Japanese there is no border.
+_IDEOGRAPHS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_BEFORE = rf"(?<![^\W{_IDEOGRAPHS}])(?<!\d[.,])"
+_BEHIND = rf"(?![^\W{_IDEOGRAPHS}])(?![.,]\d)"
+
+
+def shows_something(quotation: str) -> bool:
+    """Whether there is a letter, a digit or a sign such as € in it: a full stop occurs everywhere and shows nothing."""
+    return any(category(character) in ("So", "Sc") or category(character)[0] in "LN" for character in quotation)
 
 
 @dataclass
@@ -189,18 +256,19 @@ class QuotedText:
     """A text in which quotations are looked up, white space and quotation marks aside."""
 
     text: str
+    trace: str = ""  # How it came about, as the judge saw it: may be quoted too, but is not the text.
 
     def find(self, quotation: str) -> Evidence | None:
         """Where the quotation stands, or None where it does not occur."""
         quotation = quotation.strip()
-        if sum(map(str.isalnum, quotation)) < LEAST_QUOTED_LETTERS and quotation != self.text.strip():
+        if not quotation or not (shows_something(quotation) or quotation == self.text.strip()):
             return None
-        at = self.text.find(quotation) if quotation else -1
+        at = _find_quotation(quotation, self.text)
         if at >= 0:
             return Evidence(quotation, at, at + len(quotation))
         wanted = _SPACE.sub(" ", _IGNORED.sub("", quotation)).strip()
         plain, places = self._flat
-        at = plain.find(wanted) if wanted else -1
+        at = _find_quotation(wanted, plain) if wanted else -1
         return None if at < 0 else Evidence(quotation, places[at], places[at + len(wanted) - 1] + 1)
 
     @cached_property
@@ -217,31 +285,62 @@ class QuotedText:
         return "".join(kept), places
 
 
+def _find_quotation(wanted: str, text: str) -> int:
+    """Where it stands in the text, a short one as a whole word; -1 where it does not."""
+    if sum(map(str.isalnum, wanted)) >= SHORT_QUOTE_LETTERS:
+        return text.find(wanted)
+    found = re.search(rf"{_BEFORE if wanted[0].isalnum() else ''}{re.escape(wanted)}"
+                      rf"{_BEHIND if wanted[-1].isalnum() else ''}", text)  # fmt: skip
+    return found.start() if found else -1
+
+
 RevisionAdvice = tuple[Suggestion, ...]
 T = TypeVar("T")
+
+
+MOST_SUGGESTIONS = 2
+FEW_SUGGESTIONS = "fewer suggestions"  # The key of what there is where two were asked for.
 
 
 def read_judge_suggestions(
     reading: ReplyReading[T | RevisionAdvice], prompts: Prompts
 ) -> ReplyReading[T | RevisionAdvice]:
-    """The reading with its two suggestions, or with the fault that there are not two."""
+    """The reading with its two suggestions, of more the two most severe; with the fault that there are fewer.
+
+    One alone is kept beside the fault, for where the judge gives no other when asked again.
+    """
     given = reading.data.get(ADVICE_KEY) if isinstance(reading.data, dict) else None
     found = [one for entry in given if (one := _parse_suggestion(entry))] if isinstance(given, list) else []
-    if len(found) != 2 or not isinstance(given, list) or len(given) != 2:
-        return replace(reading, faults={**reading.faults, ADVICE_KEY: prompts.say("suggestions")})
-    return replace(reading, items={**reading.items, ADVICE_KEY: pick_severest_judge_suggestions(found)})
+    advice = pick_severest_judge_suggestions(found)
+    if len(advice) == MOST_SUGGESTIONS:
+        return replace(reading, items={**reading.items, ADVICE_KEY: advice})
+    some: dict[str, RevisionAdvice] = {FEW_SUGGESTIONS: advice} if advice else {}
+    faults = {**reading.faults, ADVICE_KEY: prompts.say("suggestions")}
+    return replace(reading, items={**reading.items, **some}, faults=faults)
 
 
 def pick_severest_judge_suggestions(given: Iterable[Suggestion]) -> RevisionAdvice:
     """The two most severe of some suggestions, each said once."""
-    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:2]
+    return tuple(sorted(dict.fromkeys(given), key=lambda one: SEVERITIES.index(one.severity)))[:MOST_SUGGESTIONS]
+
+
+def note_few_suggestions(judge: str, advice: RevisionAdvice, why: str) -> tuple[str, ...]:
+    """What the author is told where a judge has fewer than two suggestions."""
+    if len(advice) >= MOST_SUGGESTIONS:
+        return ()
+    return (f"{judge}: one suggestion, two were asked for",) if advice else (f"{judge}: no suggestions ({why})",)
+
+
+_SEVERITY_WORDS: dict[str, Severity] = {
+    "high": "high", "medium": "medium", "low": "low", "高": "high", "中": "medium", "低": "low",
+}  # fmt: skip
 
 
 def _parse_suggestion(entry: object) -> Suggestion | None:
     if not isinstance(entry, dict):
         return None
     problem, suggestion, severity = (entry.get(name) for name in ("problem", "suggestion", "severity"))
-    known = next((one for one in SEVERITIES if isinstance(severity, str) and severity.strip().lower() == one), None)
+    known = _SEVERITY_WORDS.get(severity.strip().lower()) if isinstance(severity, str) else None
     if not isinstance(problem, str) or not isinstance(suggestion, str) or known is None:
         return None
     if not problem.strip() or not suggestion.strip():

@@ -31,6 +31,7 @@ _LARGEST = 200_000
 _VERSION = re.compile(r"version: *(\S+)\n+")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _TASK = "\n=== task\n"
+_IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +41,15 @@ class Prompts:
     language: str
     texts: Mapping[str, str]
     phrases: Mapping[str, str]
+    translations: Mapping[str, str] = field(default_factory=dict)  # By pattern, for what is worded in English.
 
     def used(self, name: str) -> dict[str, str]:
         """All texts that a dialogue is made of, by name."""
         phrases = "\n".join(f"{key}: {text}" for key, text in sorted(self.phrases.items()))
         parts = (name, *PARTS.get(name, ()), *SHARED, "repair")
-        return {part: self.texts[part] for part in parts} | {"phrases": phrases}
+        translated = "\n".join(f"{pattern}: {text}" for pattern, text in self.translations.items())
+        more = {"phrases": phrases, **({"translations": translated} if translated else {})}
+        return {part: self.texts[part] for part in parts} | more
 
     def fill(self, name: str, **values: str) -> tuple[str, str]:
         """The two halves of a prompt, what stays the same and the task, with their places filled.
@@ -63,6 +67,16 @@ class Prompts:
         """A phrase with its places filled."""
         return self.phrases[phrase].format(**values)
 
+    def translate(self, text: str) -> str:
+        """A text of ours in the language of these prompts, as far as they translate it."""
+        found = ((re.fullmatch(pattern, text), into) for pattern, into in self.translations.items())
+        return next((match.expand(into) for match, into in found if match), text)
+
+    def word_fault(self, fault: str) -> str:
+        """What is wrong with a reply, for the judge; where there is no translation, in general words."""
+        told = self.translate(fault)
+        return self.say("fault") if self.translations and not _IDEOGRAPH.search(told) else told
+
 
 @cache
 def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
@@ -78,13 +92,15 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
     phrases = read_text_mapping(folder / "phrases.yaml")
+    given = folder / "translations.yaml"
+    translations = read_text_mapping(given) if given.is_file() else {}
     if folder.parent != _SHIPPED:
         model = load_prompts(LANGUAGES[0])
         faults = [fault for name in NAMES for fault in _find_prompt_faults(name, texts[name], model.texts[name])]
         faults += [Fault(f"phrase {name!r} is missing") for name in model.phrases if name not in phrases]
         if faults:
             raise InputError(*(Fault(f.what, f.hint, where=f.where or str(folder / "phrases.yaml")) for f in faults))
-    return Prompts(language=folder.name, texts=texts, phrases=phrases)
+    return Prompts(language=folder.name, texts=texts, phrases=phrases, translations=translations)
 
 
 def _add_length_rule(prompts: Prompts, language: str) -> Prompts:

@@ -94,7 +94,7 @@ def _build_repair_request(request: Request, reading: ReplyReading[T], prompts: P
         label, slash, name = id.rpartition("/")
         name = name.removeprefix("red_flags.").removeprefix("bonuses.")
         named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
-        listed.append(f"- {named}{_shorten_judge_reply_fault(_QUOTED.sub('…', fault))}")
+        listed.append(f"- {named}{_shorten_judge_reply_fault(prompts.word_fault(_QUOTED.sub('…', fault)))}")
     note, _ = prompts.fill("repair", faults="\n".join(listed))
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))

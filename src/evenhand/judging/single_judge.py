@@ -18,6 +18,7 @@ from evenhand.judging.dialogues.yes_no_odds import ask_by_odds
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.judging.questions import Dialogue, R, T
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
+from evenhand.judging.traces import note_shortened_trace
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import to_exact_fraction
@@ -178,7 +179,10 @@ async def ask_judge_opinion(
         ask = ask_by_odds
     elif rubric.method.dialogue == "listwise" and not how.each:
         listed = await driver.run(ask_listwise(rubric, sample, outputs, manner))
-        reviews |= {one.answers.id: _fail_judged_safety_gate(rubric, sample, one) for one in listed.reviews}
+        reviews |= {
+            one.answers.id: _fail_judged_safety_gate(rubric, sample, _note_trace(rubric, sample, one, manner))
+            for one in listed.reviews
+        }
         return JudgeOpinion(
             judge=manner.judge,
             reviews=reviews,
@@ -189,8 +193,7 @@ async def ask_judge_opinion(
     else:
         ask = partial(ask_pointwise, each=how.each)
     told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
-    if rubric.safety_gate:
-        told = [_fail_judged_safety_gate(rubric, sample, one) for one in told]
+    told = [_fail_judged_safety_gate(rubric, sample, _note_trace(rubric, sample, one, manner)) for one in told]
     return JudgeOpinion(judge=manner.judge, reviews=reviews | dict(zip(outputs, told, strict=True)))
 
 
@@ -205,6 +208,12 @@ def _withhold_outputs_from_judge(rubric: Rubric, sample: Sample, outputs: Sequen
             answers = Answers(id=output, scores=scores, author=sample.authors.get(output))
             reviews[output] = _fail_judged_safety_gate(rubric, sample, OutputReview(answers=answers, judgments=()))
     return reviews
+
+
+def _note_trace(rubric: Rubric, sample: Sample, told: OutputReview, manner: JudgeSetup) -> OutputReview:
+    """What the judge did not see of a trace, which is no fault of the output."""
+    note = note_shortened_trace(rubric, sample.traces, told.answers.id, manner.prompts)
+    return replace(told, answers=replace(told.answers, notes=(*told.answers.notes, note))) if note else told
 
 
 def _fail_judged_safety_gate(rubric: Rubric, sample: Sample, told: OutputReview) -> OutputReview:

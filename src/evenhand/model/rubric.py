@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from evenhand.errors import Fault, FaultPath, RubricError, ignored_id_fault_text, suggest_known_word_in_fault
 from evenhand.model.criterion import Criterion, Gate, Statement
 from evenhand.model.method import Cap, Ceiling, Method, PointsShare, Shortfall, WeightedSum
-from evenhand.model.scale import CriterionScore
+from evenhand.model.scale import CriterionScore, Scale
 from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
@@ -31,6 +31,7 @@ class Rubric:
     about: str = ""
     why: str = field(default="", compare=False)  # The reason for its weights; it changes no score.
     safety_gate: bool = False  # Whether what the safety guard finds makes an output unsafe.
+    holistic: bool = False  # Whether judges are asked for a score for the whole too, which decides nothing.
     leaves: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _nodes: Mapping[str, Criterion] = field(init=False, repr=False, compare=False)
     _gates: tuple[Gate, ...] = field(init=False, repr=False, compare=False)
@@ -59,6 +60,13 @@ class Rubric:
                 f"no criterion of this rubric is answered, but {', '.join(unknown)}: another rubric's answers?"
             ]
         return scores, [ignored_id_fault_text(id, "criterion", self.leaves) for id in unknown]
+
+    @property
+    def whole_scale(self) -> Scale | None:
+        """The scale of the score for the whole, where one is asked for."""
+        if not self.holistic:
+            return None
+        return self.method.holistic or Scale(min=self.method.scale.min, max=self.method.scale.max)
 
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""

@@ -21,14 +21,16 @@ class Sample:
     context: str = ""
     authors: Mapping[str, str] = field(default_factory=dict)
     id: str = DEFAULT_SAMPLE_ID
+    traces: Mapping[str, OutputTrace] = field(default_factory=dict)  # How outputs came about, where it is known.
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
 
     def __post_init__(self) -> None:
         faults = [Fault(f"output {name!r} is empty", "leave it out: there is nothing to judge", ("outputs", name))
                   for name, text in self.outputs.items() if not text.strip()]  # fmt: skip
         faults += [
-            Fault(f"{name!r} has an author and no output", path=("authors", name))
-            for name in self.authors
+            Fault(f"{name!r} has {what} and no output", path=(field_name, name))
+            for field_name, what, given in (("authors", "an author", self.authors), ("traces", "a trace", self.traces))
+            for name in given
             if name not in self.outputs
         ]
         if faults:
@@ -42,6 +44,14 @@ class ToolCall:
     name: str
     input: object = None
     output: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputTrace:
+    """How an output came about: the calls of tools in order, and in how many turns where that was counted."""
+
+    calls: tuple[ToolCall, ...] = ()
+    turns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,8 @@ class ReviewerScore:
     steps: tuple[AppliedStep, ...] = ()
     criteria: Mapping[str, CriterionScore] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    remark: str = ""
+    whole: CriterionScore | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,15 @@ class Scorecard:
     criteria: Mapping[str, CriterionScore] = field(default_factory=dict)
     reviews: tuple[ReviewerScore, ...] | None = None
     notes: tuple[str, ...] = ()
+    remark: str = ""  # What a judge wrote about the output as a whole.
+    whole: CriterionScore | None = None  # A score for the whole, asked beside the criteria; it decides nothing.
+
+    @property
+    def holistic(self) -> tuple[str, ...] | None:
+        """Whose score for the whole stands in for answers that could not be read; None where nobody's does."""
+        if self.reviews is not None:
+            return tuple(one.judge for one in self.reviews if one.holistic) or None
+        return () if any(moved.step == "holistic" for moved in self.steps) else None
 
     @property
     def score(self) -> Decimal | float | None:
@@ -151,6 +162,8 @@ class Answers:
     holistic: CriterionScore | None = None
     claims: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    remark: str = ""  # What was written about the output as a whole.
+    whole: CriterionScore | None = None  # A score for the whole, asked beside the criteria; it decides nothing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +205,8 @@ class Judgment:
     score: CriterionScore
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
+    absent: tuple[str, ...] = ()  # What the judge states is not there, which nothing can be quoted for.
+    from_trace: tuple[str, ...] = ()  # What it quotes from how the output came about, not from the output.
     feedback: str = ""
     spread: AnswerSpread | None = None
 

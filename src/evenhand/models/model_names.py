@@ -105,7 +105,7 @@ def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
 
 def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
-    provider = environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
+    provider = _read_oracle_provider(environ)
     if provider not in ("anthropic", "openai"):
         where, hint = "environment variable ORACLE_LLM_PROVIDER", "it is anthropic or openai"
         raise JudgeError(Fault(f"{provider[:40]!r} is not known", hint, where=where))
@@ -118,6 +118,10 @@ def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
         return f"{provider}/{model}"
     plain = _VERSIONED.search(f"{base}/{model}") or "/" not in model
     return f"{provider}-compatible:{base}{'/' if plain else '//'}{model}"
+
+
+def _read_oracle_provider(environ: Mapping[str, str]) -> str:
+    return environ.get("ORACLE_LLM_PROVIDER", "").strip().lower() or "anthropic"
 
 
 def list_configured_providers(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -161,16 +165,30 @@ def _resolve_compatible_model(
     base = _check_base_url(f"{scheme}://{url.rstrip('/')}", f"{wire}-compatible")
     if "?" in model:
         raise JudgeError(Fault("a URL here ends with its path, without ? or #", where=f"{wire}-compatible"))
-    variable, of_provider, key = "EVENHAND_API_KEY", f"{wire.upper()}_API_KEY", None
-    is_meant = False  # A provider's key never goes to a host that it was not meant for.
-    if environ.get(of_provider) or environ.get(f"{wire.upper()}_BASE_URL"):
-        is_meant = parse_url_origin(base) == parse_url_origin(_read_base_url(environ, wire))
-    if environ.get(variable):
-        key = _read_api_key(environ, variable)
-    if key is None and is_meant:
-        key = _read_api_key(environ, of_provider)
+    variable, key = _choose_compatible_key(base, wire, environ)
     base = _add_api_version(base) if wire == "anthropic" else base
     return ModelAddress(name=name, wire=wire, base=base, model=model, variable=variable, key=key)
+
+
+def _choose_compatible_key(base: str, wire: str, environ: Mapping[str, str]) -> tuple[str, str | None]:
+    """Where the key for a server is looked for, and the key: one never goes to a host it was not meant for.
+
+    Whoever sets ORACLE_LLM_BASE_URL has named the host that the provider's key is for.
+    """
+    provider, own = f"{wire.upper()}_API_KEY", "EVENHAND_API_KEY"
+    oracle = environ.get("ORACLE_LLM_BASE_URL", "").strip()
+    if oracle and _read_oracle_provider(environ) == wire:
+        named = _check_base_url(oracle, "environment variable ORACLE_LLM_BASE_URL")
+        key = _read_api_key(environ, provider) if parse_url_origin(named) == parse_url_origin(base) else None
+        if key is not None:
+            return provider, key
+    is_meant = False
+    if environ.get(provider) or environ.get(f"{wire.upper()}_BASE_URL"):
+        is_meant = parse_url_origin(base) == parse_url_origin(_read_base_url(environ, wire))
+    key = _read_api_key(environ, own) if environ.get(own) else None
+    if key is None and is_meant:
+        key = _read_api_key(environ, provider)
+    return own, key
 
 
 def _read_base_url(environ: Mapping[str, str], provider: str) -> str:

@@ -220,6 +220,8 @@ def _describe_pytest_criteria(scored: ScoredOutput, shown: Callable[[object], st
         if why:
             yield f"    {shown(why)}"
         yield from (f"    quoted: {shown(quote['text'])}" for quote in one["evidence"])
+        yield from (f"    quoted from the trace: {shown(quote)}" for quote in one.get("from_trace", ()))
+        yield from (f"    stated absent: {shown(absent)}" for absent in one.get("absent", ()))
     if len(lacking) > MOST_CRITERIA_TOLD:
         yield f"and {len(lacking) - MOST_CRITERIA_TOLD} more criteria that are not fully met"
 

@@ -23,11 +23,13 @@ from evenhand.report.phrases import (
     describe_reported_cost,
     describe_reported_samples,
     describe_reported_selection,
+    describe_safety_gate_finding,
     describe_unfinished_in_report,
     does_reported_verdict_stand,
     explain_unscored_in_report,
     is_unscored_in_report,
     list_reported_failures,
+    list_safety_gate_findings,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_figure, pluralize_count
@@ -55,6 +57,7 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         *_render_markdown_preferences(head),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
+        _render_markdown_safety_gate(head),
         *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
@@ -136,6 +139,15 @@ def _render_markdown_findings(head: ReportData) -> Iterator[list[str]]:
         count = f"{pluralize_count(one['count'], 'output')} (first in {name(one['first'])})"
         flags.append(f"- {name(one['variant'])}: {what}, {count}")
     yield from (["Failures:", "", *failures] if failures else [], ["Flags:", "", *flags] if flags else [])
+
+
+def _render_markdown_safety_gate(head: ReportData) -> list[str]:
+    lines = [
+        f"- {escape_markdown(one['variant'], LONGEST_NAME)}: "
+        f"{escape_markdown(describe_safety_gate_finding(one), LONGEST_REASON)}"
+        for one in list_safety_gate_findings(head)
+    ]
+    return ["Safety gate, capped:", "", *lines] if lines else []
 
 
 def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterator[list[str]]:

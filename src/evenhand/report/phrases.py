@@ -68,6 +68,17 @@ def describe_reported_selection(selection: ReportData | None) -> str:
     return " ".join(parts)
 
 
+def describe_safety_gate_finding(one: ReportData) -> str:
+    """What the safety gate capped: weapon_making in 3 outputs, the first in s2: “…”."""
+    passage = f": “{one['passage']}”" if one["passage"] else ""
+    return f"{one['pattern']} in {pluralize_count(one['count'], 'output')}, the first in {one['first']}{passage}"
+
+
+def list_safety_gate_findings(head: ReportData) -> list[ReportData]:
+    """What the safety gate capped; nothing in a run that was kept before gates were counted."""
+    return list((head.get("safety_gate") or {}).get("findings", ()))
+
+
 def describe_unfinished_in_report(run: ReportData) -> str:
     """What kept a run from its end; empty where it was reached."""
     if run["state"] == "finished":

@@ -32,7 +32,7 @@ from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
 from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import await_judges_in_order
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import Sample, VariantOutput
+from evenhand.model.sample import OutputTrace, Sample, VariantOutput
 from evenhand.models.model_names import KEY_VARIABLES, Secrets
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.early_stop import SampleStages, StopOnceDecided
@@ -211,6 +211,11 @@ class RunWorker:
                 reference=sample.reference,
                 context=sample.context,
                 authors={name: made.author for name, (_, made) in found.items() if made.author},
+                traces={
+                    name: OutputTrace(calls=made.trace, turns=made.turns)
+                    for name, (_, made) in found.items()
+                    if made.trace is not None
+                },
                 findings={name: one.findings for name, (one, _) in found.items() if one.findings},
             )
             shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")

@@ -137,6 +137,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for flag, count in tally.flags.most_common()
         ],
+        "safety_gate": _summarise_run_safety_gate(summary, ids),
         "cost": summarise_run_cost(summary),
     }
 
@@ -294,6 +295,22 @@ def _latency_quantiles(values: Sequence[float]) -> Json | None:
         return None
     ordered = sorted(values)
     return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}
+
+
+def _summarise_run_safety_gate(summary: RunSummary, ids: Mapping[int, str]) -> Json:
+    """Whose outputs the safety gate capped, by pattern, each with the first sample and its passage."""
+    findings = [
+        {
+            "variant": name,
+            "pattern": what[1],
+            "count": count,
+            "first": ids.get(tally.first[what], ""),
+            "passage": tally.unsafe_passages.get(what, ""),
+        }
+        for name, tally in summary.tallies.items()
+        for what, count in tally.unsafe.most_common()
+    ]
+    return {"failed_models": list(dict.fromkeys(one["variant"] for one in findings)), "findings": findings}
 
 
 def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]:

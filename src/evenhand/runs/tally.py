@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.evals.sample_rubrics import name_sample_rubric_column
+from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
@@ -104,6 +105,8 @@ class VariantTally:
     unfinished: int = 0  # Results that another try may better: something failed that need not.
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    unsafe: Counter[tuple[str, str]] = field(default_factory=Counter)  # Outputs that the safety gate capped.
+    unsafe_passages: dict[tuple[str, ...], str] = field(default_factory=dict)  # The first of each pattern.
     first: dict[tuple[str, ...], int] = field(default_factory=dict)  # The position where each was met first.
 
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int, *, priced: bool = False) -> None:
@@ -142,6 +145,11 @@ class VariantTally:
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
+        if content["unsafe"]:
+            what = ("safety_gate", content["unsafe"])
+            self._count_reason(self.unsafe, what, row["position"])
+            passages = (one["text"] for one in content["findings"] if one["rule"] == content["unsafe"])
+            self.unsafe_passages.setdefault(what, mask_personal_data(next(passages, "")))
 
     def _add_output_facts(self, output: Mapping[str, Any] | None, *, priced: bool) -> None:
         """Count how long an output is, and what making it took."""

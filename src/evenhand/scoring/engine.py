@@ -113,6 +113,10 @@ def finish_scorecard(
     shortfalls = [step for step in method.steps if isinstance(step, Shortfall)]
     short = [criterion.id for step in shortfalls for criterion in find_shortfall_criteria(step, case)]
     notes = list(answers.notes)
+    if answers.remark:
+        notes.append(f"notes: {answers.remark}")
+    if isinstance(answers.holistic, Scored) and value is not None and not case.values and not answers.scores:
+        notes.append("holistic score: no criterion was answered")
     if isinstance(method.steps[0], LayerMean) and value is not None:
         notes.append(f"computed from {', '.join(layer.id for layer in rubric.criteria if layer.id in case.values)}")
     if answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
@@ -134,6 +138,8 @@ def finish_scorecard(
         steps=trail,
         criteria=answers.scores,
         notes=tuple(notes),
+        remark=answers.remark,
+        whole=answers.whole,
     )
     if answers.claims:
         claimed = note_wrong_claimed_scores(card, answers.claims, method.scale.max)

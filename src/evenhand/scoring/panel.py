@@ -33,7 +33,7 @@ from evenhand.scoring.engine import (
 )
 from evenhand.scoring.pooling import PooledScores, combine_reviewer_scores, exact_mean_score, pool_reviewer_scores
 from evenhand.scoring.steps import StepInputs
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, pluralize_count
 
 NO_POOLED_SCORES = PooledScores({}, {}, ())
 NO_JUDGE = ""
@@ -74,11 +74,20 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
     case, missing = prepare_step_inputs(rubric, answers)
     if missing and isinstance(answers.holistic, Scored) and not case.values:
         trail = apply_holistic_score(case, answers.holistic)
-        return ReviewerScore(judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail)
+        return ReviewerScore(
+            judge=review.judge, exact=trail[-1].after, holistic=True, steps=trail, remark=answers.remark
+        )
     missing = missing or find_unanswered_gates(rubric.method.before_panel, case)
     if missing:
         why = "; ".join(f"{entry.criterion}: {entry.why}" for entry in missing)
-        return ReviewerScore(judge=review.judge, exact=None, why_not=why, criteria=answers.scores)
+        return ReviewerScore(
+            judge=review.judge,
+            exact=None,
+            why_not=why,
+            criteria=answers.scores,
+            remark=answers.remark,
+            whole=answers.whole,
+        )
     trail = run_score_steps(rubric.method.before_panel, case)
     return ReviewerScore(
         judge=review.judge,
@@ -88,6 +97,8 @@ def _score_review(rubric: Rubric, review: Review, answers: Answers | None) -> Re
         notes=tuple(
             note_wrong_claimed_scores(finish_scorecard(case, (), trail), answers.claims, rubric.method.scale.max)
         ),
+        remark=answers.remark,
+        whole=answers.whole,
     )
 
 
@@ -151,6 +162,7 @@ def _merge_panel_answers(
         passage=next((one.passage for one in answers.values() if one.unsafe), None),
         author=next((one.author for one in answers.values() if one.author), None),
         notes=tuple(dict.fromkeys(note for one in given for note in one.notes)),
+        whole=_average_whole_scores(reviewed, weights),
     )
 
 
@@ -164,6 +176,14 @@ def _average_criterion_scores(
         return Missing("failed", "no reviewer answered")
     total = sum((weights[judge] for judge in given), Fraction(0))
     return Scored(sum((value * weights[judge] for judge, value in given.items()), Fraction(0)) / total)
+
+
+def _average_whole_scores(reviewed: Sequence[ReviewerScore], weights: Mapping[str, Fraction]) -> Scored | None:
+    given = {entry.judge: entry.whole.value for entry in reviewed if isinstance(entry.whole, Scored)}
+    total = sum((weights[judge] for judge in given), Fraction(0))
+    return (
+        Scored(sum((value * weights[judge] for judge, value in given.items()), Fraction(0)) / total) if total else None
+    )
 
 
 def _collect_criterion_scores(reviewed: Sequence[ReviewerScore], id: str) -> dict[str, Fraction]:
@@ -195,6 +215,7 @@ def _note_panel_scoring(
     notes = [f"{entry.judge} not counted: {entry.why_not}" for entry in reviewed if entry.exact is None]
     notes += [f"{entry.judge}: holistic score" for entry in reviewed if entry.holistic]
     notes += [f"{entry.judge}: {note}" for entry in reviewed for note in entry.notes]
+    notes += [f"{entry.judge} notes: {entry.remark}" for entry in reviewed if entry.remark]
     if not len(said.says) > panel.quorum * len(reviewed):
         notes.append(f"{len(said.says)} of {len(reviewed)} reviewers scored it: too few to decide")
     elif panel.normalise == "z":
@@ -217,8 +238,9 @@ def _describe_panel_step(moved: AppliedStep) -> str:
     how = panel.aggregate + (" after z" if panel.normalise == "z" else "")
     absent = len(reviewed) - len(says)
     without = f"; {absent} not counted" if absent else ""
+    reviewers = pluralize_count(len(says), "reviewer")
     without += f"; {', '.join(own)} does not vote on its own response" if own else ""
-    return f"{how} {format_fraction(moved.after, moved.decimals)} of {len(says)} reviewers: {each}{without}"
+    return f"{how} {format_fraction(moved.after, moved.decimals)} of {reviewers}: {each}{without}"
 
 
 def measure_scorecard_disagreement(scores: Scores) -> PanelDisagreement | None:

@@ -184,6 +184,7 @@ def compute_fingerprint(
         "judges": list(judges),
         "layers": sorted(layers),
         **({"safety_gate": True} if rubric.safety_gate else {}),
+        **({"asks_holistic": True} if rubric.holistic else {}),
     }
     text = json.dumps(to_fingerprint_data(what), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -9,7 +9,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scale, Scored
 from evenhand.model.scorecard import AppliedStep, RankedOutput, ReviewerScore, Scorecard, Scores
 from evenhand.scoring.panel import measure_scorecard_disagreement
-from evenhand.wording import number_for_json
+from evenhand.wording import number_for_json, score_for_json
 
 ScoresJson = dict[str, object]
 
@@ -49,6 +49,7 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "reviews": None
         if card.reviews is None
         else [_reviewer_scorecard_to_json(rubric, entry) for entry in card.reviews],
+        "holistic": _whole_score_to_json(rubric, card.whole),
         "notes": list(card.notes),
     }  # fmt: skip
 
@@ -73,7 +74,7 @@ def _criterion_score_to_json(score: CriterionScore | None, scale: Scale) -> obje
         return None
     if scale.yes_no and score.value in (0, 1):
         return score.value == 1
-    number = int(score.value) if score.value.denominator == 1 else float(score.value)
+    number = score_for_json(score.value)
     return number if score.band is None else {"band": score.band, "score": number}
 
 
@@ -85,7 +86,14 @@ def _reviewer_scorecard_to_json(rubric: Rubric, entry: ReviewerScore) -> ScoresJ
         "holistic": entry.holistic,
         "why_not": entry.why_not or None,
         **_scored_steps_to_json(rubric, entry.steps, entry.criteria),
+        "holistic_score": _whole_score_to_json(rubric, entry.whole),
+        "notes": entry.remark or None,
     }
+
+
+def _whole_score_to_json(rubric: Rubric, score: CriterionScore | None) -> float | None:
+    """A score for the whole that was asked beside the criteria; null where none was."""
+    return number_for_json(score.value, rubric.method.scale.decimals) if isinstance(score, Scored) else None
 
 
 def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
@@ -100,8 +108,8 @@ def _panel_scores_to_json(scores: Scores) -> ScoresJson | None:
                 "mean_gap": number_for_json(one.mean_gap),
                 "widest": {
                     "output": one.output,
-                    "low": {"judge": one.low[1], "score": number_for_json(one.low[0])},
-                    "high": {"judge": one.high[1], "score": number_for_json(one.high[0])},
+                    "low": {"judge": one.low[1], "score": score_for_json(one.low[0])},
+                    "high": {"judge": one.high[1], "score": score_for_json(one.high[0])},
                 },
             }
             for one in view.differing

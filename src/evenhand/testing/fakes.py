@@ -17,7 +17,10 @@ from evenhand.wording import number_for_json
 
 ScriptedScores = Mapping[str, Number | bool | None]
 LONGEST_QUOTE = 80
-SCRIPTED_ADVICE = {"problem": "none was scripted", "suggestion": "none was scripted", "severity": "low"}
+SCRIPTED_ADVICE = [
+    {"problem": f"no {which} problem was scripted", "suggestion": "nothing was scripted", "severity": "low"}
+    for which in ("first", "second")
+]
 
 
 def scripted_judge(*replies: str | ScriptedScores, name: str = "scripted") -> ScriptedJudge:
@@ -61,7 +64,7 @@ def _write_scripted_reply(scores: ScriptedScores, request: Request, name: str) -
     tag = "submission" if "submission" in about.texts else "output"
     answers = _script_answers(scores, about, tag)
     return json.dumps(
-        {**answers, "revision_suggestions": [SCRIPTED_ADVICE] * 2} if request.dialogue == "individual" else answers
+        {**answers, "revision_suggestions": SCRIPTED_ADVICE} if request.dialogue == "individual" else answers
     )
 
 

@@ -25,13 +25,13 @@ def audit_run(store: Store, run: str) -> Audit:
     table, setup = load_run_table(store, row["id"]), json.loads(row["setup"])
     head, _ = load_run_report(store, row["id"])
     silent = any(one["kind"] in ("judge", "abstention") for one in head["failures"])
-    whole = any(rubric["method"]["holistic"] for rubric in setup["rubrics"].values())
+    whole = any(rubric["method"]["holistic"] or rubric.get("holistic") for rubric in setup["rubrics"].values())
     # The columns tell all of a run in which every judge answered; else its results are gone through once more.
     rows = (row for row in store.results(table.run) if row["variant"] in table.variants)
-    heard, holistic = (
+    heard, holistic, asked = (
         count_answers_in_results((json.loads(row["content"]) for row in rows), len(table.score))
         if silent or whole
-        else (count_complete_answers(table), {})
+        else (count_complete_answers(table), {}, {})
     )
     # The model that made each variant: as the eval says, else the author that its outputs name, if it is one.
     known = {name: one["model"] for name, one in setup["variants"].items() if "model" in one}
@@ -46,6 +46,7 @@ def audit_run(store: Store, run: str) -> Audit:
         answer_counts=heard,
         makers={name: by for name, by in {**named, **known}.items() if by and name in table.variants},
         holistic=holistic,
+        asked_holistic=asked,
         comparisons=tuple(head["decision"]["comparisons"]),
     )
     return audit_judges(audited)

@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from evenhand.errors import Fault, InputError
+from evenhand.evals.json_lines import parse_sample_json
+from evenhand.evals.output_data import read_output_facts
 from evenhand.files.parsing import decode_text_file, read_text_file
 from evenhand.files.tree import parse_number_text
+from evenhand.model.sample import OutputTrace
 
 LARGEST_INPUT = 5_000_000
 
@@ -30,6 +33,31 @@ def read_user_file(name: str, stdin: BinaryIO | None) -> str:
             raise InputError(Fault(f"larger than the {LARGEST_INPUT:,} bytes allowed", where="standard input"))
         return decode_text_file(content, "standard input", InputError)
     return read_text_file(Path(name), LARGEST_INPUT, InputError)
+
+
+def read_user_trace(value: object, turns: object = None) -> OutputTrace | None:
+    """How an output came about: a list of {name, input, output}, as in a sample; None where nothing is told."""
+    faults: list[Fault] = []
+    made = read_output_facts({"text": "-", "trace": value, "turns": turns}, (), faults)
+    if faults:
+        raise InputError(*faults)
+    return None if made is None or made.trace is None else OutputTrace(calls=made.trace, turns=made.turns)
+
+
+def read_user_trace_file(name: str, stdin: BinaryIO | None) -> OutputTrace:
+    """The trace in a JSON file: the list of calls, or an object with `trace` and `turns`."""
+    value = parse_sample_json(read_user_file(name, stdin))
+    if isinstance(value, Fault):
+        raise InputError(Fault(value.what, value.hint, where=name))
+    facts = value if isinstance(value, dict) else {"trace": value}
+    try:
+        trace = read_user_trace(facts.get("trace"), facts.get("turns"))
+    except InputError as error:
+        raise InputError(*(Fault(one.what, one.hint, one.path, name) for one in error.faults)) from None
+    if trace is None:
+        hint = 'as in [{"name": "search", "input": "Berlin", "output": "…"}]'
+        raise InputError(Fault("there is no trace in it", hint, where=name))
+    return trace
 
 
 def parse_user_number(text: str, where: str) -> Fraction:

@@ -16,10 +16,11 @@ from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
-from evenhand.model.sample import Sample
+from evenhand.model.sample import OutputTrace, Sample
 from evenhand.models.budget import Prices
 from evenhand.models.connections import Connections
 from evenhand.models.requests import EMBEDDED, Model, Request, TokenUsage
+from evenhand.workflows.inputs import read_user_trace
 
 RubricLike = Rubric | str | Path | Mapping[str, object]
 SampleLike = Sample | str | Mapping[str, object]
@@ -27,6 +28,7 @@ JudgeLike = str | Model | Callable[[Request], object]
 JudgesLike = JudgeLike | Sequence[JudgeLike]
 SAMPLE_TEXTS = ("id", "input", "reference", "context")
 SAMPLE_MAPS = ("outputs", "authors")
+TRACE_FACTS = ("trace", "turns")  # Beside an output: how it came about.
 DEFAULT_JUDGE_OPTIONS = JudgeOptions()
 
 
@@ -62,7 +64,10 @@ async def prefer(
 
 
 def read_user_sample(sample: SampleLike) -> Sample:
-    """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output."""
+    """A sample from plain data: {"input": …, "output": …} or {"outputs": {name: text}}; a text is an output.
+
+    An output with a trace is {"text": …, "trace": […], "turns": …}; beside `output`, `trace` and `turns` are its own.
+    """
     if isinstance(sample, Sample):
         return _require_output(sample)
     if isinstance(sample, str):
@@ -73,7 +78,10 @@ def read_user_sample(sample: SampleLike) -> Sample:
     if "output" in parts and "outputs" in parts:
         raise InputError(Fault("'output' and 'outputs' are the same field", "keep one of them"))
     if "output" in parts:
-        parts["outputs"] = {"output": parts.pop("output")}
+        beside = {name: parts.pop(name) for name in TRACE_FACTS if name in parts}
+        alone = parts.pop("output")
+        parts["outputs"] = {"output": {"text": alone, **beside} if beside else alone}
+    parts["traces"] = _take_output_traces(parts)
     faults = [
         Fault(
             f"unknown field {name!r}",
@@ -81,7 +89,7 @@ def read_user_sample(sample: SampleLike) -> Sample:
             (name,),
         )
         for name in parts
-        if name not in (*SAMPLE_TEXTS, *SAMPLE_MAPS)
+        if name not in (*SAMPLE_TEXTS, *SAMPLE_MAPS, "traces")
     ]
     faults += [
         Fault(f"{name} must be text", path=(name,)) for name in SAMPLE_TEXTS if not isinstance(parts.get(name, ""), str)
@@ -99,6 +107,29 @@ def _require_output(sample: Sample) -> Sample:
     if not sample.outputs:
         raise InputError(Fault("a sample needs at least one output", "there is nothing to judge", ("outputs",)))
     return sample
+
+
+def _take_output_traces(parts: dict[str, object]) -> dict[str, OutputTrace]:
+    """The traces of outputs that are given as objects; the texts stay in their place."""
+    given = parts.get("outputs")
+    if not isinstance(given, Mapping):
+        return {}
+    objects = {name: one for name, one in given.items() if isinstance(one, Mapping)}
+    faults = [
+        Fault(
+            f"unknown field {str(key)!r}",
+            suggest_known_word_in_fault(str(key), ("text", *TRACE_FACTS)),
+            ("outputs", name),
+        )
+        for name, one in objects.items()
+        for key in one
+        if key not in ("text", *TRACE_FACTS)
+    ]
+    if faults:
+        raise InputError(*faults)
+    parts["outputs"] = {name: objects[name].get("text", "") if name in objects else one for name, one in given.items()}
+    read = {name: read_user_trace(one.get("trace"), one.get("turns")) for name, one in objects.items()}
+    return {name: trace for name, trace in read.items() if trace is not None}
 
 
 def _load_judge_rubric(rubric: RubricLike) -> Rubric:

@@ -26,7 +26,7 @@ from evenhand.models.budget import Spending
 from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
 from evenhand.models.requests import EMBEDDED, Model
 from evenhand.workflows.connections import ConnectionOptions, open_connections
-from evenhand.workflows.inputs import parse_user_number, read_user_file, read_user_files
+from evenhand.workflows.inputs import parse_user_number, read_user_file, read_user_files, read_user_trace_file
 from evenhand.workflows.judge import price_requested_replies
 from evenhand.workflows.score import ScoreLimits
 
@@ -43,6 +43,7 @@ class JudgeFiles:
     reference: str | None = None
     context: str | None = None
     authors: tuple[str, ...] = ()  # Entries OUTPUT=NAME.
+    traces: tuple[str, ...] = ()  # Entries OUTPUT=FILE, or a FILE where there is one output.
     judges: tuple[str, ...] = ()
     weights: str | None = None
     pairwise: bool = False
@@ -124,22 +125,38 @@ async def _judge_user_files(
 
 def _read_judged_sample(files: JudgeFiles, stdin: BinaryIO | None) -> Sample:
     parts = (files.question, files.reference, files.context)
-    if (*files.outputs, *parts).count("-") > 1:
+    if [*files.outputs, *parts, *(entry.rpartition("=")[2] for entry in files.traces)].count("-") > 1:
         raise InputError(Fault("standard input can be read once", "give the other as a file"))
     texts = read_user_files(files.outputs, stdin)
     empty = next((name for name, text in texts.items() if not text.strip()), None)
     if empty is not None:
         raise InputError(Fault("there is nothing in it to judge", where=empty))
     question, reference, context = (read_user_file(name, stdin) if name else "" for name in parts)
-    authors = dict(_parse_author_option(entry, files.outputs) for entry in files.authors)
-    sample = Sample(outputs=texts, input=question, reference=reference, context=context, authors=authors)
+    authors = dict(_split_output_entry(entry, files, "--author", "openai/NAME") for entry in files.authors)
+    traced = [_split_output_entry(_name_only_output(entry, files), files, "--trace", "FILE") for entry in files.traces]
+    sample = Sample(
+        outputs=texts,
+        input=question,
+        reference=reference,
+        context=context,
+        authors=authors,
+        traces={output: read_user_trace_file(name, stdin) for output, name in traced},
+    )
     return guard_sample(sample)
 
 
-def _parse_author_option(entry: str, outputs: Sequence[str]) -> tuple[str, str]:
-    output, _, author = entry.partition("=")
-    if output not in outputs or not author:
-        what = f"{entry!r} does not name an output and its author"
-        hint = suggest_close_word_in_fault(output, outputs) or f"as in --author {outputs[0]}=openai/NAME"
-        raise InputError(Fault(what, hint, where="--author"))
-    return output, author
+def _split_output_entry(entry: str, files: JudgeFiles, option: str, example: str) -> tuple[str, str]:
+    """The two halves of OUTPUT=VALUE; a name of an output may have an equals sign in it."""
+    output = max((name for name in files.outputs if entry.startswith(f"{name}=")), key=len, default="")
+    value = entry.removeprefix(f"{output}=")
+    if not output or not value:
+        what = f"{entry!r} does not name an output and its {option.removeprefix('--')}"
+        near = suggest_close_word_in_fault(entry.partition("=")[0], files.outputs)
+        raise InputError(Fault(what, near or f"as in {option} {files.outputs[0]}={example}", where=option))
+    return output, value
+
+
+def _name_only_output(entry: str, files: JudgeFiles) -> str:
+    """A file alone is about the only output there is."""
+    alone = len(files.outputs) == 1 and not entry.startswith(f"{files.outputs[0]}=")
+    return f"{files.outputs[0]}={entry}" if alone else entry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -184,10 +184,9 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     """Of reviewers around their mean on one output: scores worked out from criteria over scores for the whole."""
     name = "variance against holistic"
     scores = np.stack([seen.scores(judge) for judge in seen.judges])
-    whole = np.full_like(scores, np.nan)
-    for place, judge in enumerate(seen.judges):
-        whole[place] = seen.holistic.get(judge, whole[place])
-    worked_out = np.where(np.isnan(whole), scores, np.nan)
+    standing_in, asked = (_stack_whole_scores(seen, given) for given in (seen.holistic, seen.asked_holistic))
+    worked_out = np.where(np.isnan(standing_in), scores, np.nan)
+    whole = np.where(np.isnan(asked), standing_in, asked)
     ours, theirs = _audited_squares_around_mean(worked_out), _audited_squares_around_mean(whole)
     if not ours[:, 1].sum():
         why = "not known: no output was scored by two judges."
@@ -197,7 +196,8 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     told = f"scores that judges' answers come to differ by {points} on one output"
     if not theirs[:, 1].sum():
         why = f"not known: {told}; no two reviewers gave a score for the whole."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice="Nothing to do where every rubric is read.")
+        advice = "Ask for scores for the whole beside the criteria, with holistic: true in the eval, to measure it."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice=advice)
     parts = sum_calibration_clusters(np.concatenate([ours, theirs], axis=1), seen.table.cluster)
     found = jackknife_calibration_interval(
         parts,
@@ -216,6 +216,11 @@ def _find_variance_against_holistic(seen: AuditedRun) -> AuditFinding:
     return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="ratio of variances")
 
 
+def _stack_whole_scores(seen: AuditedRun, given: Mapping[str, Floats]) -> Floats:
+    nothing = np.full(len(seen.table.score), np.nan)
+    return np.stack([given.get(judge, nothing) for judge in seen.judges])
+
+
 def _audited_squares_around_mean(scores: Floats) -> Floats:
     """Per output: squares around the reviewers' mean, and what to divide them by."""
     given = ~np.isnan(scores)
@@ -229,31 +234,43 @@ def _audited_squares_around_mean(scores: Floats) -> Floats:
 def _audit_ranking_stability(seen: AuditedRun) -> AuditFinding:
     """The share of panels drawn from these reviewers, with replacement, that rank the variants the same."""
     name = "ranking stability"
-    scores = np.stack([seen.scores(judge) for judge in seen.judges])
+    stable = _measure_ranking_stability(seen, np.stack([seen.scores(judge) for judge in seen.judges]))
+    if stable is None:
+        why = "not known: a variant has no score of any judge."
+        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+    first, same, order, tau, method = stable
+    whole = _measure_ranking_stability(seen, _stack_whole_scores(seen, seen.asked_holistic))
+    beside = f" By their scores for the whole, {whole[0]} stays first in {format_percent(whole[1])}." if whole else ""
+    colour: AuditColour = (
+        "green" if same >= STABLE_RANKING_SHARE else "amber" if same >= LIKELY_RANKING_SHARE else "red"
+    )
+    says = (
+        f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
+        f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average.{beside}"
+    )
+    samples = len(np.unique(seen.table.cluster))
+    found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
+    advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
+    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
+
+
+def _measure_ranking_stability(seen: AuditedRun, scores: Floats) -> tuple[str, float, float, float, str] | None:
+    """Who is first; the shares of panels in which it stays so and in which the whole order stays; Kendall's τ; how.
+
+    None where a variant has no score.
+    """
     weights, chances, method = _enumerate_judge_panels(len(seen.judges))
     means = np.stack([_panel_means_by_variant(scores, one, seen) for one in weights])
     own = _panel_means_by_variant(scores, np.ones(len(scores)), seen)
     if np.isnan(own).any():
-        why = "not known: a variant has no score of any judge."
-        return unknown_finding(name, PANEL_SUBJECT, why, advice="See the failures.")
+        return None
     known = ~np.isnan(means).any(axis=1)
     chances = chances[known] / chances[known].sum()
     same = float(chances @ (means[known].argmax(axis=1) == own.argmax()))
     pairs = np.triu_indices(len(own), 1)
     signs, before = (np.sign(np.round(rows[:, pairs[0]] - rows[:, pairs[1]], 9)) for rows in (means[known], own[None]))
     order, tau = float(chances @ (signs == before).all(axis=1)), float(chances @ (signs * before).mean(axis=1))
-    first = seen.table.variants[int(own.argmax())]
-    colour: AuditColour = (
-        "green" if same >= STABLE_RANKING_SHARE else "amber" if same >= LIKELY_RANKING_SHARE else "red"
-    )
-    says = (
-        f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
-        f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average."
-    )
-    samples = len(np.unique(seen.table.cluster))
-    found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
-    advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
-    return measured_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
+    return seen.table.variants[int(own.argmax())], same, order, tau, method
 
 
 def _enumerate_judge_panels(judges: int) -> tuple[Floats, Floats, str]:

@@ -37,7 +37,8 @@ class AuditedRun:
     """What an audit rests on, beside the columns of the run.
 
     `answer_counts` counts each judge's answers. `models` names the model behind each judge, `makers` the model
-    that made each variant, where they are known. `holistic` holds scores that a reviewer gave for the whole.
+    that made each variant, where they are known. `holistic` holds scores for the whole that stand in for answers which
+    could not be read, `asked_holistic` those that were asked for beside the criteria.
     `comparisons` are those of the run's decision, as plain data.
     """
 
@@ -45,6 +46,7 @@ class AuditedRun:
     answer_counts: Mapping[str, JudgeAnswerCounts] = field(default_factory=dict)
     makers: Mapping[str, str] = field(default_factory=dict)
     holistic: Mapping[str, Floats] = field(default_factory=dict)
+    asked_holistic: Mapping[str, Floats] = field(default_factory=dict)
     comparisons: tuple[AuditData, ...] = ()
 
     @property
@@ -106,10 +108,13 @@ def count_complete_answers(table: RunTable) -> dict[str, JudgeAnswerCounts]:
 
 def count_answers_in_results(
     contents: Iterable[AuditData], rows: int
-) -> tuple[dict[str, JudgeAnswerCounts], dict[str, Floats]]:
-    """The answers of every judge in these results, and its scores for the whole, a column of as many rows."""
+) -> tuple[dict[str, JudgeAnswerCounts], dict[str, Floats], dict[str, Floats]]:
+    """The answers of every judge in these results, and its scores for the whole, columns of as many rows: those that
+    stand in for answers, and those that were asked for.
+    """
     counted: dict[str, Counter[str]] = {}
     holistic: dict[str, Floats] = {}
+    asked: dict[str, Floats] = {}
     for row, content in enumerate(contents):
         for one in content["judgments"]:
             why = (one["why_not"] or "").removeprefix(f"{one['judge']}: ")
@@ -118,8 +123,10 @@ def count_answers_in_results(
         for review in (content["scorecard"] or {}).get("reviews") or ():
             if review["holistic"] and review["score"] is not None:
                 holistic.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["score"]
+            if review.get("holistic_score") is not None:
+                asked.setdefault(review["judge"], np.full(rows, np.nan))[row] = review["holistic_score"]
     heard = {
         judge: JudgeAnswerCounts(answered=count["answered"], abstained=count["abstained"], failed=count["failed"])
         for judge, count in counted.items()
     }
-    return heard, holistic
+    return heard, holistic, asked

@@ -45,11 +45,6 @@ LEAST_CHOSEN_DIMENSIONS, MOST_CHOSEN_DIMENSIONS = 1, 3
 LONGEST_QUESTION = 300
 LONGEST_ID = 40
 DIMENSIONS_KEY = "dimensions"
-DIMENSIONS_FORM = (
-    '{\n  "dimensions": [\n'
-    + "".join(f'    {{"id": "{id}", "asks": "…", "weight": <above 0>}},\n' for id in FIXED_DIMENSIONS)
-    + '    {"id": "…", "asks": "…", "weight": <above 0>}\n  ]\n}'
-)
 DIMENSIONS_SCHEMA: AnswerSchema = build_reply_schema(
     {
         DIMENSIONS_KEY: {
@@ -73,7 +68,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
         fixed="\n".join(f"  - {id}: {prompts.say(id)}" for id in FIXED_DIMENSIONS),
         least=str(LEAST_CHOSEN_DIMENSIONS),
         most=str(MOST_CHOSEN_DIMENSIONS),
-        form=DIMENSIONS_FORM,
+        form=_build_dimensions_form(prompts),
     )
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
     request = compose_judge_request("dimensions", outline, label_material_pieces(prompts, task), manner)
@@ -96,6 +91,13 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
         rubric=reading.items.get(DIMENSIONS_KEY),
         why_not="" if DIMENSIONS_KEY in reading.items else reading.explain_missing(DIMENSIONS_KEY).text,
     )
+
+
+def _build_dimensions_form(prompts: Prompts) -> str:
+    entries = ",\n".join(
+        f'    {{"id": "{id}", "asks": "…", "weight": <{prompts.say("above_0")}>}}' for id in (*FIXED_DIMENSIONS, "…")
+    )
+    return f'{{\n  "{DIMENSIONS_KEY}": [\n{entries}\n  ]\n}}'
 
 
 def _find_dimensions_in_reply(text: str) -> list[Mapping[str, object]] | None:
@@ -251,8 +253,9 @@ def _build_horizontal_question(
         alone = one.judgments.get(criterion.id)
         if alone is not None and isinstance(alone.score, Scored):
             # Where it stood alone: the passage is the author's text, so it goes inside the fence too.
-            passage = "\n".join(quote.text for quote in alone.evidence)
-            pieces.append((prompts.say("anchor", band=alone.score.band), f"submission-{label}-alone", passage))
+            said = "anchor" if alone.evidence or not alone.absent else "anchor_absent"
+            passage = "\n".join([quote.text for quote in alone.evidence] or alone.absent)
+            pieces.append((prompts.say(said, band=alone.score.band), f"submission-{label}-alone", passage))
     outline = PromptOutline(halves=halves, ids=(criterion.id,), schema=schema, labels=labels)
     texts = {label: QuotedText(one.text) for label, one in shown.items()}
     read = partial(_read_horizontal_reply, texts, criterion, prompts)

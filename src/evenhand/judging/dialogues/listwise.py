@@ -17,6 +17,7 @@ from evenhand.judging.prompts import JudgeSetup, compose_judge_request, label_ma
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.reading.reply_text import find_json_values, split_reply_sections
 from evenhand.judging.results import ListwiseReview, OutputReview
+from evenhand.judging.traces import find_trace_text, label_trace_pieces
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing, Scale, Scored
@@ -50,11 +51,12 @@ def _build_listwise_question(
     prompts, labels = manner.prompts, tuple(shown)
     (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += [
-        (prompts.say("response", letter=label), f"response-{label}", sample.outputs[output])
-        for label, output in shown.items()
-    ]
-    texts = {label: QuotedText(sample.outputs[output]) for label, output in shown.items()}
+    for label, output in shown.items():
+        pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts, label)
+        pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[output]))
+    texts = {
+        label: QuotedText(sample.outputs[output], find_trace_text(pieces, label)) for label, output in shown.items()
+    }
 
     def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
         found, data = read_under_labels(text, labels, prompts.phrases["response"])

@@ -20,6 +20,7 @@ from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking
 from evenhand.judging.results import OutputReview
+from evenhand.judging.traces import label_trace_pieces
 from evenhand.model.criterion import Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -40,7 +41,7 @@ def ask_by_logprobs(
     Where the server gives none, or they cannot be told apart, that criterion is asked so many times instead.
     """
     criteria = list_questions_for_judge(rubric)
-    answers = yield tuple(_build_logprobs_request(one, sample, output, manner) for one in criteria)
+    answers = yield tuple(_build_logprobs_request(rubric, one, sample, output, manner) for one in criteria)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
         found = _score_from_logprobs(criterion, reply, manner)
@@ -51,7 +52,7 @@ def ask_by_logprobs(
     rest = [place for place in range(len(criteria)) if place not in judgments]
     if rest:
         again = yield tuple(
-            _build_logprobs_request(criteria[place], sample, output, manner, repeat)
+            _build_logprobs_request(rubric, criteria[place], sample, output, manner, repeat)
             for place in rest
             for repeat in range(1, replies + 1)
         )
@@ -123,7 +124,7 @@ def _find_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogpro
 
 
 def _build_logprobs_request(
-    criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
+    rubric: Rubric, criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
 ) -> Request:
     prompts, text = manner.prompts, sample.outputs[output]
     form = f"{prompts.say('score')}: <{format_scale_prompt(criterion.scale, prompts)} | {prompts.say('cannot')}>"
@@ -132,6 +133,7 @@ def _build_logprobs_request(
     if repeat:
         settings = vary_repeat_settings(manner.settings, manner.seed, repeat)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", text))
     outline = PromptOutline(halves=halves, ids=(criterion.id,))
     return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)

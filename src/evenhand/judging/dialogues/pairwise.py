@@ -17,6 +17,7 @@ from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, as
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values
 from evenhand.judging.results import Preference
+from evenhand.judging.traces import label_trace_pieces
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Missing
@@ -24,14 +25,10 @@ from evenhand.model.scale import Missing
 WINNER = "winner"
 TIE = "tie"
 LABELS = ("A", "B")
-SCHEMA: AnswerSchema = build_reply_schema(
-    {"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": [*LABELS, TIE, CANNOT_ASSESS]}}
-)
-FORM = f'{{"reason": "…", "{WINNER}": <"A" | "B" | "{TIE}" | "{CANNOT_ASSESS}">}}'
 CHOICES = {
     **{label: (label, f"Response {label}", f"Output {label}", f"回答 {label}") for label in LABELS},
     TIE: (TIE, "equal", "neither", "both", "平局", "一样好"),
-    CANNOT_ASSESS: (CANNOT_ASSESS, "cannot_assess", "unable to assess", "无法评估"),
+    CANNOT_ASSESS: (CANNOT_ASSESS, "cannot_assess", "unable to assess", "无法评估", "无法判断"),
 }
 
 
@@ -72,13 +69,16 @@ def _build_pairwise_question(
 ) -> JudgeQuestion[PairwiseChoice]:
     prompts = manner.prompts
     criteria = format_criteria_prompt(list_judged_criteria(rubric), prompts)
-    halves = prompts.fill("pairwise", criteria=criteria, form=FORM)
+    words = [*LABELS, prompts.say("tie"), prompts.say("cannot")]
+    blank = " | ".join(f'"{word}"' for word in words)
+    form = f'{{"reason": "…", "{WINNER}": <{blank}>}}'
+    schema: AnswerSchema = build_reply_schema({"reason": TEXT_SCHEMA, WINNER: {"type": "string", "enum": words}})
+    halves = prompts.fill("pairwise", criteria=criteria, form=form)
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
-    pieces += [
-        (prompts.say("response", letter=label), f"response-{label}", sample.outputs[name])
-        for label, name in zip(LABELS, order, strict=True)
-    ]
-    outline = PromptOutline(halves=halves, ids=(WINNER,), schema=SCHEMA, labels=LABELS)
+    for label, name in zip(LABELS, order, strict=True):
+        pieces += label_trace_pieces(rubric, sample.traces.get(name), prompts, label)
+        pieces.append((prompts.say("response", letter=label), f"response-{label}", sample.outputs[name]))
+    outline = PromptOutline(halves=halves, ids=(WINNER,), schema=schema, labels=LABELS)
     return JudgeQuestion(compose_judge_request("pairwise", outline, pieces, manner), _read_pairwise_choice, pieces)
 
 

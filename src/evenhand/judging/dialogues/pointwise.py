@@ -14,15 +14,20 @@ from evenhand.errors import InputError
 from evenhand.judging.answer_form import (
     ADVICE_KEY,
     ITEM_PREFIXES,
+    NOTES_KEY,
+    WHOLE_KEY,
     AnswerGroup,
     list_judged_criteria,
     prepare_criterion_prompts,
     prepare_rubric_prompt,
 )
 from evenhand.judging.evidence import (
+    FEW_SUGGESTIONS,
     EvidencedAnswer,
     QuotedText,
     RevisionAdvice,
+    note_few_suggestions,
+    pick_severest_judge_suggestions,
     read_form_reply,
     read_judge_suggestions,
     verify_form_evidence,
@@ -30,6 +35,7 @@ from evenhand.judging.evidence import (
 from evenhand.judging.prompts import JudgeSetup, Prompts, compose_judge_request, label_material_pieces
 from evenhand.judging.questions import Dialogue, JudgeQuestion, ReplyReading, ask_questions
 from evenhand.judging.results import OutputReview
+from evenhand.judging.traces import find_trace_text, label_trace_pieces
 from evenhand.model.criterion import Criterion, Statement
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -64,9 +70,10 @@ def build_pointwise_questions(
     """The requests about one output, with how to read their replies."""
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
-    quoted = QuotedText(sample.outputs[output])
     label = "submission" if name == "individual" else "output"
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
+    quoted = QuotedText(sample.outputs[output], find_trace_text(pieces))
     pieces.append((prompts.say(label), label, quoted.text))
     return [
         JudgeQuestion(
@@ -103,8 +110,7 @@ def build_output_review(
         {id: one.reason for id, one in items.items() if isinstance(one.score, Scored) and one.score.value == 1}
         for items in (flags, bonuses)
     )
-    advice = next((reading.items[ADVICE_KEY] for reading in readings if ADVICE_KEY in reading.items), ())
-    missing = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
+    advice, notes = _take_suggestions(rubric, manner.judge, readings)
     data = readings[0].data if len(readings) == 1 else None
     answers = Answers(
         id=output,
@@ -114,12 +120,44 @@ def build_output_review(
         unanswered={id: item.score for id, item in (flags | bonuses).items() if isinstance(item.score, Missing)},
         author=sample.authors.get(output),
         claims={name: data[name] for name in OVERALL_CLAIMS if name in data} if isinstance(data, dict) else {},
-        notes=tuple(f"{manner.judge}: no suggestions ({why})" for why in missing),
+        notes=notes,
+        remark=_read_remark(data),
+        whole=_read_whole_score(rubric, data),
     )
     judgments = tuple(
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
     )
-    return OutputReview(answers=answers, judgments=judgments, suggestions=advice if isinstance(advice, tuple) else ())
+    return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
+
+
+def _read_remark(data: object) -> str:
+    """What the judge wrote about the output as a whole."""
+    notes = data.get(NOTES_KEY) if isinstance(data, dict) else None
+    return " ".join(notes.split()) if isinstance(notes, str) else ""
+
+
+def _read_whole_score(rubric: Rubric, data: object) -> Scored | None:
+    """The score for the whole, where one was asked for and given; what is not on its scale is none."""
+    given = data.get(WHOLE_KEY) if isinstance(data, dict) and rubric.whole_scale is not None else None
+    given = given.get("score") if isinstance(given, dict) else given
+    score = rubric.whole_scale.read(given) if rubric.whole_scale is not None and given is not None else None
+    return score if isinstance(score, Scored) else None
+
+
+def _take_suggestions(
+    rubric: Rubric, judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
+) -> tuple[RevisionAdvice, tuple[str, ...]]:
+    """The suggestions that were given, and a note where two were to come and did not."""
+    if rubric.method.dialogue != "individual":
+        return (), ()
+    keys = (ADVICE_KEY, FEW_SUGGESTIONS)
+    given = (reading.items[key] for reading in readings for key in keys if key in reading.items)
+    advice = next((one for one in given if isinstance(one, tuple)), ())
+    silent = [reading.explain_missing(ADVICE_KEY).text for reading in readings if ADVICE_KEY in reading.faults]
+    silent += [reading.unread.text for reading in readings if reading.unread]
+    return advice, note_few_suggestions(
+        judge, advice, (*silent, "not asked for: each criterion has its own request")[0]
+    )
 
 
 def _explain_missing_answer(
@@ -158,7 +196,12 @@ def ask_sampled(
     readings = yield from ask_questions(questions, manner.prompts)
     several = [build_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
     judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
-    return build_review_from_judgments(rubric, several[0], judgments)
+    review = build_review_from_judgments(rubric, several[0], judgments)
+    advice = pick_severest_judge_suggestions(one for each in several for one in each.suggestions)
+    notes = several[0].answers.notes if not advice else note_few_suggestions(manner.judge, advice, "")
+    wholes = [one.answers.whole.value for one in several if isinstance(one.answers.whole, Scored)]
+    whole = Scored(sum(wholes, Fraction(0)) / len(wholes)) if wholes else None
+    return replace(review, answers=replace(review.answers, notes=notes, whole=whole), suggestions=advice)
 
 
 def vary_repeat_settings(settings: ModelSettings, seed: int, repeat: int) -> ModelSettings:
@@ -171,7 +214,9 @@ def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
     """Several judgments on one criterion as one: the mean, if more than half of them have a score."""
     scored = [(one, one.score) for one in judgments if isinstance(one.score, Scored)]
     if not 2 * len(scored) > len(judgments):
-        return replace(judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=())
+        return replace(
+            judgments[0], score=_explain_unread_replies(judgments), reason="", evidence=(), absent=(), from_trace=()
+        )
     values = [score.value for _, score in scored]
     mean = sum(values, Fraction(0)) / len(values)
     nearest, _ = min(scored, key=lambda one: abs(one[1].value - mean))

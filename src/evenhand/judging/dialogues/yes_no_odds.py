@@ -23,6 +23,7 @@ from evenhand.judging.prompts import (
 )
 from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.results import OutputReview
+from evenhand.judging.traces import label_trace_pieces
 from evenhand.model.criterion import Anchor, Criterion
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
@@ -50,6 +51,7 @@ def ask_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup)
     asked = [_list_yes_no_questions(criterion, prompts) for criterion in criteria]
     known = load_judge_test_questions(prompts) if any(asked) else ()
     pieces = label_material_pieces(prompts, sample.input, sample.context, sample.reference)
+    pieces += label_trace_pieces(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
     requests = [
         _build_odds_request(

@@ -97,7 +97,7 @@ def _answer_criterion(
 
 
 def _reply_with_suggestions(asked: Sequence[Criterion], given: Mapping[str, Answer]) -> list[Answer]:
-    """Two, as asked for: what is lacking first, then what a person or a model has to look at."""
+    """Two, as far as there are two dimensions: what is lacking first, then what a person or a model has to look at."""
     scores = {one.id: given[one.id].get("score") for one in asked}
     ranks = {id: float(score) if isinstance(score, (int, float)) else math.inf for id, score in scores.items()}
     found: list[Answer] = [
@@ -108,7 +108,7 @@ def _reply_with_suggestions(asked: Sequence[Criterion], given: Mapping[str, Answ
         }
         for criterion in sorted(asked, key=lambda one: ranks[one.id])
     ]
-    return (found * 2)[:2]
+    return found[:2]
 
 
 LEAST_DECIDED = 4  # Statements that must be decided before a share of them says anything.

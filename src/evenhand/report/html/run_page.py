@@ -52,6 +52,7 @@ from evenhand.report.phrases import (
     describe_unfinished_in_report,
     describe_unpriced_calls,
     does_reported_verdict_stand,
+    list_safety_gate_findings,
 )
 from evenhand.wording import format_figure
 
@@ -114,6 +115,7 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "histograms": draw_histograms(variants),
         "rates": draw_assertion_rates(variants),
         "heat": draw_agreement_heat_map(head["agreement"]),
+        "capped": list_safety_gate_findings(head),
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "sensitivity": head.get("sensitivity"),
         "settled": is_sensitivity_settled(head.get("sensitivity")),

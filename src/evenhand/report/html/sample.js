@@ -142,6 +142,9 @@ function opinion(one, result) {
     one.why_not ? make('div', { class: 'bad prose' }, one.why_not) : null,
     one.reason ? make('div', { class: 'prose' }, one.reason) : null,
     one.evidence?.length ? make('div', {}, one.evidence.map((quote) => [quotation(quote, text), ' '])) : null,
+    one.from_trace?.length
+      ? make('div', { class: 'prose' }, `Quoted from the trace: ${one.from_trace.map((text) => `“${text}”`).join(' ')}`) : null,
+    one.absent?.length ? make('div', { class: 'prose' }, `Stated absent: ${one.absent.join('; ')}`) : null,
     one.feedback ? make('div', { class: 'quiet prose' }, `Advice: ${one.feedback}`) : null);
 }
 
