@@ -86,8 +86,9 @@ def _answer_criterion(
     if criterion.scale.yes_no:
         decision = decide_criterion(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
-        evidence = [decision.quote] if decision.quote else []
-        return {"evidence": evidence, "reason": decision.reason, "answer": answer}
+        # A yes has to come with a quotation, also where it rests on a count or on what is absent.
+        quote = decision.quote or (text.opening if decision.holds else "")
+        return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)
     value = CANNOT_ASSESS if placed.value is None else number_for_json(placed.value)
     bands = [one.id for one in criterion.scale.bands if placed.value is not None and one.min <= placed.value <= one.max]
