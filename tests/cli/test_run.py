@@ -220,15 +220,30 @@ def test_history_marks_a_change_of_fingerprint(folder: Path) -> None:
 
 def test_history_flags_what_strays_and_counts_no_run_that_asked_nothing(folder: Path) -> None:
     """Two earlier evaluations with sd 0: any change is flagged, and a run out of the store is no evaluation."""
+    for output in ("Hello", "Hello!", "Hello!", "Hm"):
+        (folder / "eval.yaml").write_text(EVAL.replace("new: Hello}", f"new: {output}}}"), "utf-8")
+        head = head_of(folder)
+
+    told = {one["variant"]: one["says"] for one in head["consistency"]}
+    assert "greets 0.5 differs from the 1.00 that each of the last 2 evaluations scored" in told["new"]
+    assert told["old"] == "no history yet"
+
+
+def test_runs_with_the_same_replies_are_one_evaluation(folder: Path) -> None:
+    """Asked anew or taken from the store: what came out word for word as before shows no spread."""
     for more in (("--fresh",), ("--fresh",), ()):
         head_of(folder, *more)
+    first, *others = json.loads(evenhand("history", "greetings/new", "--json", folder=folder).stdout)
     (folder / "eval.yaml").write_text(EVAL.replace("new: Hello}", "new: Hm}"), "utf-8")
 
     head = head_of(folder)
 
+    assert first["same_as"] is None
+    assert {one["same_as"] for one in others} == {first["run"]}
+    assert {one["consistency"] for one in (first, *others)} == {"no history yet"}
     told = {one["variant"]: one["says"] for one in head["consistency"]}
-    assert "greets 0.5 is more than 2 standard deviations from its mean 1.00 (sd 0.00, last 2)" in told["new"]
-    assert told["old"] == "consistent with the last 2"
+    assert told["new"] == "one earlier evaluation: too few to flag"
+    assert "same replies" in evenhand("history", "greetings/new", folder=folder).stdout
 
 
 def test_an_unknown_subject_names_those_there_are(folder: Path) -> None:

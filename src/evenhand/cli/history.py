@@ -43,7 +43,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         "score": _format_history_scores([line.evaluation.score for line in lines]),
         "composite": _format_history_scores([line.evaluation.composite for line in lines]),
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
-        "asked": ["" if line.evaluation.asked else "nothing" for line in lines],
+        "asked": [_describe_asking(line) for line in lines],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite"))
     last = lines[-1].evaluation.consistency
@@ -51,6 +51,13 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
     for line in lines[:-1]:
         for strayed in line.evaluation.consistency.strayed if line.evaluation.consistency else ():
             screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
+
+
+def _describe_asking(line: HistoryEntry) -> str:
+    """Why a run is no evaluation of its own; empty where it is one."""
+    if not line.evaluation.asked:
+        return "nothing"
+    return "same replies" if line.evaluation.same_as else ""
 
 
 def _format_history_scores(values: Sequence[float | None]) -> list[str]:

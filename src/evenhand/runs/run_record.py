@@ -166,22 +166,27 @@ class PastEvaluation:
     composite: float | None
     score: float | None
     criteria: Mapping[str, Fraction]
-    asked: int  # Calls that were made for it: what was all kept from before is no new evaluation.
+    asked: int  # Calls that were made for it.
+    digest: str | None  # Of its outputs and all that was said of them; runs from before it was kept have none.
+    same_as: str | None = None  # The earlier run with the very same outputs and replies: both are one evaluation.
     consistency: Consistency | None = None
 
 
 def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
-    past: list[PastScores] = []
+    past: dict[str, PastScores] = {}  # By run; what was all kept from before, or came out the same, is no other one.
+    seen: dict[tuple[str, str], str] = {}
     found = []
     for row in sorted(runs, key=lambda row: (row["ended"] or "", row["id"])):
         one = _read_run_record_evaluation(row, variant)
         if one is None:
             continue
-        held = check_score_consistency(one.fingerprint, one.criteria, past)
-        found.append(replace(one, consistency=held))
-        if one.asked:
-            past.append(PastScores(fingerprint=one.fingerprint, scores=one.criteria))
+        same_as = seen.setdefault((one.fingerprint, one.digest), one.run) if one.digest else one.run
+        others = [scores for run, scores in past.items() if run != same_as]
+        held = check_score_consistency(one.fingerprint, one.criteria, others)
+        found.append(replace(one, consistency=held, same_as=None if same_as == one.run else same_as))
+        if one.asked and same_as == one.run:
+            past[one.run] = PastScores(fingerprint=one.fingerprint, scores=one.criteria)
     return found
 
 
@@ -203,4 +208,5 @@ def _read_run_record_evaluation(row: Mapping[str, Any], variant: str) -> PastEva
         score=own["score"]["mean"] if own["score"] else None,
         criteria={**layers, **criteria},
         asked=asked if summary["judges"] else 1,
+        digest=own.get("digest"),
     )

@@ -132,6 +132,7 @@ def summarise_run_variant(name: str, summary: RunSummary, scale: Sequence[float]
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
     return {
         "name": name,
+        "digest": tally.seen.hexdigest()[:16],  # Equal where outputs, judgments and findings are.
         "results": sum(tally.states.values()),
         "scored": tally.states["scored"],
         "incomplete": tally.states["incomplete"],

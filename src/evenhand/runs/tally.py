@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,6 +10,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from hashlib import sha256
 from math import nan
 from typing import Any
 
@@ -103,9 +105,13 @@ class VariantTally:
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     flags: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     first: dict[tuple[str, ...], int] = field(default_factory=dict)  # The position where each was met first.
+    seen: Any = field(default_factory=sha256)  # Over all outputs and what was said of them.
 
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int) -> None:
         """Count one result."""
+        text = content["output"]["text"] if content["output"] else None
+        said = (row["position"], row["repeat"], text, content["judgments"], content["assertions"])
+        self.seen.update(json.dumps(said, sort_keys=True).encode())
         self.states[row["state"]] += 1
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
