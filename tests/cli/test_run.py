@@ -20,6 +20,7 @@ rubric:
   criteria: [{id: greets, asks: "Does it contain the word 'Hello'?", required: false}]
 gates: {pass_rate: 0.5}
 """
+SCALED = "{id: warmth, asks: How warm is it?, scale: 1-5, anchors: {1: Cold, 5: Warm}}"
 
 
 @pytest.fixture
@@ -44,6 +45,25 @@ def test_a_run_prints_a_table_a_verdict_and_the_next_step(folder: Path) -> None:
     assert "next: " in done.stdout
     assert "report: evenhand report" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_what_the_judge_cannot_answer_is_said_before_the_run_and_after_it(folder: Path) -> None:
+    """In the plan, when the run starts, and as the verdict where nothing could be judged."""
+    scaled = EVAL.replace("{id: greets, asks: \"Does it contain the word 'Hello'?\", required: false}", SCALED)
+    (folder / "eval.yaml").write_text(scaled.replace("assertions: [{contains: Hello}]\n", ""), "utf-8")
+
+    planned = evenhand("run", "eval.yaml", "--plan", folder=folder)
+    data = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=folder).stdout)
+    done = evenhand("run", "eval.yaml", folder=folder)
+
+    note = "the judge embedded cannot answer warmth (a score from 1 to 5 is asked for)"
+    assert note in " ".join(planned.stdout.split())
+    assert data["unanswerable"] == [
+        {"rubric": "greetings", "criterion": "warmth", "why": "a score from 1 to 5 is asked for"}
+    ]
+    assert f"note: {note}" in done.stderr
+    assert "UNDECIDED: No output could be judged: embedded on warmth: abstained" in " ".join(done.stdout.split())
+    assert "UNDERPOWERED" not in done.stdout
 
 
 def test_the_exit_code_says_what_was_decided(folder: Path) -> None:

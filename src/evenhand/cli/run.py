@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evenhand.cli.output import escape_terminal_text, print_json, print_message, until_reader_leaves
+from evenhand.cli.output import (
+    escape_terminal_text,
+    escape_to_terminal_line,
+    print_json,
+    print_message,
+    until_reader_leaves,
+)
 from evenhand.cli.screen import Screen
+from evenhand.judging.unanswerable import UnanswerableCriterion, describe_unanswerable_criteria
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
 from evenhand.wording import format_dollar_amount, pluralize_count
@@ -129,8 +136,9 @@ async def _show_run_progress_line(course: RunProgress, spent: Callable[[], Spend
     try:
         judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
         until = f"; {course.until}" if course.until else ""
-        note = f"; note: {course.note}" if course.note else ""
-        begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}{note}"
+        if course.note:
+            print_message(escape_to_terminal_line(f"note: {course.note}"), err=True)
+        begin = f"{pluralize_count(course.outputs, 'output')} to look at; {judges}{until}"
         progress.begin(begin, total=course.total)
         async with keep_progress_fresh(progress, update):
             try:
@@ -165,8 +173,9 @@ def print_plan(plan: PlanData) -> None:
         _print_planned_judges(screen, plan)
     else:
         screen.line("no judge is asked")
-    if plan["note"]:
-        screen.line(f"note: {plan['note']}")
+    unanswerable = describe_unanswerable_criteria([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
+    for note in filter(None, (plan["note"], unanswerable)):
+        screen.line(f"note: {note}")
     screen.gap()
     screen.line("nothing was asked; without --plan the run begins", dim=True)
 

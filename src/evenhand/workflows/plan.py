@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -19,6 +19,7 @@ from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
 from evenhand.judging.judge import judge_sample
+from evenhand.judging.unanswerable import UnanswerableCriterion, list_unanswerable_criteria
 from evenhand.model.sample import Sample
 from evenhand.models.connections import Connections
 from evenhand.models.middleware import CallNext, ChainedModel
@@ -35,6 +36,7 @@ __all__ = ["eval_schema", "plan_run"]
 Json = dict[str, Any]
 OutputTexts = Mapping[tuple[str, int], str]  # By variant and repeat.
 SAMPLES_PLANNED = 1000  # Samples whose questions are made; what is beyond is taken to be like them.
+SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
 TYPICAL_REPLY_TOKENS = 300  # Tokens.
 
 
@@ -97,7 +99,18 @@ async def plan_run(file: Path, *, resume: bool = False) -> Json:
             "judges": [_planned_judge_json(meter, connections, share) for meter in meters],
             "budget": None if budget is None else {"money": money, "tokens": budget.tokens},
             "note": counted.mixed or None,
+            "unanswerable": [asdict(one) for one in list_eval_unanswerable(eval)],
         }
+
+
+def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
+    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
+        return ()
+    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
+    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
+    found = [list_unanswerable_criteria(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
+    return tuple(one for several in found for one in several)
 
 
 async def _plan_requested_questions(

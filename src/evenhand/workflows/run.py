@@ -24,6 +24,7 @@ from evenhand.evals.eval_file import load_eval
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
+from evenhand.judging.unanswerable import describe_unanswerable_criteria
 from evenhand.models.budget import Budget, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
@@ -45,6 +46,7 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.store.writer import StoreWriter
 from evenhand.workflows.judge import price_requested_replies
+from evenhand.workflows.plan import list_eval_unanswerable
 from evenhand.workflows.report import load_stored_head
 
 Json = dict[str, Any]
@@ -132,7 +134,7 @@ async def _execute_stored_run(
         total=total,
         outputs=total * len(eval.variants),
         judges=judges,
-        note=counted.mixed,
+        note="; ".join(filter(None, (counted.mixed, describe_unanswerable_criteria(list_eval_unanswerable(eval))))),
         until=ending.until if ending else "",
     )
     line = list_run_record_lineage(store, row)
