@@ -168,6 +168,9 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
     if method.grades:
         grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
         screen.line(f"Grades: {', '.join(grades)}", 2)
+        for one in method.grades:
+            if one.description:
+                screen.line(f"{one.grade} ({one.label}): {one.description}", 4)
     if method.verdicts:
         verdicts = (f"{one.verdict} from {format_fraction(one.from_)}" for one in method.verdicts)
         screen.line(f"Verdict: {', '.join(verdicts)}, else fail", 2)

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
 from evenhand.cli.screen import COLUMN_GAP, Screen, shorten_terminal_name
+from evenhand.report.graded import format_grade_lines, format_history_lines, format_statement_lines
 from evenhand.report.phrases import (
     describe_badge,
     describe_badge_advice,
@@ -27,7 +28,6 @@ UNSURE_COLOURS = dict.fromkeys(("CAUTIOUS", "NOISE", "UNDERPOWERED", "UNDECIDED"
 VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
-NO_HISTORY = "no history yet"  # Not worth a line on the first run of everything.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -41,6 +41,8 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
     screen.line(" · ".join([run["name"], *sizes, f"run {run['id']}", *state]), dim=True)
     _print_packed_tables(screen, build_variant_columns(head))
     _print_packed_tables(screen, [[column] for column in build_criterion_columns(head)])
+    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
+    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
     print_section(screen, "Gates", format_gate_lines(head["decision"]["gates"]))
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
@@ -53,8 +55,7 @@ def print_run(head: RunHeadData, *, screen: Screen | None = None) -> None:
         for one in head["failures"]
     ]
     print_section(screen, "Failures", [(line, "red") for line in failed])
-    told = [f"{one['variant']}: {one['says']}" for one in head["consistency"] if one["says"] != NO_HISTORY]
-    print_section(screen, "History", [(line, None) for line in told])
+    print_section(screen, "History", [(line, None) for line in format_history_lines(head)])
     _print_judges_table(screen, head)
     _print_run_cost(screen, head["cost"])
     _print_packed_tables(screen, build_comparison_columns(head))

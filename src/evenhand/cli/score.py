@@ -72,6 +72,9 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
             screen.gap()
             parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
             screen.line(" ".join(filter(None, parts)), bold=True)
+            described = next((one.description for one in rubric.method.grades if one.grade == card.grade), "")
+            if described:
+                screen.line(f"{card.grade}: {described}", indent=2)
             for review in card.reviews or ():
                 for moved in review.steps:
                     screen.line(f"{review.judge}: {moved.why}", indent=2)

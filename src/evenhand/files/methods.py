@@ -153,12 +153,13 @@ def _read_method_step(node: TreeNode, faults: list[Fault], path: FaultPath) -> S
 
 
 def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> Grade | None:
-    fields = FieldReader(node, ("grade", "from", "label"), faults, path)
+    fields = FieldReader(node, ("grade", "from", "label", "description"), faults, path)
     grade, least = fields.text("grade"), fields.number("from")
     if grade is None or least is None:
         fields.fault("a grade needs grade and from", "as in {grade: A, from: 9, label: Excellent}")
         return None
-    return Grade(grade=grade, from_=least, label=fields.text("label") or "")
+    label, description = (fields.text(name) or "" for name in ("label", "description"))
+    return Grade(grade=grade, from_=least, label=label, description=description)
 
 
 def _read_verdict_thresholds(fields: FieldReader) -> list[VerdictThreshold]:

@@ -10,6 +10,14 @@ from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
+from evenhand.report.graded import (
+    MOST_ADJUSTED,
+    AdjustedResult,
+    format_grade_lines,
+    format_history_lines,
+    format_statement_lines,
+    list_adjusted_results,
+)
 from evenhand.report.phrases import (
     ReportData,
     describe_failure_count,
@@ -54,10 +62,14 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         _render_markdown_columns(chain.from_iterable(build_variant_columns(head)), ["variant"]),
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
+        _render_markdown_lines("Grades:", format_grade_lines(head)),
+        _render_markdown_lines("Red flags and bonuses:", format_statement_lines(head)),
         _render_markdown_gates(head),
         _render_markdown_failures(head),
         _render_markdown_flags(head),
+        _render_markdown_lines("History:", format_history_lines(head)),
         _render_largest_drops(worst) if head["decision"]["comparisons"] else _render_lowest_scores(worst),
+        _render_adjusted_results(worst),
         _render_unscored_results(worst),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
@@ -108,6 +120,10 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
     names = [(escape_markdown(name, LONGEST_NAME), cells) for name, cells in columns]
     shown = [(name, [escape_markdown(cell, LONGEST_NAME) for cell in cells]) for name, cells in names]
     return render_markdown_table(shown, left) if shown else []
+
+
+def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, "", *(f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in lines)] if lines else []
 
 
 def _render_markdown_gates(head: ReportData) -> list[str]:
@@ -164,6 +180,20 @@ def _render_lowest_scores(worst: NotableResults) -> list[str]:
     return _render_markdown_details("Lowest scores", columns)
 
 
+def _render_adjusted_results(worst: NotableResults) -> list[str]:
+    shown = worst.adjusted
+    columns = [
+        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in shown]),
+        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in shown]),
+        ("before", [format_figure(one.before) for one in shown]),
+        ("why", [escape_markdown(one.statements, LONGEST_SENTENCE) for one in shown]),
+        ("score", [format_figure(one.score) for one in shown]),
+        ("grade", [escape_markdown(one.grade, LONGEST_NAME) for one in shown]),
+    ]
+    total = f"{len(shown)} of {worst.n_adjusted:,}" if worst.n_adjusted > len(shown) else str(worst.n_adjusted)
+    return _render_markdown_details(f"With red flags or bonuses ({total})", columns)
+
+
 def _render_unscored_results(worst: NotableResults) -> list[str]:
     columns = [
         *_name_notable_results(worst.unscored, "sample", "variant"),
@@ -184,7 +214,7 @@ def _render_markdown_count(shown: Sequence[NotableResult], total: int) -> str:
 
 def _render_markdown_details(title: str, columns: Sequence[ReportColumn]) -> list[str]:
     """A table that opens on a click; nothing where it has no rows."""
-    lines = render_markdown_table(columns, ["sample", "variant", "failed checks", "why"])
+    lines = render_markdown_table(columns, ["sample", "variant", "failed checks", "why", "grade"])
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"] if columns[0][1] else []
 
 
@@ -251,6 +281,8 @@ class NotableResults:
     drops: list[NotableResult] = field(default_factory=list)
     lowest: list[NotableResult] = field(default_factory=list)
     unscored: list[NotableResult] = field(default_factory=list)
+    adjusted: list[AdjustedResult] = field(default_factory=list)
+    n_adjusted: int = 0
     n_dropped: int = 0
     n_unscored: int = 0
 
@@ -262,6 +294,9 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
     drops, lows = _LargestResults(), _LargestResults()
     for sample in samples:
         _note_unscored_results(found, sample)
+        for one in list_adjusted_results(sample):
+            found.n_adjusted += 1
+            found.adjusted += [one] if len(found.adjusted) < MOST_ADJUSTED else []
         means = _mean_markdown_score_by_variant(sample)
         before = None if control is None else means.get(control)
         for variant, value in means.items():

@@ -96,6 +96,10 @@ def rubric_snapshot_json(tag: str, rubric: Rubric) -> Json:
         "about": rubric.about,
         "tags": [tag] if tag else [],
         "score_scale": [float(span.min), float(span.max)],
+        "grades": [
+            {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
+            for one in rubric.method.grades
+        ],
         "criteria": [
             {
                 "id": leaf.id,

@@ -20,16 +20,17 @@ from numpy.typing import NDArray
 from evenhand.errors import InputError
 from evenhand.runs.columns import ColumnsBuilder
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ExactMean, StatementTally, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
 from evenhand.stats.regression import length_bias
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, shorten_to_line
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
 ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
+LONGEST_EXPLANATION = 200  # Characters of what a judge says of a red flag or bonus.
 MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
 
@@ -123,6 +124,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
         "lengths": summarise_run_length_bias(summary.tallies),
         "failures": _summarise_run_failures(summary, ids),
         "flags": _summarise_run_guard_flags(summary, ids),
+        "statements": _summarise_run_statements(summary, ids, masks="personal" in frame.guards),
         "cost": _summarise_run_cost(variants, judges),
     }
 
@@ -150,6 +152,7 @@ def summarise_run_variant(name: str, summary: RunSummary, scale: Sequence[float]
             for id, mean in tally.criteria.items()
         },
         "verdicts": dict(tally.verdicts),
+        "grades": dict(tally.grades),
         "assertions": {word: sum(counts[word] for counts in tally.assertions.values()) for word in ASSERTION_ANSWERS},
         "assertion_rates": [
             {
@@ -272,6 +275,30 @@ def _summarise_run_guard_flags(summary: RunSummary, ids: Mapping[int, str]) -> l
         for name, tally in summary.tallies.items()
         for (guard, rule, says), count in tally.flags.most_common()
     ]
+
+
+def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, masks: bool) -> list[Json]:
+    """Red flags and then bonuses by variant, the commonest first; explanations may quote what the outputs say."""
+    from evenhand.guards.personal_data import mask_personal_data  # whoever has none to explain needs no patterns
+
+    return [
+        {
+            "variant": name,
+            "kind": kind,
+            "id": id,
+            "amount": one.amount,
+            "count": one.outputs,
+            "first": ids.get(one.first, ""),
+            "why": shorten_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
+        }
+        for name, tally in summary.tallies.items()
+        for (kind, id), one in sorted(tally.statements.items(), key=_order_statements)
+    ]
+
+
+def _order_statements(item: tuple[tuple[str, str], StatementTally]) -> tuple[bool, int]:
+    (kind, _), tally = item
+    return kind == "bonus", -tally.outputs
 
 
 def _summarise_run_cost(variants: list[Json], judges: list[Json]) -> Json:

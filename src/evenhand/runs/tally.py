@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -82,11 +82,23 @@ class ExactMean:
 
 
 @dataclass(slots=True)
+class StatementTally:
+    """A red flag or bonus: where it was found first and why, what it is worth, and in how many outputs."""
+
+    first: int
+    amount: float
+    why: str
+    outputs: int = 0
+
+
+@dataclass(slots=True)
 class VariantTally:
     """One variant, result by result, in the order of samples and repeats."""
 
     states: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
+    grades: Counter[str] = field(default_factory=Counter)
+    statements: dict[tuple[str, str], StatementTally] = field(default_factory=dict)  # By kind and id.
     clusters: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))  # Position and repeat in one number.
     score: ExactMean = field(default_factory=ExactMean)
@@ -140,7 +152,11 @@ class VariantTally:
             mean.add(values.get(name), self.clusters[-1])
 
     def _add_card(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        verdict = content["scorecard"]["verdict"] if content["scorecard"] else None
+        card = content["scorecard"] or {}
+        verdict = card.get("verdict")
+        if card.get("grade") is not None:
+            self.grades[card["grade"]] += 1
+        self._add_statements(row["position"], card.get("statements", ()))
         if verdict is not None:
             self.verdicts[verdict] += 1
         # Where a method gives no verdict, whatever has a score passes.
@@ -155,6 +171,13 @@ class VariantTally:
                 mean.add(parse_result_fraction(asked[id]), self.clusters[-1])
             else:
                 mean.skip()
+
+    def _add_statements(self, position: int, statements: Iterable[Mapping[str, Any]]) -> None:
+        """Count each red flag and bonus once for an output, however many judges found it."""
+        for one in {(one["kind"], one["id"]): one for one in reversed(list(statements))}.values():
+            key = (one["kind"], one["id"])
+            known = self.statements.setdefault(key, StatementTally(position, one["amount"], one["why"]))
+            known.outputs += 1
 
     def _add_output(self, output: Mapping[str, Any] | None) -> None:
         self.lengths.append(nan if output is None else len(output["text"]))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scored
 from evenhand.model.scorecard import AppliedStep, ReviewerScore, Scorecard, Scores
-from evenhand.model.steps import Cap
+from evenhand.model.steps import Add, Cap, Deduct
 from evenhand.scoring.panel import measure_scorecard_disagreement
 from evenhand.wording import number_for_json
 
@@ -41,11 +41,13 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "score": _score_to_float(card.score),
         "grade": card.grade,
         "label": card.label,
+        "description": next((one.description for one in rubric.method.grades if one.grade == card.grade), "") or None,
         "verdict": card.verdict,
         "gates_failed": list(card.gates_failed),
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
+        "statements": _statement_effects_to_json(card),
         "steps": [_applied_step_to_json(moved) for moved in card.steps],
         "criteria": _criterion_scores_to_json(rubric, card.criteria),
         "reviews": None
@@ -57,6 +59,28 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
 
 def _score_to_float(score: Decimal | float | None) -> float | None:
     return None if score is None else float(score)
+
+
+def _statement_effects_to_json(card: Scorecard) -> list[ScoresJson]:
+    """Each red flag and bonus found, with its explanation and what it moved; per reviewer where there are several."""
+    trails = [(None, card.steps), *((review.judge, review.steps) for review in card.reviews or ())]
+    found: list[ScoresJson] = []
+    for judge, trail in trails:
+        for moved in (one for one in trail if one.step in (Deduct.kind(), Add.kind())):
+            step, entries, _ = moved.facts
+            sign = -1 if isinstance(step, Deduct) else 1
+            found += [
+                {
+                    "kind": "red_flag" if sign < 0 else "bonus",
+                    "id": one.statement.id,
+                    "why": one.explanation,
+                    "amount": number_for_json(sign * one.amount),
+                    "counted": number_for_json(sign * one.counted),
+                    "judge": judge,
+                }
+                for one in entries
+            ]
+    return found
 
 
 def _applied_step_to_json(moved: AppliedStep) -> ScoresJson:

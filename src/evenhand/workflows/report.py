@@ -74,6 +74,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
         store.save_columns(run["id"], columns.pack(store.samples(run["id"])))
         del columns  # A large run has many, and deciding takes room too.
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
+    first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
     ids = store.sample_ids(run["id"], first)
     looks = read_run_looks(setup, summary.samples)
     # A run that was scored anew was settled by others.
@@ -129,7 +130,8 @@ def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head:
         return []
     this = {**run, "state": "finished", "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
     others = [one for one in store.list_runs(frame.name) if one["id"] < run["id"]]
+    found = {name: evaluate_run_records([*others, this], name)[-1].consistency for name in frame.variants}
     return [
-        {"variant": name, "says": str(evaluate_run_records([*others, this], name)[-1].consistency)}
-        for name in frame.variants
+        {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed] if one else []}
+        for name, one in found.items()
     ]
