@@ -81,10 +81,12 @@ def test_red_flags_and_bonuses_are_asked_too() -> None:
 
 def test_the_note_says_which_why_and_the_way_out() -> None:
     """Criteria with the same reason stand together."""
-    found = list_unanswerable_criteria(checklist("Is it polite?", "Is it kind?", "Is it polite now?"), ["embedded"])
+    found = list_unanswerable_criteria(checklist("Is it polite?", "Says hello", "Is it polite now?"), ["embedded"])
+    mixed = list_unanswerable_criteria(checklist("Is it polite?", "Is every claim backed?"), ["embedded"])
 
     note = describe_unanswerable_criteria(found)
 
+    assert "c0 and c1 (the words of an output do not show it)" in describe_unanswerable_criteria(mixed)
     assert note.startswith("the judge embedded cannot answer c0 and c2 (rules cannot weigh what is “polite”)")
     assert "name a model as judge" in note
     assert "yes/no questions" in note

@@ -22,6 +22,7 @@ class UnanswerableCriterion:
     rubric: str
     criterion: str
     why: str
+    is_score: bool  # It asks for more than yes or no.
 
 
 def list_unanswerable_criteria(
@@ -44,7 +45,8 @@ def list_unanswerable_criteria(
     for one in (*asked, *statements):
         why = explain_unanswerable_criterion(one, has_reference=has_reference, has_context=has_context)
         if why:
-            found.append(UnanswerableCriterion(rubric=rubric.name, criterion=one.id, why=why))
+            is_score = not one.scale.yes_no
+            found.append(UnanswerableCriterion(rubric=rubric.name, criterion=one.id, why=why, is_score=is_score))
     return tuple(found)
 
 
@@ -52,9 +54,11 @@ def describe_unanswerable_criteria(found: Sequence[UnanswerableCriterion]) -> st
     """In one sentence which they are, why, and what to do; empty where there are none."""
     if not found:
         return ""
+    unseen = {one.why for one in found if not one.is_score}
     by_reason: dict[str, list[str]] = {}
-    for one in found:
-        by_reason.setdefault(one.why, []).append(one.criterion)
+    for one in found:  # Several reasons of questions would make a long sentence.
+        why = one.why if one.is_score or len(unseen) == 1 else "the words of an output do not show it"
+        by_reason.setdefault(why, []).append(one.criterion)
     parts = [f"{_name_criteria(ids)} ({why})" for why, ids in by_reason.items()]
     return f"the judge {EMBEDDED} cannot answer {'; '.join(parts)}: {WAY_OUT}"
 
