@@ -143,6 +143,17 @@ def test_a_fresh_run_asks_all_again(folder: Path) -> None:
     assert [(one["calls"], one["cached"]) for one in again["judges"]] == [(4, 0)]
 
 
+def test_resuming_says_why_a_run_cannot_be_continued(folder: Path) -> None:
+    """A changed criterion, or a judge of another version, makes another run."""
+    head_of(folder)
+    (folder / "eval.yaml").write_text(EVAL.replace("word 'Hello'", "word 'Hell'"), "utf-8")
+
+    done = evenhand("run", "eval.yaml", "--resume", folder=folder)
+
+    assert "cannot be continued, as this changed: criterion greets" in done.stderr
+    assert "a new run that takes over what stayed the same" in done.stderr
+
+
 def test_resume_and_fresh_exclude_each_other(folder: Path) -> None:
     """One keeps what was asked, the other asks it anew."""
     done = evenhand("run", "eval.yaml", "--resume", "--fresh", folder=folder)

@@ -17,6 +17,7 @@ from typing import Any
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision
 from evenhand.compare.decision_json import read_compare_decision
+from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
@@ -52,6 +53,7 @@ from evenhand.workflows.report import load_stored_head
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -129,12 +131,14 @@ async def _execute_stored_run(
     eval = planned.eval
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
+    begun_anew = "" if goes_on else _explain_new_run(store, row)
+    unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
     ending = _choose_run_ending(store, row, eval)
     course = RunProgress(
         total=total,
         outputs=total * len(eval.variants),
         judges=judges,
-        note="; ".join(filter(None, (counted.mixed, describe_unanswerable_criteria(list_eval_unanswerable(eval))))),
+        note="; ".join(filter(None, (begun_anew, counted.mixed, unanswerable))),
         until=ending.until if ending else "",
     )
     line = list_run_record_lineage(store, row)
@@ -171,6 +175,18 @@ async def _execute_stored_run(
     head = load_stored_head(store, {**row, "state": state, "ended": ended})
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget)
+
+
+def _explain_new_run(store: Store, row: Row) -> str:
+    """Why the run that was to be resumed cannot be: what changed since; empty where none was."""
+    if row["taken_from"] is None:
+        return ""
+    setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
+    parts = list_setup_differences(*setups)
+    more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
+    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
+    taken = "this is a new run that takes over what stayed the same"
+    return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 
 
 def _choose_run_ending(store: Store, row: Row, eval: Eval) -> StopOnceDecided | None:
