@@ -333,3 +333,14 @@ def test_models_asks_those_that_are_named(folder: Path) -> None:
     assert done.returncode == 1
     assert not found["reachable"]
     assert "127.0.0.1" in found["why_not"]
+
+
+def test_what_the_judge_cannot_answer_is_said_before_it_is_asked(tmp_path: Path) -> None:
+    """On standard error, so that what is printed can be read by others."""
+    (tmp_path / "a.md").write_text("Hello.", "utf-8")
+
+    done = evenhand("judge", "--rubric", "council", "a.md", "--json", folder=tmp_path)
+
+    assert "note: the judge embedded cannot answer" in done.stderr
+    assert "clarity (a score from 1 to 10 is asked for)" in done.stderr
+    assert json.loads(done.stdout)

@@ -41,9 +41,24 @@ def test_show_yaml_gives_a_file_to_change(tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     mine.write_text(evenhand("rubric", "show", "code-review", "--yaml").stdout)
 
-    done = evenhand("rubric", "check", str(mine))
+    done = evenhand("rubric", "check", str(mine), "--judge", "openai/some")
 
     assert (done.returncode, done.stdout) == (0, f"{mine}: a valid rubric for judge-skill, no warnings\n")
+
+
+def test_check_names_what_the_default_judge_cannot_answer(tmp_path: Path) -> None:
+    """And the way out; a judge that was named may answer it."""
+    file = tmp_path / "r.yaml"
+    file.write_text(
+        "criteria:\n  - Says that it opens at nine\n  - {id: b, asks: How short?, scale: 1-5, anchors: {1: x, 5: y}}\n"
+    )
+
+    done, named = (evenhand("rubric", "check", str(file), *more) for more in ((), ("--judge", "openai/some")))
+
+    assert done.returncode == 0
+    assert f"{file}: note: the judge embedded cannot answer b (a score from 1 to 5 is asked for)" in done.stdout
+    assert "name a model as judge" in done.stdout
+    assert "note:" not in named.stdout
 
 
 def test_check_warns_with_lines_and_still_succeeds(tmp_path: Path) -> None:
@@ -51,7 +66,7 @@ def test_check_warns_with_lines_and_still_succeeds(tmp_path: Path) -> None:
     file = tmp_path / "r.yaml"
     file.write_text("criteria:\n  - It is good\n  - {id: b, asks: How short?, scale: 1-5}\n")
 
-    done = evenhand("rubric", "check", str(file))
+    done = evenhand("rubric", "check", str(file), "--judge", "openai/some")
 
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
@@ -87,7 +102,7 @@ def test_init_writes_a_rubric_and_never_over_another_file(tmp_path: Path) -> Non
     first = evenhand("rubric", "init", str(file))
     text = file.read_text()
     second = evenhand("rubric", "init", str(file))
-    checked = evenhand("rubric", "check", str(file))
+    checked = evenhand("rubric", "check", str(file), "--judge", "openai/some")
 
     assert first.stdout == f"wrote {file}; next: evenhand rubric check {file}\n"
     assert (second.returncode, second.stderr) == (2, f"{file}: there is such a file already (name another file)\n")

@@ -20,6 +20,7 @@ rubric:
   criteria: [{id: greets, asks: "Does it contain the word 'Hello'?", required: false}]
 gates: {pass_rate: 0.5}
 """
+SCALED = "{id: warmth, asks: How warm is it?, scale: 1-5, anchors: {1: Cold, 5: Warm}}"
 
 
 @pytest.fixture
@@ -44,6 +45,25 @@ def test_a_run_prints_a_table_a_verdict_and_the_next_step(folder: Path) -> None:
     assert "next: " in done.stdout
     assert "report: evenhand report" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_what_the_judge_cannot_answer_is_said_before_the_run_and_after_it(folder: Path) -> None:
+    """In the plan, when the run starts, and as the verdict where nothing could be judged."""
+    scaled = EVAL.replace("{id: greets, asks: \"Does it contain the word 'Hello'?\", required: false}", SCALED)
+    (folder / "eval.yaml").write_text(scaled.replace("assertions: [{contains: Hello}]\n", ""), "utf-8")
+
+    planned = evenhand("run", "eval.yaml", "--plan", folder=folder)
+    data = json.loads(evenhand("run", "eval.yaml", "--plan", "--json", folder=folder).stdout)
+    done = evenhand("run", "eval.yaml", folder=folder)
+
+    note = "the judge embedded cannot answer warmth (a score from 1 to 5 is asked for)"
+    assert note in " ".join(planned.stdout.split())
+    assert data["unanswerable"] == [
+        {"rubric": "eval", "criterion": "warmth", "why": "a score from 1 to 5 is asked for", "is_score": True}
+    ]
+    assert f"note: {note}" in done.stderr
+    assert "UNDECIDED: No output could be judged: embedded on warmth: abstained" in " ".join(done.stdout.split())
+    assert "UNDERPOWERED" not in done.stdout
 
 
 def test_the_exit_code_says_what_was_decided(folder: Path) -> None:
@@ -122,6 +142,17 @@ def test_a_fresh_run_asks_all_again(folder: Path) -> None:
     again = head_of(folder, "--fresh")
 
     assert [(one["calls"], one["cached"]) for one in again["judges"]] == [(4, 0)]
+
+
+def test_resuming_says_why_a_run_cannot_be_continued(folder: Path) -> None:
+    """A changed criterion, or a judge of another version, makes another run."""
+    head_of(folder)
+    (folder / "eval.yaml").write_text(EVAL.replace("word 'Hello'", "word 'Hell'"), "utf-8")
+
+    done = evenhand("run", "eval.yaml", "--resume", folder=folder)
+
+    assert "cannot be continued, as this changed: criterion greets" in done.stderr
+    assert "a new run that takes over what stayed the same" in done.stderr
 
 
 def test_resume_and_fresh_exclude_each_other(folder: Path) -> None:
@@ -221,15 +252,30 @@ def test_history_marks_a_change_of_fingerprint(folder: Path) -> None:
 
 def test_history_flags_what_strays_and_counts_no_run_that_asked_nothing(folder: Path) -> None:
     """Two earlier evaluations with sd 0: any change is flagged, and a run out of the store is no evaluation."""
+    for output in ("Hello", "Hello!", "Hello!", "Hm"):
+        (folder / "eval.yaml").write_text(EVAL.replace("new: Hello}", f"new: {output}}}"), "utf-8")
+        head = head_of(folder)
+
+    told = {one["variant"]: one["says"] for one in head["consistency"]}
+    assert "greets 0.5 differs from the 1.00 that each of the last 2 evaluations scored" in told["new"]
+    assert told["old"] == "no history yet"
+
+
+def test_runs_with_the_same_replies_are_one_evaluation(folder: Path) -> None:
+    """Asked anew or taken from the store: what came out word for word as before shows no spread."""
     for more in (("--fresh",), ("--fresh",), ()):
         head_of(folder, *more)
+    first, *others = json.loads(evenhand("history", "greetings/new", "--json", folder=folder).stdout)
     (folder / "eval.yaml").write_text(EVAL.replace("new: Hello}", "new: Hm}"), "utf-8")
 
     head = head_of(folder)
 
+    assert first["same_as"] is None
+    assert {one["same_as"] for one in others} == {first["run"]}
+    assert {one["consistency"] for one in (first, *others)} == {"no history yet"}
     told = {one["variant"]: one["says"] for one in head["consistency"]}
-    assert "greets 0.5 is more than 2 standard deviations from its mean 1.00 (sd 0.00, last 2)" in told["new"]
-    assert told["old"] == "consistent with the last 2"
+    assert told["new"] == "one earlier evaluation: too few to flag"
+    assert "same replies" in evenhand("history", "greetings/new", folder=folder).stdout
 
 
 def test_an_unknown_subject_names_those_there_are(folder: Path) -> None:

@@ -134,11 +134,13 @@ def test_the_json_has_every_key_of_the_contract() -> None:
             "score": 8.0,
             "grade": None,
             "label": None,
+            "description": None,
             "verdict": None,
             "gates_failed": [],
             "missing": [],
             "flags": [],
             "bonuses": [],
+            "statements": [],
             "steps": [
                 {
                     "step": "weighted_sum",

@@ -127,7 +127,7 @@ CASES = {
         scores={"new": SOME}, verdict="SOLO", exit_code=1, gates=missing(fact=Fraction(49, 10)), says="Below the gate"
     ),
     "nothing scored": Case(
-        scores={"old": [None] * 9, "new": [None] * 9}, verdict="UNDERPOWERED", exit_code=1,
+        scores={"old": [None] * 9, "new": [None] * 9}, verdict="UNDECIDED", exit_code=1,
         says="No output could be scored.", compared=("UNDERPOWERED", 1),
     ),
     "nothing comparable": Case(scores=TWO, verdict="UNDECIDED", exit_code=1, results=of_other_layers()),

@@ -293,4 +293,4 @@ def test_files_know_the_same_fields() -> None:
     """What a class needs and what it is called in a file, for whoever reads one."""
     known = {one.keys[0]: one.required for one in list_shape_fields(Grade)}
 
-    assert known == {"grade": True, "from": True, "label": False}
+    assert known == {"grade": True, "from": True, "label": False, "description": False}

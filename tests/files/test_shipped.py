@@ -42,13 +42,22 @@ def test_every_ready_rubric_has_what_a_practitioner_expects(name: str) -> None:
     assert len(rubric.bonuses) >= 3
 
 
-def test_the_seven_ready_rubrics_ship() -> None:
+def test_the_ten_ready_rubrics_ship() -> None:
     """And the four that methods bring along."""
     assert set(list_rubric_names()) == {
         "judge-skill", "council", "council-v1", "layered",
         "code-review", "technical-writing", "research-report", "summary", "rag-answer", "customer-support",
-        "agent-trajectory",
+        "agent-trajectory", "skill-review", "code-change", "runbook",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["skill-review", "code-change", "runbook"])
+def test_a_domain_rubric_keeps_the_seven_dimensions(name: str) -> None:
+    """With their weights; what is special to the domain are the questions, the anchors, the red flags and the bonuses."""
+    rubric, general = load_rubric(name), load_rubric("judge-skill")
+
+    assert {one.id: one.weight for one in rubric.criteria} == {one.id: one.weight for one in general.criteria}
+    assert {one.asks for one in rubric.criteria}.isdisjoint(one.asks for one in general.criteria)
 
 
 def test_the_starter_is_a_rubric_without_warnings(tmp_path: Path) -> None:

@@ -178,3 +178,20 @@ def test_hostile_samples_do_nothing() -> None:
 
     assert_follows_the_rules(ET.fromstring(stream.getvalue().encode()))
     assert not set("\x00\x1b\x07\x9b\u202e\u2066") & set(stream.getvalue())
+
+
+def test_what_the_history_flags_is_a_case_that_fails_nothing() -> None:
+    """For review; it never changes a score or a build."""
+    says = "accuracy 0.20 differs from the 0.80 that each of the last 2 evaluations scored"
+    told = [
+        {"variant": "old", "says": "consistent with the last 3", "strayed": []},
+        {"variant": "new", "says": says, "strayed": ["accuracy"]},
+    ]
+
+    root = written(head(consistency=told), samples())
+
+    assert_follows_the_rules(root)
+    for name, key, value in (("old", "history", told[0]["says"]), ("new", "review", says)):
+        found = case(root, "decision", f"{name}: history")
+        assert [child.tag for child in found] == ["properties"]
+        assert [(one.get("name"), one.get("value")) for one in found.iter("property")] == [(key, value)]

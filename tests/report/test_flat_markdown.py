@@ -186,3 +186,15 @@ def test_hostile_samples_do_nothing() -> None:
 
     assert "<" not in OURS.sub("", text)
     assert not set("\x00\x1b\x07\u202e\u2066\u2028") & set(text)
+
+
+STRAYED = {"variant": "new", "says": "accuracy 0.20 differs from the 0.80 that each of the last 2 evaluations scored"}
+FLAGGED = [{"variant": "old", "says": "no history yet", "strayed": []}, {**STRAYED, "strayed": ["accuracy"]}]
+
+
+def test_what_the_history_flags_is_there_for_review() -> None:
+    """As on the terminal; a variant without a history needs no line."""
+    text = page(head(consistency=FLAGGED), samples())
+
+    assert "History:\n\n- new: for review: accuracy 0.20 differs from the 0.80" in text
+    assert "no history yet" not in text

@@ -218,16 +218,30 @@ def test_a_pass_rate_that_nobody_wrote_is_no_gate() -> None:
     assert [state.gate for state in decision.gates["new"]] == ["fact"]
 
 
-def test_nothing_scored_says_what_to_mend() -> None:
+def test_nothing_judged_says_so_first_and_what_to_do() -> None:
     """No advice on samples and variants where a judge was not there."""
     silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": "judge failed: nobody answers"}]
     rows = [row(at, "new", None, judgments=silent, layers={"judge": None}) for at in range(3)]
 
     decision = decide_run(frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, []))
 
-    assert decision.headline == "No output could be scored: j: judge failed: nobody answers."
-    assert decision.next_step == "Mend what failed (see the failures), then run it again."
-    assert decision.exit_code == 1
+    assert decision.headline == "No output could be judged: j: judge failed: nobody answers."
+    assert decision.next_step == "Fix what failed (see the failures), then run it again."
+    assert (decision.verdict, decision.exit_code) == ("SOLO", 1)
+
+
+def test_a_run_in_which_every_judge_abstained_is_not_underpowered() -> None:
+    """More samples would not help; another judge would. A missing output here and there is not the reason."""
+    silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": "j: abstained: a score is asked for"}]
+    rows = [row(at, name, None, judgments=silent, layers={"judge": None}) for at in range(9) for name in ("old", "new")]
+    rows += [row(9, name, None, state="failed") for name in ("old", "new")]
+
+    decision = decide_run(frame(), summarise_results(["old", "new"], rows, []))
+
+    assert (decision.verdict, decision.exit_code) == ("UNDECIDED", 1)
+    assert decision.headline == "No output could be judged: j on page: abstained: a score is asked for."
+    assert decision.next_step.startswith("Name a judge that can answer these criteria")
+    assert not any("pairs" in reason for reason in decision.reasons)
 
 
 def test_a_gate_on_the_composite_and_on_a_layer_without_composites_is_held() -> None:

@@ -1,8 +1,11 @@
 """Missing is not a number, claims are not trusted, unknown ids are noted, history only flags."""
 
+import re
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis.strategies import fractions, lists
 
 from evenhand import load_rubric
 from evenhand.files.methods import list_rubric_names
@@ -235,6 +238,9 @@ FROZEN = {
     "research-report": "07ac95acbd6b606d",
     "summary": "ba5d8c1f0019d9c7",
     "technical-writing": "0680cce464b437b6",
+    "skill-review": "6cf1116af81d544c",
+    "code-change": "a5218941d59f620b",
+    "runbook": "5238d3f2e37c68cf",
 }
 
 
@@ -267,6 +273,31 @@ def test_without_spread_any_change_is_flagged() -> None:
     """sd = 0."""
     assert judged(8, *past(8, 8)) == "consistent with the last 2"
     assert judged(8.01, *past(8, 8)).startswith("safety 8.01")
+
+
+def test_printed_numbers_carry_the_claim() -> None:
+    """With as many decimals as the reader needs to check it, and no standard deviation where there is none."""
+    near = past(0.3751, 0.3753, 0.3752)
+
+    assert judged(0.375, *past(0.38, 0.38)) == (
+        "safety 0.375 differs from the 0.380 that each of the last 2 evaluations scored"
+    )
+    assert judged(0.3333, *past(1, 1)) == (
+        "safety 0.33 differs from the 1.00 that each of the last 2 evaluations scored"
+    )
+    assert judged(0.3749, *near) == (
+        "safety 0.3749 is more than 2 standard deviations from its mean 0.3752 (sd 0.0001, last 3)"
+    )
+
+
+@given(lists(fractions(0, 1, max_denominator=50), min_size=2, max_size=10), fractions(0, 1, max_denominator=50))
+def test_whoever_checks_the_printed_numbers_finds_the_claim(scores: list[Fraction], now: Fraction) -> None:
+    """The printed score is more than two printed standard deviations from the printed mean."""
+    earlier = [PastScores(fingerprint="same", scores={"x": score}) for score in scores]
+    for one in check_score_consistency("same", {"x": now}, earlier).strayed:
+        score, mean, *sd = map(Fraction, re.findall(r"(?<=[xned] )\d+(?:\.\d+)?", str(one).replace("the last", "")))
+        assert abs(score - mean) > 2 * sum(sd)
+        assert bool(sd) == (one.sd > 0) == any(sd)
 
 
 def test_only_the_last_ten_of_the_same_fingerprint_count() -> None:

@@ -51,7 +51,7 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
         "trend": ["" if line.trend is None else format_figure(line.trend, signed=True) for line in lines],
         "fingerprint": [f"{line.evaluation.fingerprint[:8]}{' (changed)' if line.changed else ''}" for line in lines],
         "samples": [describe_reported_selection(line.evaluation.selection) for line in lines],
-        "asked": ["" if line.evaluation.asked else "nothing" for line in lines],
+        "asked": [_describe_asking(line) for line in lines],
     }
     screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=("score", "composite", "trend"))
     for told in format_composite_layers({line.evaluation.run: line.evaluation.layers for line in lines}):
@@ -62,6 +62,13 @@ def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry]) -> Non
     for line in (line for line in lines if line is not newest):
         for strayed in line.evaluation.consistency.strayed if line.evaluation.consistency else ():
             screen.line(f"{line.evaluation.run}: {strayed}", indent=2)
+
+
+def _describe_asking(line: HistoryEntry) -> str:
+    """Why a run is no evaluation of its own; empty where it is one."""
+    if not line.evaluation.asked:
+        return "nothing"
+    return "same replies" if line.evaluation.same_as else ""
 
 
 def _format_history_scores(values: Sequence[float | None]) -> list[str]:

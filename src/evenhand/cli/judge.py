@@ -18,7 +18,13 @@ from evenhand.cli.options import (
     read_judge_command_options,
     read_limit_command_options,
 )
-from evenhand.cli.output import open_stdin, print_json, until_reader_leaves
+from evenhand.cli.output import (
+    escape_to_terminal_line,
+    open_stdin,
+    print_json,
+    print_message,
+    until_reader_leaves,
+)
 from evenhand.cli.progress import show_model_progress
 from evenhand.cli.score import print_shortfalls
 from evenhand.errors import Fault, InputError
@@ -95,6 +101,7 @@ def judge_command(**options: Any) -> int:
             connect=read_connection_command_options(options),
             stdin=open_stdin(),
             watch=lambda models: show_model_progress(models, sys.stderr),
+            warn=lambda text: print_message(escape_to_terminal_line(f"note: {text}"), err=True),
         )
     with until_reader_leaves():
         if options["as_data"]:

@@ -70,15 +70,16 @@ def show_rubric_command(name: str, as_yaml: bool) -> None:
 
 @rubric_command.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE…")
-def check_rubric_command(files: tuple[str, ...]) -> int:
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Who will judge by it (default: embedded).")
+def check_rubric_command(files: tuple[str, ...], judges: tuple[str, ...]) -> int:
     """Check rubric and method files.
 
-    Faults (exit 2), and what a careful colleague would point out (exit 0).
+    Faults (exit 2), and what a careful colleague would point out (exit 0): also criteria that the judge cannot answer.
     """
     faulty = 0
     for file in files:
         try:
-            checked = check_rubric_file(file)
+            checked = check_rubric_file(file, judges)
         except InputError as error:
             faulty += 1
             print_error(str(error))
@@ -88,6 +89,8 @@ def check_rubric_command(files: tuple[str, ...]) -> int:
         said = pluralize_count(len(checked.warnings), "warning") if checked.warnings else "no warnings"
         valid = f"a valid rubric for {checked.method}, {said}" if checked.method else "a valid method"
         print_message(escape_to_terminal_line(f"{file}: {valid}"))
+        if checked.note:
+            print_message(escape_to_terminal_line(f"{file}: note: {checked.note}"))
     return 2 if faulty else 0
 
 
@@ -167,6 +170,9 @@ def _print_method_steps(screen: Screen, method: Method) -> None:
     if method.grades:
         grades = (f"{one.grade} from {format_fraction(one.from_, places)}" for one in method.grades)
         screen.line(f"Grades: {', '.join(grades)}", 2)
+        for one in method.grades:
+            if one.description:
+                screen.line(f"{one.grade} ({one.label}): {one.description}", 4)
     if method.verdicts:
         verdicts = (f"{one.verdict} from {format_fraction(one.from_)}" for one in method.verdicts)
         screen.line(f"Verdict: {', '.join(verdicts)}, else fail", 2)

@@ -27,6 +27,7 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.progress import CLEAR_LINE
 from evenhand.cli.screen import Screen
+from evenhand.judging.unanswerable import UnanswerableCriterion, describe_unanswerable_criteria
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
 from evenhand.wording import format_dollar_amount, pluralize_count
@@ -133,9 +134,10 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     judges = f"{', '.join(course.judges)} will be asked" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
-    note = f"; note: {course.note}" if course.note else ""
+    if course.note:
+        print_message(escape_to_terminal_line(f"note: {course.note}"), err=True)
     make = f", {course.to_make:,} of them to make" if course.to_make else ""
-    begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}{note}"
+    begin = f"{pluralize_count(course.outputs, 'output')} to look at{make}; {judges}{until}"
     progress = ProgressLine(sys.stderr, loop.time, begin, total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
@@ -285,8 +287,9 @@ def print_plan(plan: PlanData) -> None:
     _print_planned_total(screen, plan)
     for line in format_planned_power(plan["power"]):
         screen.line(line)
-    if plan["note"]:
-        screen.line(f"note: {plan['note']}")
+    unanswerable = describe_unanswerable_criteria([UnanswerableCriterion(**one) for one in plan["unanswerable"]])
+    for note in filter(None, (plan["note"], unanswerable)):
+        screen.line(f"note: {note}")
     screen.line("nothing was asked; without --plan the run begins", dim=True, gap=True)
 
 

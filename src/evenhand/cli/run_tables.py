@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
 from evenhand.cli.screen import COLUMN_GAP, Screen, print_table_or_sentences, shorten_terminal_name
+from evenhand.report.graded import format_grade_lines, format_history_lines, format_statement_lines
 from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     build_comparison_columns,
@@ -38,7 +39,6 @@ UNSURE_COLOURS = dict.fromkeys(("CAUTIOUS", "NOISE", "UNDERPOWERED", "UNDECIDED"
 VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
-NO_HISTORY = "no history yet"  # Not worth a line on the first run of everything.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
@@ -101,18 +101,19 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     _print_packed_tables(screen, [[column] for column in build_tag_columns(head)])
     for table in build_preference_tables(head):
         _print_packed_tables(screen, [[column] for column in table.columns])
+    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
+    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
     found = [
         f"{one['variant']}: {one['guard']} guard, {one['rule']}: {one['says']}, in "
         f"{pluralize_count(one['count'], 'output')} (first in {one['first']})"
         for one in head["flags"]
     ]
-    told = [f"{one['variant']}: {one['says']}" for one in head["consistency"] if one["says"] != NO_HISTORY]
     if any(decision["gates"].values()):
         print_section(screen, "Gates", format_gate_lines(decision["gates"]))
     print_section(screen, "Flags", [(line, None) for line in found])
     print_section(screen, "Safety gate: capped", _format_capped_lines(head))
     print_section(screen, "Failures", _format_failure_lines(head))
-    print_section(screen, "History", [(line, None) for line in told])
+    print_section(screen, "History", [(line, None) for line in format_history_lines(head)])
     notable = head.get("notable") or {}
     print_changed_samples(screen, "Got worse", notable.get("worse", ()))
     print_changed_samples(screen, "Got better", notable.get("better", ()))

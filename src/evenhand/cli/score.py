@@ -68,7 +68,9 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     for card in cards if explain else ():
         parts = (card.id, _format_scorecard_score(card), card.grade, card.label, card.verdict)
         screen.line(" ".join(filter(None, parts)), gap=True, bold=True)
-        lines = [f"{review.judge}: {moved.why}" for review in card.reviews or () for moved in review.steps]
+        described = next((one.description for one in rubric.method.grades if one.grade == card.grade), "")
+        lines = [f"{card.grade}: {described}"] if described else []
+        lines += [f"{review.judge}: {moved.why}" for review in card.reviews or () for moved in review.steps]
         lines += [moved.why for moved in card.steps]
         lines += [f"no score: {line}" for line in _list_missing_terminal_lines(card)]
         for gate in rubric.all_gates():

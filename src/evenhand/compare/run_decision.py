@@ -101,11 +101,47 @@ def decide_run(
         decision = _leave_verdict_undecided(str(error), frame, gates)
     if any(tally.composite.n for tally in tallies.values()):
         return decision
-    # Nothing has a score: what to do about that comes before anything else.
+    return _explain_unscored_verdict(decision, tallies, frame.shippable_variants)
+
+
+def _explain_unscored_verdict(
+    decision: CompareDecision, tallies: Mapping[str, VariantTally], shippable: Sequence[str]
+) -> CompareDecision:
+    """Nothing has a score: that, and what to do about it, comes before anything that a comparison would say."""
     failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
-    why = "".join(f": {why.rstrip('.')}" for (_, why), _ in failures.most_common(1))
-    step = "Mend what failed (see the failures), then run it again."
-    return replace(decision, headline=f"No output could be scored{why}.", sure="", next_step=step, exit_code=1)
+    kinds: Counter[str] = Counter()
+    for (kind, _), count in failures.items():
+        kinds[kind] += count
+    # Each output that could not be made failed once; one that could not be judged may fail on every criterion.
+    unmade = sum(tally.states["failed"] for tally in tallies.values())
+    every = sum(sum(tally.states.values()) for tally in tallies.values())
+    kind = (
+        "output"
+        if unmade == every
+        else max((one for one in kinds if one != "output"), key=kinds.__getitem__, default="")
+    )
+    (_, why), _ = next((one for one in failures.most_common() if one[0][0] == kind), (("", ""), 0))
+    what, step = _UNSCORED.get(kind, ("scored", "Fix what failed (see the failures), then run it again."))
+    return replace(
+        decision,
+        verdict=decision.verdict if decision.verdict == "SOLO" else "UNDECIDED",
+        headline=f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}.",
+        sure="",
+        reasons=tuple(reason for name in shippable for reason in describe_missed_gates(name, decision.gates[name])),
+        comparisons=(),
+        next_step=step,
+        exit_code=1,
+    )
+
+
+_UNSCORED = {  # What could not be done where a kind of failure is the commonest, and what to do about it.
+    "output": ("made", "Fix what makes the outputs (see the failures), then run it again."),
+    "abstention": (
+        "judged",
+        "Name a judge that can answer these criteria, or ask yes/no questions about what the output says.",
+    ),
+    "judge": ("judged", "Fix what failed (see the failures), then run it again."),
+}
 
 
 def _find_short_layer_samples(

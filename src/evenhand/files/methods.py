@@ -164,7 +164,7 @@ def _read_method_grade(node: TreeNode, faults: list[Fault], path: FaultPath) -> 
     if len(given) < 2:
         fields.fault("a grade needs grade and from", "as in {grade: A, from: 9, label: Excellent}")
         return None
-    return Grade(**given, **read_typed_fields(fields, Grade, ("label",)))
+    return Grade(**given, **read_typed_fields(fields, Grade, ("label", "description")))
 
 
 LIBRARY = Path(__file__).parent.parent / "library"

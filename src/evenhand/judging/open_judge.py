@@ -40,9 +40,13 @@ class EmbeddedModel:
 
     @cached_property
     def version(self) -> str:
-        """What its answers depend on: the weights, and whether there are word vectors."""
-        weights = (resources.files("evenhand") / "library" / "embedded.json").read_bytes()
-        return f"{'vectors' if self._replier.with_vectors else 'rules'} {hashlib.sha256(weights).hexdigest()[:12]}"
+        """What its answers depend on: the weights, the lexicons, and whether there are word vectors."""
+        library = resources.files("evenhand") / "library"
+        lexicons = sorted((library / "embedded").iterdir(), key=lambda file: file.name)
+        known = hashlib.sha256()
+        for file in (library / "embedded.json", *lexicons):
+            known.update(file.read_bytes())
+        return f"{'vectors' if self._replier.with_vectors else 'rules'} {known.hexdigest()[:12]}"
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""

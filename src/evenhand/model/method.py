@@ -192,6 +192,7 @@ class Grade:
     grade: str
     from_: Fraction
     label: str = ""
+    description: str = field(default="", compare=False)  # What a score in it says of an output; it decides nothing.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,6 +103,12 @@ def is_oracle_model_configured(environ: Mapping[str, str]) -> bool:
     return any(environ.get(variable, "").strip() for variable in variables)
 
 
+def choose_default_judge_names(dialogue: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Who judges where nobody is named: the judge set up for submissions, for those; else the embedded one."""
+    oracle = dialogue == "individual" and is_oracle_model_configured(environ)
+    return (choose_oracle_model_name(environ) if oracle else EMBEDDED,)
+
+
 def choose_oracle_model_name(environ: Mapping[str, str]) -> str:
     """The judge of oracle tasks that name none: ORACLE_LLM_PROVIDER, ORACLE_LLM_MODEL and ORACLE_LLM_BASE_URL."""
     provider = _read_oracle_provider(environ)

@@ -11,6 +11,7 @@ from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
 from typing import IO, TextIO
 
+from evenhand.report.graded import NO_HISTORY, describe_reported_statement
 from evenhand.report.phrases import (
     ReportData,
     describe_failure_count,
@@ -145,6 +146,10 @@ def _build_decision_cases(head: ReportData) -> Iterator[JUnitCase]:
                 error=(f"{variant}: nothing was measured", demand) if gate["passed"] is None else None,
                 properties={} if gate["mean"] is None else {"mean": gate["mean"]},
             )
+    for one in head["consistency"]:
+        if one["says"] != NO_HISTORY:  # What strays is for review; it fails nothing.
+            told = {"review" if one.get("strayed") else "history": one["says"]}
+            yield JUnitCase(name=f"{one['variant']}: history", group="decision", properties=told)
 
 
 def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool) -> JUnitCase:
@@ -154,7 +159,15 @@ def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool
     cut = shown if len(shown) <= LONGEST_FAILED_OUTPUT else f"{shown[:LONGEST_FAILED_OUTPUT]}…"
     text = "\n".join([*checks, *(["", "output:", cut] if cut else [])])
     why = explain_unscored_in_report(result)
-    measured = {"score": result["score"], "composite": result["composite"], "verdict": result["verdict"]}
+    card = result["scorecard"] or {}
+    measured = {
+        "score": result["score"],
+        "composite": result["composite"],
+        "verdict": result["verdict"],
+        "grade": card.get("grade"),
+        "red_flags": _join_statements(card, "red_flag"),
+        "bonuses": _join_statements(card, "bonus"),
+    }
     return JUnitCase(
         name=f"{sample['id']} (repeat {result['repeat'] + 1})" if repeated else sample["id"],
         group=result["variant"],
@@ -163,6 +176,11 @@ def _build_result_case(sample: ReportData, result: ReportData, *, repeated: bool
         error=(why, "\n".join([result["state"], why, text])) if is_unscored_in_report(result) else None,
         properties={name: value for name, value in measured.items() if value is not None},
     )
+
+
+def _join_statements(card: ReportData, kind: str) -> str | None:
+    found = [describe_reported_statement(one) for one in card.get("statements", ()) if one["kind"] == kind]
+    return "; ".join(found) or None
 
 
 MOST_ANNOTATIONS = 10  # GitHub shows ten of each level for a step and drops the rest.

@@ -11,6 +11,14 @@ from itertools import chain
 from statistics import fmean
 from typing import TextIO
 
+from evenhand.report.graded import (
+    MOST_ADJUSTED,
+    AdjustedResult,
+    format_grade_lines,
+    format_history_lines,
+    format_statement_lines,
+    list_adjusted_results,
+)
 from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
     ReportColumn,
@@ -55,9 +63,13 @@ def write_markdown(head: ReportData, samples: Iterable[ReportData], stream: Text
         ["Differences, with intervals:", "", *differences] if differences else [],
         _render_markdown_columns(build_criterion_columns(head), ["criterion"]),
         *_render_markdown_preferences(head),
+        _render_markdown_lines("Grades:", format_grade_lines(head)),
+        _render_markdown_lines("Red flags and bonuses:", format_statement_lines(head)),
         _render_markdown_gates(head),
         *_render_markdown_findings(head),
         _render_markdown_safety_gate(head),
+        _render_markdown_lines("History:", format_history_lines(head)),
+        _render_adjusted_results(worst),
         *_render_notable_results(worst, compared=bool(head["decision"]["comparisons"])),
     ]
     page = _fit_markdown_sections([section for section in sections if section], LONGEST_COMMENT - COMMENT_RESERVE)
@@ -106,6 +118,10 @@ def _render_markdown_columns(columns: Iterable[ReportColumn], left: Sequence[str
     return render_markdown_table(shown, left) if shown else []
 
 
+def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, "", *(f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in lines)] if lines else []
+
+
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:
     """Who is preferred to whom, where judges compared outputs in pairs."""
     for table in build_preference_tables(head):
@@ -150,6 +166,20 @@ def _render_markdown_safety_gate(head: ReportData) -> list[str]:
     return ["Safety gate, capped:", "", *lines] if lines else []
 
 
+def _render_adjusted_results(worst: NotableResults) -> list[str]:
+    shown = worst.adjusted
+    columns = [
+        ("sample", [escape_markdown(one.sample, LONGEST_NAME) for one in shown]),
+        ("variant", [escape_markdown(one.variant, LONGEST_NAME) for one in shown]),
+        ("before", [format_figure(one.before) for one in shown]),
+        ("why", [escape_markdown(one.statements, LONGEST_SENTENCE) for one in shown]),
+        ("score", [format_figure(one.score) for one in shown]),
+        ("grade", [escape_markdown(one.grade, LONGEST_NAME) for one in shown]),
+    ]
+    total = f"{len(shown)} of {worst.n_adjusted:,}" if worst.n_adjusted > len(shown) else str(worst.n_adjusted)
+    return _render_markdown_details(f"With red flags or bonuses ({total})", columns)
+
+
 def _render_notable_results(worst: NotableResults, *, compared: bool) -> Iterator[list[str]]:
     """The largest drops, or the lowest scores where nothing was compared; then what has no score."""
     shown = worst.drops if compared else worst.lowest
@@ -177,7 +207,7 @@ def _render_markdown_count(shown: Sequence[NotableResult], total: int) -> str:
 
 def _render_markdown_details(title: str, columns: Sequence[ReportColumn]) -> list[str]:
     """A table that opens on a click; nothing where it has no rows."""
-    lines = render_markdown_table(columns, ["sample", "variant", "failed checks", "why"])
+    lines = render_markdown_table(columns, ["sample", "variant", "failed checks", "why", "grade"])
     return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"] if columns[0][1] else []
 
 
@@ -245,6 +275,8 @@ class NotableResults:
     drops: list[NotableResult] = field(default_factory=list)
     lowest: list[NotableResult] = field(default_factory=list)
     unscored: list[NotableResult] = field(default_factory=list)
+    adjusted: list[AdjustedResult] = field(default_factory=list)
+    n_adjusted: int = 0
     n_dropped: int = 0
     n_unscored: int = 0
 
@@ -255,6 +287,9 @@ def find_notable_results(head: ReportData, samples: Iterable[ReportData]) -> Not
     found = NotableResults()
     drops, lows = _LargestResults(), _LargestResults()
     for sample in samples:
+        for one in list_adjusted_results(sample):
+            found.n_adjusted += 1
+            found.adjusted += [one] if len(found.adjusted) < MOST_ADJUSTED else []
         for result in filter(is_unscored_in_report, sample["results"]):
             found.n_unscored += 1
             if len(found.unscored) < MOST_NOTABLE:

@@ -95,6 +95,10 @@ def rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = True
         "tags": [key] if key and not own else [],
         **({"key": key} if own else {}),
         "score_scale": [float(span.min), float(span.max)],
+        "grades": [
+            {"grade": one.grade, "from": float(one.from_), "label": one.label, "description": one.description}
+            for one in rubric.method.grades
+        ],
         "judge_gate": format_exact_fraction(find_least_judge_layer(rubric)),
         "layer_weights": {name: str(weight) for name, weight in read_rubric_layer_weights(rubric).items()},
         "why": rubric.why,
@@ -189,13 +193,15 @@ class PastEvaluation:
     score: float | None
     criteria: Mapping[str, Fraction]
     layers: tuple[str, ...]  # Those that the composite is the mean of.
-    asked: int  # Calls that were made for it: what was all kept from before is no new evaluation.
+    asked: int  # Calls that were made for it.
+    same_as: str | None  # The earlier run with the very same outputs and replies: both are one evaluation.
     consistency: Consistency
 
 
 def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> list[PastEvaluation]:
     """A variant through the finished runs of its eval, oldest first, each held against those before it."""
-    past: list[PastScores] = []
+    past: dict[str, PastScores] = {}  # By run; what was all kept from before, or came out the same, is no other one.
+    seen: dict[tuple[str, str], str] = {}
     found = []
     for row in sorted(runs, key=lambda row: (row["ended"] or "", row["id"])):
         if row["state"] != "finished" or row["summary"] is None:
@@ -211,6 +217,9 @@ def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
         mark = row["fingerprint"] if selection is None else json.dumps([row["fingerprint"], selection])
         scores = PastScores(fingerprint=mark, scores={**layers, **criteria})
         asked = sum(one["calls"] - one["cached"] for one in summary["judges"]) if summary["judges"] else 1
+        digest = own.get("digest")  # Of its outputs and all that was said of them; older runs have none.
+        same_as = seen.setdefault((mark, digest), row["id"]) if digest else row["id"]
+        others = [kept for run, kept in past.items() if run != same_as]
         one = PastEvaluation(
             run=row["id"],
             ended=row["ended"],
@@ -221,9 +230,10 @@ def evaluate_run_records(runs: Iterable[Mapping[str, Any]], variant: str) -> lis
             criteria=scores.scores,
             layers=tuple(layers),
             asked=asked,
-            consistency=check_score_consistency(scores.fingerprint, scores.scores, past),
+            same_as=None if same_as == row["id"] else same_as,
+            consistency=check_score_consistency(scores.fingerprint, scores.scores, others),
         )
         found.append(one)
-        if asked:
-            past.append(scores)
+        if asked and same_as == row["id"]:
+            past[row["id"]] = scores
     return found

@@ -21,16 +21,17 @@ from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.pair_tally import PairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, ColumnsBuilder, ExactMean, StatementTally, VariantTally
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
 from evenhand.stats.regression import length_bias
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, shorten_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
 ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
+LONGEST_EXPLANATION = 200  # Characters of what a judge says of a red flag or bonus.
 MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
 
@@ -137,6 +138,7 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
             for name, tally in tallies.items()
             for flag, count in tally.flags.most_common()
         ],
+        "statements": _summarise_run_statements(summary, ids, masks="personal" in frame.guards),
         "safety_gate": _summarise_run_safety_gate(summary, ids),
         "cost": summarise_run_cost(summary),
     }
@@ -181,6 +183,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
             bins[min(len(bins) - 1, max(0, bisect_right(COMPOSITE_BIN_EDGES, value) - 1))] += 1
     return {
         "name": name,
+        "digest": tally.seen.hexdigest()[:16],  # Equal where outputs, judgments and findings are.
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
         # The rubrics' own score, where they share a scale.
@@ -199,6 +202,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
             for id, mean in tally.criteria.items()
         },
         "verdicts": dict(tally.verdicts),
+        "grades": dict(tally.grades),
         "assertions": {word: sum(counts[word] for counts in tally.assertions.values()) for word in ASSERTION_ANSWERS},
         "assertion_rates": [
             {"name": one, "layer": tally.assertion_layers[one], **{word: counts[word] for word in ASSERTION_ANSWERS}}
@@ -295,6 +299,30 @@ def _latency_quantiles(values: Sequence[float]) -> Json | None:
         return None
     ordered = sorted(values)
     return {"median": ordered[(len(ordered) - 1) // 2], "p95": ordered[int((len(ordered) - 1) * 0.95)]}
+
+
+def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, masks: bool) -> list[Json]:
+    """Red flags and then bonuses by variant, the commonest first; explanations may quote what the outputs say."""
+    from evenhand.guards.personal_data import mask_personal_data  # whoever has none to explain needs no patterns
+
+    return [
+        {
+            "variant": name,
+            "kind": kind,
+            "id": id,
+            "amount": one.amount,
+            "count": one.outputs,
+            "first": ids.get(one.first, ""),
+            "why": shorten_to_line(mask_personal_data(one.why) if masks else one.why, LONGEST_EXPLANATION),
+        }
+        for name, tally in summary.tallies.items()
+        for (kind, id), one in sorted(tally.statements.items(), key=_order_statements)
+    ]
+
+
+def _order_statements(item: tuple[tuple[str, str], StatementTally]) -> tuple[bool, int]:
+    (kind, _), tally = item
+    return kind == "bonus", -tally.outputs
 
 
 def _summarise_run_safety_gate(summary: RunSummary, ids: Mapping[int, str]) -> Json:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import chain
 from math import nan
 from typing import Any
@@ -75,11 +75,23 @@ class ExactMean:
 
 
 @dataclass(slots=True)
+class StatementTally:
+    """A red flag or bonus: where it was found first and why, what it is worth, and in how many outputs."""
+
+    first: int
+    amount: float
+    why: str
+    outputs: int = 0
+
+
+@dataclass(slots=True)
 class VariantTally:
     """One variant, result by result, in the order of samples and repeats."""
 
     states: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
+    grades: Counter[str] = field(default_factory=Counter)
+    statements: dict[tuple[str, str], StatementTally] = field(default_factory=dict)  # By kind and id.
     clusters: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))  # Position and repeat in one number.
     score: ExactMean = field(default_factory=ExactMean)
@@ -108,9 +120,13 @@ class VariantTally:
     unsafe: Counter[tuple[str, str]] = field(default_factory=Counter)  # Outputs that the safety gate capped.
     unsafe_passages: dict[tuple[str, ...], str] = field(default_factory=dict)  # The first of each pattern.
     first: dict[tuple[str, ...], int] = field(default_factory=dict)  # The position where each was met first.
+    seen: Any = field(default_factory=sha256)  # Over all outputs and what was said of them.
 
     def add(self, row: Mapping[str, Any], content: Mapping[str, Any], cluster: int, *, priced: bool = False) -> None:
         """Count one result; `priced` where each output is a call that costs something."""
+        text = content["output"]["text"] if content["output"] else None
+        said = (row["position"], row["repeat"], text, content["judgments"], content["assertions"])
+        self.seen.update(json.dumps(said, sort_keys=True).encode())
         self.states[row["state"]] += 1
         self.clusters.append(cluster)
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
@@ -125,6 +141,9 @@ class VariantTally:
         self._add_to_means(self.layers, content["layers"])
         self._add_to_means(self.judges, {name: None if one is None else str(one) for name, one in reviews.items()})
         self._add_to_means(self.criteria, content["criteria"], asked=content["criteria"])
+        if card.get("grade") is not None:
+            self.grades[card["grade"]] += 1
+        self._add_statements(row["position"], card.get("statements", ()))
         verdict = card["verdict"]
         if verdict is not None:
             self.verdicts[verdict] += 1
@@ -150,6 +169,13 @@ class VariantTally:
             self._count_reason(self.unsafe, what, row["position"])
             passages = (one["text"] for one in content["findings"] if one["rule"] == content["unsafe"])
             self.unsafe_passages.setdefault(what, mask_personal_data(next(passages, "")))
+
+    def _add_statements(self, position: int, statements: Iterable[Mapping[str, Any]]) -> None:
+        """Count each red flag and bonus once for an output, however many judges found it."""
+        for one in {(one["kind"], one["id"]): one for one in reversed(list(statements))}.values():
+            key = (one["kind"], one["id"])
+            known = self.statements.setdefault(key, StatementTally(position, one["amount"], one["why"]))
+            known.outputs += 1
 
     def _add_output_facts(self, output: Mapping[str, Any] | None, *, priced: bool) -> None:
         """Count how long an output is, and what making it took."""

@@ -16,7 +16,7 @@ from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, S
 from evenhand.scoring.engine import list_scorecard_layers, note_ranking_against_scores, score_answers
 from evenhand.scoring.panel import score_panel
 from evenhand.scoring.pooling import approximate_root, exact_mean_score, exact_score_variance
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, round_half_away
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +207,7 @@ def to_fingerprint_data(value: object) -> object:
 
 HISTORY_WINDOW = 10
 LEAST_HISTORY = 2
+MOST_TOLD_DECIMALS = 12  # Of a printed number: two that differ only after them nobody tells apart.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +229,24 @@ class StrayedCriterion:
     n: int
 
     def __str__(self) -> str:
+        decimals = self._find_telling_decimals()
+        mean = format_fraction(self.mean, decimals)
+        exact = Fraction(round_half_away(self.score, decimals)) == self.score
+        score = format_fraction(self.score) if exact else format_fraction(self.score, decimals)
+        if self.sd == 0:
+            return f"{self.criterion} {score} differs from the {mean} that each of the last {self.n} evaluations scored"
         return (
-            f"{self.criterion} {format_fraction(self.score)} is more than 2 standard deviations from its mean "
-            f"{format_fraction(self.mean, 2)} (sd {format_fraction(self.sd, 2)}, last {self.n})"
+            f"{self.criterion} {score} is more than 2 standard deviations from its mean {mean} "
+            f"(sd {format_fraction(self.sd, decimals)}, last {self.n})"
         )
+
+    def _find_telling_decimals(self) -> int:
+        """The fewest decimals, two or more, with which the printed numbers still show what is claimed of them."""
+        for decimals in range(2, MOST_TOLD_DECIMALS):
+            score, mean, sd = (Fraction(round_half_away(one, decimals)) for one in (self.score, self.mean, self.sd))
+            if abs(score - mean) > 2 * sd and (sd > 0) == (self.sd > 0):
+                return decimals
+        return MOST_TOLD_DECIMALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evenhand.model.method import Cap
+from evenhand.model.method import Add, Cap, Deduct
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Scale, Scored
 from evenhand.model.scorecard import AppliedStep, RankedOutput, ReviewerScore, Scorecard, Scores
@@ -40,11 +40,13 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "score": None if card.score is None else float(card.score),
         "grade": card.grade,
         "label": card.label,
+        "description": next((one.description for one in rubric.method.grades if one.grade == card.grade), "") or None,
         "verdict": card.verdict,
         "gates_failed": list(card.gates_failed),
         "missing": [{"criterion": entry.criterion, "why": entry.why} for entry in card.missing],
         "flags": list(card.flags),
         "bonuses": list(card.bonuses),
+        "statements": _statement_effects_to_json(card),
         **_scored_steps_to_json(rubric, card.steps, card.criteria),
         "reviews": None
         if card.reviews is None
@@ -52,6 +54,28 @@ def scorecard_to_json(rubric: Rubric, card: Scorecard) -> ScoresJson:
         "holistic": _whole_score_to_json(rubric, card.whole),
         "notes": list(card.notes),
     }  # fmt: skip
+
+
+def _statement_effects_to_json(card: Scorecard) -> list[ScoresJson]:
+    """Each red flag and bonus found, with its explanation and what it moved; per reviewer where there are several."""
+    trails = [(None, card.steps), *((review.judge, review.steps) for review in card.reviews or ())]
+    found: list[ScoresJson] = []
+    for judge, trail in trails:
+        for moved in (one for one in trail if one.step in (Deduct.kind(), Add.kind())):
+            step, entries, _ = moved.facts
+            sign = -1 if isinstance(step, Deduct) else 1
+            found += [
+                {
+                    "kind": "red_flag" if sign < 0 else "bonus",
+                    "id": one.statement.id,
+                    "why": one.explanation,
+                    "amount": number_for_json(sign * one.amount),
+                    "counted": number_for_json(sign * one.counted),
+                    "judge": judge,
+                }
+                for one in entries
+            ]
+    return found
 
 
 def _scored_steps_to_json(

@@ -44,6 +44,7 @@ class HistoryEntry:
             "trend": self.trend,
             "criteria": {id: float(value) for id, value in one.criteria.items()},
             "asked": one.asked,
+            "same_as": one.same_as,
             "consistency": str(one.consistency),
             "strayed": [entry.criterion for entry in one.consistency.strayed] if one.consistency else [],
         }

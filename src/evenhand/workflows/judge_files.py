@@ -20,11 +20,12 @@ from evenhand.judging.judge import ask_judges_for_preferences, judge_sample
 from evenhand.judging.open_judge import resolve_judge_by_name
 from evenhand.judging.results import JudgedSample, Preferences, judge_preferences_to_json, judge_reviews_to_json
 from evenhand.judging.single_judge import JudgeOptions
+from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.budget import Spending
-from evenhand.models.model_names import choose_oracle_model_name, is_oracle_model_configured
-from evenhand.models.requests import EMBEDDED, Model
+from evenhand.models.model_names import choose_default_judge_names
+from evenhand.models.requests import Model
 from evenhand.workflows.connections import ConnectionOptions, open_connections
 from evenhand.workflows.inputs import parse_user_number, read_user_file, read_user_files, read_user_trace_file
 from evenhand.workflows.judge import price_requested_replies
@@ -74,6 +75,10 @@ async def ignore_watched_models(models: Sequence[Model]) -> AsyncIterator[list[M
     yield list(models)
 
 
+def ignore_judge_warning(_text: str) -> None:
+    """Nobody is told."""
+
+
 def judge_files(
     files: JudgeFiles,
     *,
@@ -81,6 +86,7 @@ def judge_files(
     connect: ConnectionOptions,
     stdin: BinaryIO | None = None,
     watch: ModelWatcher = ignore_watched_models,
+    warn: Callable[[str], None] = ignore_judge_warning,
 ) -> JudgedFiles:
     """Ask judges about the outputs in files. Settings in the environment override the rubric."""
     rubric = apply_rubric_file_environment(load_rubric(files.rubric), os.environ)
@@ -89,7 +95,7 @@ def judge_files(
     given = read_text_mapping(Path(files.weights)) if files.weights else {}
     weights = {name: parse_user_number(text, f"{files.weights}: {name}") for name, text in given.items()}
     how = replace(how, weights=weights)
-    result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch))
+    result, spent = asyncio.run(_judge_user_files(files, rubric, sample, how, connect, watch, warn))
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
     return JudgedFiles(
@@ -109,15 +115,18 @@ async def _judge_user_files(
     how: JudgeOptions,
     connect: ConnectionOptions,
     watch: ModelWatcher,
+    warn: Callable[[str], None],
 ) -> tuple[JudgedSample | Preferences, Spending]:
     async with open_connections(connect) as connections:
-        # The judges named, or those of the record; else the judge set up for submissions, or the embedded one.
-        oracle = rubric.method.dialogue == "individual" and is_oracle_model_configured(os.environ)
-        other = choose_oracle_model_name(os.environ) if oracle else EMBEDDED
-        names = files.judges or connections.recorded() or (other,)
+        names = files.judges or connections.recorded() or choose_default_judge_names(rubric.method.dialogue, os.environ)
         models = [resolve_judge_by_name(connections, name) for name in names]
+        pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
+        given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}
+        unanswerable = () if pairwise else list_unanswerable_criteria(rubric, names, **given)
+        if unanswerable:
+            warn(describe_unanswerable_criteria(unanswerable))
         async with watch(models) as watched:
-            if files.pairwise or rubric.method.dialogue == "pairwise":
+            if pairwise:
                 return await ask_judges_for_preferences(rubric, sample, watched, how), connections.spent
             judged = await judge_sample(rubric, sample, watched, how, price_requested_replies(connections))
     return judged, connections.spent

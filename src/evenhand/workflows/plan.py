@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -30,7 +30,7 @@ from evenhand.runs.setup import RunSetup, build_run_setup
 from evenhand.store.store import Store
 from evenhand.workflows.plan_power import plan_power
 from evenhand.workflows.run import DEFAULT_OPTIONS, RunOptions, compute_remaining_run_budget, narrow_run_eval
-from evenhand.workflows.user_eval import EvalLike, read_user_eval
+from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, read_user_eval
 
 __all__ = ["eval_schema", "plan_run"]
 
@@ -150,6 +150,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "budget": None if budget is None else _planned_budget_json(budget, total),
             "power": power,
             "note": counted.mixed or None,
+            "unanswerable": [asdict(one) for one in list_eval_unanswerable(eval)],
         }
 
 

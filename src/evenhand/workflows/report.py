@@ -87,6 +87,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
     notable = find_notable_samples(frame, summary)
     first = {position for tally in summary.tallies.values() for position in tally.first.values()}
     first |= {one["position"] for several in notable.values() for one in several}
+    first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
     ids = store.sample_ids(run["id"], first) if first else {}
     looks = read_run_looks(setup, summary.samples)
     stopping, early = None, False
@@ -133,7 +134,9 @@ def load_stored_head(store: Store, run: Row) -> Json:
         this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
         known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
         for name in frame.variants:  # Each against its own history, which never changes a score.
-            consistency.append({"variant": name, "says": str(evaluate_run_records(known, name)[-1].consistency)})
+            held = evaluate_run_records(known, name)[-1].consistency
+            strayed = [entry.criterion for entry in held.strayed]
+            consistency.append({"variant": name, "says": str(held), "strayed": strayed})
     return {**head, "consistency": consistency}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from evenhand.files.methods import (
 )
 from evenhand.files.rubric_schema import build_rubric_schema
 from evenhand.files.rubrics import is_method_file, load_rubric, open_rubric, read_rubric_source
+from evenhand.judging.unanswerable import describe_unanswerable_criteria, list_unanswerable_criteria
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
+from evenhand.models.model_names import choose_default_judge_names
 from evenhand.scoring.rubric_advice import advise_on_rubric_scoring
 
 __all__ = [
@@ -47,6 +50,7 @@ class CheckedRubric:
 
     method: str  # That the rubric follows; "" for a method itself.
     warnings: tuple[Fault, ...] = ()
+    note: str = ""  # What the judges that were named, or the default one, cannot answer of it.
 
 
 def list_rubrics() -> RubricLibrary:
@@ -67,7 +71,7 @@ def find_rubric(name: str) -> Rubric | Method:
     return apply_rubric_file_environment(load_rubric(name), os.environ)
 
 
-def check_rubric_file(file: str) -> CheckedRubric:
+def check_rubric_file(file: str, judges: Sequence[str] = ()) -> CheckedRubric:
     """Read the rubric or the method in a file; an InputError with all faults where it is not valid."""
     if os.path.isfile(file) and is_method_file(Path(file)):  # noqa: PTH113 - a name may be too long for a path
         load_method_file(Path(file))
@@ -76,7 +80,15 @@ def check_rubric_file(file: str) -> CheckedRubric:
     advice = InputError(*(entry.as_fault() for entry in advise_on_rubric_scoring(opened.rubric))).with_locations(
         opened.locate
     )
-    return CheckedRubric(method=opened.rubric.method.name, warnings=tuple(advice.faults))
+    rubric = opened.rubric
+    unanswerable = list_unanswerable_criteria(
+        rubric, judges or choose_default_judge_names(rubric.method.dialogue, os.environ)
+    )
+    return CheckedRubric(
+        method=rubric.method.name,
+        warnings=tuple(advice.faults),
+        note=describe_unanswerable_criteria(unanswerable),
+    )
 
 
 def write_starter_rubric(file: str) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._version import __version__
 from evenhand.compare.decision import CompareDecision
 from evenhand.compare.decision_json import read_compare_decision
+from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.compare.stopping import VerdictStoppingRule
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval, check_eval_samples
@@ -26,6 +27,7 @@ from evenhand.evals.sample_selection import SampleSelection, select_samples
 from evenhand.evals.samples import RecheckedSamples, SampleCounts
 from evenhand.evals.variants.makers import open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
+from evenhand.judging.unanswerable import describe_unanswerable_criteria
 from evenhand.models.budget import Budget, Prices, Spending
 from evenhand.models.connections import Connections
 from evenhand.runs.early_stop import StopOnceDecided, shuffle_run_order
@@ -40,7 +42,7 @@ from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_stored_head
 from evenhand.workflows.shown import ResultShown
-from evenhand.workflows.user_eval import EvalLike, read_user_eval
+from evenhand.workflows.user_eval import EvalLike, list_eval_unanswerable, read_user_eval
 
 if TYPE_CHECKING:
     from evenhand.report.result_view import ResultView
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
+MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 RunWatcher = Callable[[RunProgress, Callable[[], Spending]], AbstractAsyncContextManager[None]]
 
 
@@ -165,12 +168,14 @@ async def _execute_stored_run(
     eval, recorded = planned.eval, json.loads(row["setup"])
     total = counted.samples * eval.repeats
     judges = tuple(judge.name for judge in planned.judges)
+    begun_anew = "" if goes_on else _explain_new_run(store, row)
+    unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
     course = RunProgress(
         total=total,
         outputs=total * len(eval.variants),
         to_make=total * eval.count_live_variants(),
         judges=judges,
-        note=counted.mixed,
+        note="; ".join(filter(None, (begun_anew, counted.mixed, unanswerable))),
     )
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
@@ -216,6 +221,18 @@ async def _execute_stored_run(
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
     )
+
+
+def _explain_new_run(store: Store, row: Row) -> str:
+    """Why the run that was to be resumed cannot be: what changed since; empty where none was."""
+    if row["taken_from"] is None:
+        return ""
+    setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
+    parts = list_setup_differences(*setups)
+    more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
+    changed = "; ".join([*parts[:MOST_CHANGES], *more]) or "variants, samples or gates"
+    taken = "this is a new run that takes over what stayed the same"
+    return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 
 
 def _choose_run_ending(store: Store, row: Row, eval: Eval, until: Json) -> StopOnceDecided:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from evenhand.errors import EvalError, Fault
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import load_eval, read_eval_mapping
+from evenhand.judging.unanswerable import UnanswerableCriterion, list_unanswerable_criteria
+from evenhand.models.requests import EMBEDDED
 
 EvalLike = Eval | str | Path | Mapping[str, Any]
 
@@ -24,3 +27,16 @@ def read_user_eval(eval: EvalLike) -> Eval:
         return load_eval(eval, os.environ)
     hint = "as in Eval(samples=[…], variants={…}, rubric=…)"
     raise EvalError(Fault(f"an eval is an Eval, a file or a mapping, got {type(eval).__name__}", hint))
+
+
+SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one has none, few others have.
+
+
+def list_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria of an eval that its judges cannot answer, whatever the outputs."""
+    if not eval.rubrics or any(name != EMBEDDED for name in eval.judges):
+        return ()
+    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
+    given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
+    found = [list_unanswerable_criteria(rubric, eval.judges, **given) for rubric in eval.rubrics.values()]
+    return tuple(one for several in found for one in several)

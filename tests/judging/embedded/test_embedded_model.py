@@ -1,6 +1,7 @@
 """The embedded judge as a model: always the same, named by its version, recorded, offline, whole without its extra."""
 
 import asyncio
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from evenhand import JudgedSample, JudgeOptions, Missing, Sample, Scored, load_rubric
+from evenhand.files.methods import LIBRARY
 from evenhand.judging.embedded.texts import load_vectors
 from evenhand.judging.judge import judge_sample
 from evenhand.judging.open_judge import EmbeddedModel, resolve_judge_by_name
@@ -154,3 +156,16 @@ def test_vectors_are_loaded_once_and_take_any_text() -> None:
 
     assert load_vectors() is near
     assert rows.shape == (2, 256)
+
+
+def test_a_changed_lexicon_is_another_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lexicons decide answers as much as the weights do."""
+    package = tmp_path / "evenhand"
+    shutil.copytree(LIBRARY, package / "library")
+    monkeypatch.setattr("evenhand.judging.open_judge.resources.files", lambda _: package)
+    before = EmbeddedModel().version
+
+    words = package / "library" / "embedded" / "words.yaml"
+    words.write_text(words.read_text("utf-8").replace("such other", "such"), "utf-8")
+
+    assert EmbeddedModel().version != before

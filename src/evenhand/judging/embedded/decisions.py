@@ -15,6 +15,7 @@ from evenhand.judging.embedded.claims import CriterionClaim, extract_claim
 from evenhand.judging.embedded.features import ClaimFeatures, measure_claim_features
 from evenhand.judging.embedded.forms import check_form
 from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_patterns, load_claim_words
+from evenhand.judging.embedded.named_things import find_example, find_named_thing, split_examples
 from evenhand.judging.embedded.texts import PreparedText, detect_unjudgeable_language
 from evenhand.judging.embedded.words import find_words, load_stop_stems, load_synonyms, lower_claim_letters
 
@@ -50,19 +51,35 @@ def decide_criterion(
     asks: str, text: PreparedText, reference: PreparedText | None = None, weights: FeatureWeights | None = None
 ) -> EmbeddedDecision:
     """Whether a criterion holds for a text, by the shipped weights or by others."""
-    asks = asks[:LONGEST_CRITERION]
+    asks, examples = split_examples(asks[:LONGEST_CRITERION])
     form = check_form(asks, text)
     if form is not None:
-        return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote or text.opening)
+        return EmbeddedDecision(holds=form.holds, reason=form.reason, quote=form.quote)
+    claim = extract_claim(asks)
+    named = find_named_thing(asks, claim, text)
+    if named is None and examples and not claim.parts:
+        named = find_example(examples, text)
+    if named is not None:
+        reason = f"the passage says it: {named.called}" if named.quote else f"“{named.called}” does not occur in it"
+        return EmbeddedDecision(holds=bool(named.quote) != claim.is_inverted, reason=reason, quote=named.quote)
     if load_claim_pattern("forms", "speaks_of_form").search(asks):
         return _abstain("it asks for a form that rules cannot measure here")
     if "reference" in asks.lower():
         return _decide_by_reference(asks, text, reference, weights)
+    decision = _decide_by_claim(asks, claim, text, weights)
+    if examples and decision.holds == claim.is_inverted and not decision.against:
+        return _abstain("it gives an example, and rules cannot tell whether something like it is there")
+    return decision
+
+
+def _decide_by_claim(
+    asks: str, claim: CriterionClaim, text: PreparedText, weights: FeatureWeights | None
+) -> EmbeddedDecision:
+    """By what rules cannot see, by what is nowhere in the text, or by the weighed evidence of the words."""
     language = detect_unjudgeable_language(text.text)
     in_chinese = language == "chinese" and load_claim_pattern("texts", "chinese_character").search(asks)
     if language and not in_chinese and detect_unjudgeable_language(asks) != language:
         return _abstain(f"the output reads as {language.capitalize()}, the criterion does not")
-    claim = extract_claim(asks)
     if claim.is_statement and claim.alternatives and not _has_claim_alternative(claim, text):
         named = ", ".join(" ".join(word.raw for word in part) for part in claim.alternatives)
         return _decide_absent(claim, text, f"none of these occurs in it: {named}")
@@ -108,8 +125,11 @@ def _has_claim_alternative(claim: CriterionClaim, text: PreparedText) -> bool:
 
 
 def _decide_absent(claim: CriterionClaim, text: PreparedText, reason: str) -> EmbeddedDecision:
-    """What is asked for is nowhere in the text, which meets a criterion that asks for its absence."""
-    return _limit_claim_decision(EmbeddedDecision(holds=claim.is_inverted, reason=reason, quote=text.opening), text)
+    """What is asked for is nowhere in the text, which meets a criterion that asks for its absence.
+
+    What is absent cannot be quoted.
+    """
+    return _limit_claim_decision(EmbeddedDecision(holds=claim.is_inverted, reason=reason), text)
 
 
 def _limit_claim_decision(decision: EmbeddedDecision, text: PreparedText) -> EmbeddedDecision:
@@ -153,10 +173,11 @@ def _decide_by_words(
     if not found and any(value.bound and not value.kind for value in claim.values):
         return _abstain("it asks for a number of things, which rules cannot count", seen.quote)
     percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f} %"
+    shown = found or contradicted or seen.features["opposite"]  # What is absent cannot be quoted.
     decision = EmbeddedDecision(
         holds=found != claim.is_inverted,
         reason=f"{_describe_claim_evidence(claim, seen, found)} (chance of yes {percent})",
-        quote=seen.quote,
+        quote=seen.quote if shown else "",
         against=not found and contradicted,
     )
     return decision if found else _limit_claim_decision(decision, text)

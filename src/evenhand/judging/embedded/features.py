@@ -57,12 +57,12 @@ def measure_claim_features(claim: CriterionClaim, text: PreparedText) -> ClaimFe
         "likeness_of_two": likeness_of_two,
         "question": float(sentence.text.endswith(("?", "？")) and not claim.is_asking),
     }
-    missing = tuple(word.raw for word in claim.words if _measure_claim_stem(word.stem, stems) < MATCHED)
+    missing = tuple(word.raw for word in claim.words if measure_claim_stem(word.stem, stems) < MATCHED)
     features["every_word"] = float(not missing and not any(features.get(name) for name in _AGAINST))
-    absent = tuple(value.raw for value in claim.values if not _is_claimed_among(value, text.values))
-    return ClaimFeatures(
-        features=features, quote=sentence.text, missing=missing, absent=absent, conflicts=tuple(conflicts)
-    )
+    absent = tuple(value.raw for value in claim.values if not is_value_among(value, text.values))
+    # The other value may stand in the sentence before or after.
+    shows = [one.text for one in (sentence, *match.near) if not conflicts or conflicts[0][1] in one.text]
+    return ClaimFeatures(features=features, quote=shows[0], missing=missing, absent=absent, conflicts=tuple(conflicts))
 
 
 class _ClaimMatch:
@@ -75,11 +75,11 @@ class _ClaimMatch:
         }
         worth = []  # What decides which sentence is looked at: words first, values beside them.
         for sentence in text.prepared:
-            met = sum(_is_claimed_among(value, sentence.values) for value in claim.values)
+            met = sum(is_value_among(value, sentence.values) for value in claim.values)
             worth.append(round(self.cover(sentence.stems) + 0.3 * met, 9))
         at = worth.index(max(worth))
         self.sentence = text.prepared[at]
-        near = text.prepared[max(0, at - 1) : at + 2]
+        self.near = near = text.prepared[max(0, at - 1) : at + 2]
         self.here = self.cover(self.sentence.stems)
         self.nearby = max(self.cover(self.sentence.stems | other.stems) for other in near)
         self.stems = frozenset(stem for sentence in near for stem in sentence.stems)
@@ -89,11 +89,11 @@ class _ClaimMatch:
         """The share of the claim's words, or of a part of them, that these stems cover."""
         asked = {stem: weight for stem, weight in self._weights.items() if part is None or stem in part}
         whole = sum(asked.values())
-        covered = sum(weight * _measure_claim_stem(stem, stems) for stem, weight in asked.items())
+        covered = sum(weight * measure_claim_stem(stem, stems) for stem, weight in asked.items())
         return covered / whole if whole else 0.0
 
 
-def _measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
+def measure_claim_stem(stem: str, stems: frozenset[str]) -> float:
     """How surely a stem is among others: itself, a longer or shorter form of it, or one of its synonyms."""
     if stem in stems:
         return 1.0
@@ -111,7 +111,7 @@ def _measure_coverage(match: _ClaimMatch) -> dict[str, float]:
         "here": match.here,
         "near": match.nearby,
         "anywhere": match.cover(text.stems),
-        "weakest": min((_measure_claim_stem(word.stem, match.stems) for word in claim.words), default=0.0),
+        "weakest": min((measure_claim_stem(word.stem, match.stems) for word in claim.words), default=0.0),
         "weakest_part": min(parts, default=match.here),
         "parts": float(bool(parts)),
         "few": float(len(claim.words) <= 2),
@@ -141,11 +141,11 @@ def _measure_opposition(match: _ClaimMatch) -> dict[str, float]:
 
 def _measure_values(match: _ClaimMatch, conflicts: list[tuple[str, str]]) -> dict[str, float]:
     values = match.claim.values
-    absent = sum(not _is_claimed_among(value, match.text.values) for value in values)
+    absent = sum(not is_value_among(value, match.text.values) for value in values)
     return {
         "values": 1.0,
         "values_absent": absent / len(values),
-        "values_near": float(all(_is_claimed_among(value, match.values) for value in values)),
+        "values_near": float(all(is_value_among(value, match.values) for value in values)),
         "values_differ": float(bool(conflicts)),
     }
 
@@ -168,12 +168,13 @@ def _find_conflicts(claim: CriterionClaim, match: _ClaimMatch) -> list[tuple[str
         own = match.sentence.values
         values = own if any(map(value.is_comparable, own)) else match.values
         # What the claim names elsewhere stands in its own place, not in this one's.
-        others = (one for one in values if value.is_comparable(one) and not _is_claimed_among(one, claim.values))
+        others = (one for one in values if value.is_comparable(one) and not is_value_among(one, claim.values))
         other = next(others, None)
-        if other is not None and not _is_claimed_among(value, values):
+        if other is not None and not is_value_among(value, values):
             found.append((value.raw, other.raw))
     return found
 
 
-def _is_claimed_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+def is_value_among(value: TextValue, values: Iterable[TextValue]) -> bool:
+    """Whether one of these values means the same."""
     return any(value.means_same(other) for other in values)

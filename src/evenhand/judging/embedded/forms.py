@@ -16,7 +16,7 @@ from evenhand.judging.embedded.lexicon import (
     load_judge_lexicon,
     load_numbers,
 )
-from evenhand.judging.embedded.texts import PreparedText, detect_language, shorten_evidence_passage
+from evenhand.judging.embedded.texts import PreparedText, contains_words, detect_language, shorten_evidence_passage
 from evenhand.judging.embedded.values import find_values
 from evenhand.judging.embedded.words import find_words, load_stop_stems, lower_claim_letters
 
@@ -138,12 +138,7 @@ def _check_word(asks: str, text: PreparedText) -> FormAnswer | None:
     phrase = next(filter(None, asked.groups()))
     parts = load_claim_pattern("forms", "word_break").split(phrase.strip())
     words, either = parts[::2], "or" in map(str.lower, parts[1::2])
-    patterns = []  # Each as whole words, as far as it begins and ends with a letter or digit.
-    for word in words:
-        wanted = " ".join(word.casefold().split())
-        before, after = (r"(?<!\w)" if wanted[:1].isalnum() else "", r"(?!\w)" if wanted[-1:].isalnum() else "")
-        patterns.append(f"{before}{re.escape(wanted)}{after}")
-    occurs = (any if either else all)(re.search(pattern, text.plain) for pattern in patterns)
+    occurs = (any if either else all)(contains_words(text.text, word) for word in words)
     denied = load_claim_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
     named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
     return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it")

@@ -86,8 +86,9 @@ def _answer_criterion(
     if criterion.scale.yes_no:
         decision = decide_criterion(criterion.asks, text, reference)
         answer = CANNOT_ASSESS if decision.holds is None else "yes" if decision.holds else "no"
-        evidence = [decision.quote] if decision.quote else []
-        return {"evidence": evidence, "reason": decision.reason, "answer": answer}
+        # A yes has to come with a quotation, also where it rests on a count or on what is absent.
+        quote = decision.quote or (text.opening if decision.holds else "")
+        return {"evidence": [quote] if quote else [], "reason": decision.reason, "answer": answer}
     placed = judge_scale_level(criterion, text, reference, context)
     value = CANNOT_ASSESS if placed.value is None else number_for_json(placed.value)
     bands = [one.id for one in criterion.scale.bands if placed.value is not None and one.min <= placed.value <= one.max]
@@ -129,7 +130,7 @@ def judge_scale_level(
 ) -> ScalePlacement:
     """A level of the criterion's scale, as far as it can be checked: by its anchors, then by other texts."""
     anchors = sorted(criterion.anchors, key=lambda one: -one.max)
-    placed = _place_by_anchors(criterion, anchors, text) if anchors and _can_judge_anchor(anchors[0], text) else None
+    placed = _place_by_anchors(criterion, anchors, text) if anchors and can_judge_anchor(anchors[0], text) else None
     if placed is not None and placed.value is not None:
         return placed
     placed = _place_by_texts(criterion, text, reference, context) or placed
@@ -144,7 +145,7 @@ def judge_scale_level(
     return _leave_level_unjudged(f"a level is not guessed; the question alone: {word}, {decision.reason}")
 
 
-def _can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
+def can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
     """Whether an anchor names something that can be looked for: a form, a value, a name, a quotation."""
     claim = extract_claim(anchor.text)
     return check_form(anchor.text, text) is not None or bool(claim.values or claim.quoted or claim.names)
@@ -153,7 +154,7 @@ def _can_judge_anchor(anchor: Anchor, text: PreparedText) -> bool:
 def _place_by_anchors(criterion: Criterion, anchors: Sequence[Anchor], text: PreparedText) -> ScalePlacement:
     """The highest anchor that holds; one that cannot be told ends the search."""
     for anchor in anchors:
-        if not _can_judge_anchor(anchor, text):
+        if not can_judge_anchor(anchor, text):
             return _leave_level_unjudged(f"anchor “{anchor.text}”: it names nothing that could be looked for")
         decision = decide_criterion(anchor.text, text)
         if decision.holds is None:
@@ -173,11 +174,7 @@ def _place_by_texts(
     criterion: Criterion, text: PreparedText, reference: PreparedText | None, context: PreparedText | None
 ) -> ScalePlacement | None:
     """What a reference or the material given shows; None where the criterion is not about them."""
-    named = f"{criterion.id} {criterion.asks}"
-    is_complete, is_true, by_material = (
-        load_claim_pattern("decisions", name).search(named)
-        for name in ("asks_if_complete", "asks_if_true", "asks_by_material")
-    )
+    is_complete, is_true, by_material = _match_compared_texts(criterion)
     if is_true and by_material and not is_complete and context is not None:
         check = _check_statements(text, context)
         own = [(line, replace(decision, quote=line)) for line, decision in check.decided]
@@ -201,6 +198,21 @@ def _place_by_texts(
     if against:
         told += f"; one is not: {against.reason}, in “{shorten_evidence_passage(against.quote, 80)}”"
     return taken_up.place(criterion, told)
+
+
+def find_compared_text(criterion: Criterion) -> str:
+    """Which text would give the criterion a level: "reference", "context", or none."""
+    is_complete, is_true, by_material = _match_compared_texts(criterion)
+    if load_claim_pattern("decisions", "asks_overall").search(criterion.asks) or not (is_complete or is_true):
+        return ""
+    return "context" if is_true and by_material and not is_complete else "reference"
+
+
+def _match_compared_texts(criterion: Criterion) -> list[bool]:
+    """Whether a criterion asks if all is there, if it is true, and if it agrees with what was given."""
+    named = f"{criterion.id} {criterion.asks}"
+    patterns = ("asks_if_complete", "asks_if_true", "asks_by_material")
+    return [load_claim_pattern("decisions", name).search(named) is not None for name in patterns]
 
 
 def _check_statements(statements: PreparedText, text: PreparedText) -> _StatementCheck:

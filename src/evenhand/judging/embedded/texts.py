@@ -57,8 +57,8 @@ class PreparedText:
         return next(found, self.text.strip())
 
     def contains_phrase(self, phrase: str) -> bool:
-        """Whether these very words stand in it, letter case and white space aside."""
-        return " ".join(phrase.casefold().split()) in self.plain
+        """Whether these very words stand in it, letter case, white space and hyphens aside."""
+        return " ".join(phrase.casefold().split()) in self.plain or contains_words(self.text, phrase)
 
     def weigh_stem(self, stem: str) -> float:
         """How much it says that a stem is found: little, where nearly every sentence has it."""
@@ -80,6 +80,33 @@ class PreparedText:
         texts = [sentence.text for sentence in self.prepared]
         single = self.vectors.embed(texts)
         return single, self.vectors.embed([" ".join(two) for two in pairwise(texts)]) if texts[1:] else single
+
+
+def contains_words(text: str, phrase: str, *, inflected: bool = False) -> bool:
+    """Whether words stand in a text in this order: whole, in any case, with a hyphen or a space or none between them.
+
+    `inflected` takes other forms of the same words too.
+    """
+    for joint in (" ", ""):  # "Divide-and-conquer" is "divide and conquer", and "fine-tuned" is "finetuned".
+        wanted, given = (" ".join(_HYPHEN.sub(joint, one).casefold().split()) for one in (phrase, text))
+        if inflected:
+            stems, own = ([word.stem for word in find_words(one)] for one in (wanted, given))
+            runs = (own[at : at + len(stems)] for at in range(len(own) - len(stems) + 1))
+            if stems and any(run == stems for run in runs):
+                return True
+        elif wanted and re.search(_compile_words(wanted), given):
+            return True
+    return False
+
+
+_HYPHEN = re.compile(r"(?<=\w)[-‐‑](?=\w)")
+
+
+@lru_cache(maxsize=1000)
+def _compile_words(words: str) -> re.Pattern[str]:
+    """A pattern for whole words, as far as they begin and end with a letter or digit; "LH 1234" is "LH1234"."""
+    before, after = (r"(?<!\w)" if words[:1].isalnum() else "", r"(?!\w)" if words[-1:].isalnum() else "")
+    return re.compile(before + re.sub(r"(?<=[a-z])(?=\d)", r"\\s?", re.escape(words)) + after)
 
 
 def split_sentences(text: str) -> list[str]:

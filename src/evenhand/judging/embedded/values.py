@@ -74,6 +74,26 @@ def find_values(text: str) -> list[TextValue]:
     return sorted(found, key=lambda value: value.start)
 
 
+def _read_order(match: re.Match[str]) -> Reading:
+    """Growth as it is written inside O(…), in one spelling: "n*log(n)" and "N lg N" are "nlogn"."""
+    bare = match[1].lower().replace("**", "^").translate(_POWERS)
+    bare = re.sub(r"log[_{]*(?:2|10)\}*|\\?\b(?:lg|ln|log)\b", "log", bare)
+    bare = re.sub(r"(\w)\1(?!\w)", r"\1^2", re.sub(r"[\s*·×⋅(){}\\$]|cdot|times", "", bare))
+    return ("order", tuple(map(ord, bare))) if bare else None
+
+
+_POWERS = str.maketrans({"²": "^2", "³": "^3", "₂": "2", "ⁿ": "^n"})
+_ORDERS = {  # Growth in words.
+    "constant": "1",
+    "logarithmic": "logn",
+    "linear": "n",
+    "linearithmic": "nlogn",
+    "quadratic": "n^2",
+    "cubic": "n^3",
+    "exponential": "2^n",
+}
+
+
 def _make_date(day: int, month: int, year: int | None) -> Reading:
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
@@ -156,6 +176,8 @@ def _read_amount(text: str) -> Fraction | None:
 
 
 _READERS: dict[str, Callable[[re.Match[str]], Reading]] = {
+    "order": _read_order,
+    "order_in_words": lambda match: ("order", tuple(map(ord, _ORDERS[lower_claim_letters(match[1])]))),
     "iso_date": lambda match: _make_date(int(match[3]), int(match[2]), int(match[1])),
     "day_month": _read_named_date,
     "month_day": _read_named_date,

@@ -1,0 +1,47 @@
+"""What the embedded judge cannot answer, whatever the output says."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from evenhand.judging.embedded.claims import extract_claim
+from evenhand.judging.embedded.decisions import explain_unjudgeable_claim
+from evenhand.judging.embedded.forms import check_form
+from evenhand.judging.embedded.lexicon import load_claim_pattern
+from evenhand.judging.embedded.named_things import split_examples
+from evenhand.judging.embedded.replies import can_judge_anchor, find_compared_text
+from evenhand.judging.embedded.texts import PreparedText
+from evenhand.model.criterion import Criterion
+from evenhand.wording import format_fraction
+
+
+def explain_unanswerable_criterion(criterion: Criterion, *, has_reference: bool, has_context: bool) -> str:
+    """Why rules can give no answer to a criterion; empty where they may."""
+    if criterion.scale.yes_no:
+        return _explain_unanswerable_question(criterion.asks, has_reference=has_reference)
+    if criterion.anchors and all(can_judge_anchor(anchor, _prepare_any_output()) for anchor in criterion.anchors):
+        return ""
+    needed = find_compared_text(criterion)
+    if (needed == "reference" and has_reference) or (needed == "context" and (has_context or has_reference)):
+        return ""
+    least, most = format_fraction(criterion.scale.min), format_fraction(criterion.scale.max)
+    scale = f"a {'band and a ' if criterion.scale.bands else ''}score from {least} to {most} is asked for"
+    return f"{scale}, which takes a reference to check against" if needed else scale
+
+
+def _explain_unanswerable_question(asks: str, *, has_reference: bool) -> str:
+    asks, _ = split_examples(asks)
+    claim = extract_claim(asks)
+    if check_form(asks, _prepare_any_output()) is not None or claim.quoted:
+        return ""
+    if load_claim_pattern("claims", "mention").match(asks):
+        return ""
+    if "reference" in asks.lower() and not has_reference:
+        return "it takes a reference, and there is none"
+    return explain_unjudgeable_claim(asks, claim)
+
+
+@cache
+def _prepare_any_output() -> PreparedText:
+    """A check of form needs a text to look at; any will do to see whether there is such a check."""
+    return PreparedText("It is a text of the usual kind, and that is all there is to it.")

@@ -1,0 +1,131 @@
+"""What a criterion names (a term, a value, a quotation, an identifier), and where it stands in an output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evenhand.judging.embedded.claims import CriterionClaim, find_denied_stems
+from evenhand.judging.embedded.features import MATCHED, is_value_among, measure_claim_stem
+from evenhand.judging.embedded.lexicon import load_claim_pattern, load_claim_words
+from evenhand.judging.embedded.texts import PreparedText, contains_words
+from evenhand.judging.embedded.words import find_words, load_stop_stems, stem_word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedThing:
+    """Something that a criterion names, and the sentence in which it stands; without one, it stands nowhere."""
+
+    called: str
+    quote: str = ""
+
+
+def split_examples(asks: str) -> tuple[str, tuple[str, ...]]:
+    """A criterion without the examples it gives ("such as …", "e.g. …"), and those examples: they demand nothing."""
+    examples = []
+    while cue := load_claim_pattern("claims", "example_cue").search(asks):
+        quoted = load_claim_pattern("claims", "example_quoted").match(asks, cue.end())
+        end = quoted or load_claim_pattern("claims", "example_end").search(asks, cue.end())
+        stop = quoted.end() if quoted else end.start() if end else len(asks)
+        given = asks[cue.end() : stop].strip()
+        if not given:
+            break
+        examples.append(given.strip("()"))
+        bracket = "(" in cue.group() and asks[stop : stop + 1] == ")"
+        asks = asks[: cue.start()] + " " + asks[stop + bracket :].lstrip()
+    return " ".join(asks.split()).replace(" ,", ",") if examples else asks, tuple(examples)
+
+
+def find_example(examples: Sequence[str], text: PreparedText) -> NamedThing | None:
+    """One of the examples as it stands in a text, or another path through menus where a path is the example."""
+    quotation, menu_path = load_claim_pattern("claims", "quoted"), load_claim_pattern("claims", "menu_path")
+    quoted = [next(filter(None, groups)) for given in examples for groups in quotation.findall(given)]
+    for sentence in text.prepared:
+        for one in quoted:
+            if contains_words(sentence.text, one) or (menu_path.search(one) and menu_path.search(sentence.text)):
+                return NamedThing(called=one, quote=sentence.text)
+    return None
+
+
+def find_named_thing(asks: str, claim: CriterionClaim, text: PreparedText) -> NamedThing | None:
+    """What a criterion names, where it stands in a text; None where it names nothing, or where that shows nothing.
+
+    An identifier that stands nowhere is a thing without a quotation.
+    """
+    if not claim.is_statement or claim.is_open or claim.alternatives or claim.denied or text.is_cut:
+        return None
+    literals = (*claim.quoted, *_find_identifiers(asks, claim))
+    if not literals and not claim.values:
+        return _find_mentioned_term(asks, text)
+    absent = next((one for one in literals if not contains_words(text.text, one)), "")
+    if absent:
+        named = load_claim_pattern("claims", "naming").match(asks)
+        return NamedThing(called=absent) if named and not _list_words_beside(claim, literals) else None
+    return _find_beside_its_words(claim, literals, text)
+
+
+def _find_identifiers(asks: str, claim: CriterionClaim) -> tuple[str, ...]:
+    """Identifiers outside quotations; what is wholly a value, such as "400mg", is none."""
+    unquoted = load_claim_pattern("claims", "quoted").sub(lambda match: " " * len(match[0]), asks)
+    spans = [(value.start, value.end) for value in claim.values]
+    found = load_claim_pattern("claims", "identifier").finditer(unquoted)
+    return tuple(
+        match[0] for match in found if not any(start <= match.start() and match.end() <= end for start, end in spans)
+    )
+
+
+def _list_words_beside(claim: CriterionClaim, literals: Sequence[str]) -> list[str]:
+    """Stems of a claim's words that are neither part of something literal nor a word for its kind."""
+    own = {word.stem for one in literals for word in find_words(one)}
+    kinds = {stem_word(word) for word in load_claim_words("claims", "kind_nouns")}
+    return [word.stem for word in claim.words if word.stem not in own | kinds]
+
+
+def _find_beside_its_words(claim: CriterionClaim, literals: Sequence[str], text: PreparedText) -> NamedThing | None:
+    """The sentence with all that is named, where it and its neighbours have the other words of the claim too."""
+    # A limit is named by its own number, not by any that keeps it.
+    values = [replace(value, bound="") for value in claim.values if not any(value.raw in one for one in literals)]
+    others = _list_words_beside(claim, literals)
+    denial = load_claim_pattern("claims", "denial")
+    for at, sentence in enumerate(text.prepared):
+        stands = all(is_value_among(value, sentence.values) for value in values) and all(
+            contains_words(sentence.text, one) for one in literals
+        )
+        near = [one for one in text.prepared[max(0, at - 1) : at + 2] if not denial.search(one.text)]
+        if not stands or sentence not in near or sentence.text.endswith(("?", "？")):
+            continue  # What a sentence denies may be what is named.
+        stems = frozenset(stem for one in near for stem in one.stems)
+        if all(measure_claim_stem(stem, stems) >= MATCHED for stem in others):
+            return NamedThing(called=", ".join((*literals, *(value.raw for value in values))), quote=sentence.text)
+    return None
+
+
+def _find_mentioned_term(asks: str, text: PreparedText) -> NamedThing | None:
+    """The term that a criterion wants mentioned, in the same words, where no denial reaches it."""
+    mention = load_claim_pattern("claims", "mention").match(asks)
+    term = _cut_to_term(asks[mention.end() :]) if mention else ""
+    if not term:
+        return None
+    for sentence in text.prepared:
+        denied = find_denied_stems(sentence.text, sentence.words)
+        if contains_words(sentence.text, term, inflected=True) and denied.isdisjoint(map(stem_word, term.split())):
+            return NamedThing(called=term, quote=sentence.text)
+    # A thing may be there under another word; a name of some length hardly.
+    is_name = all(len(word) > 3 and word[0].isupper() for word in term.split())
+    absent = not any(measure_claim_stem(word.stem, text.stems) for word in find_words(term))
+    return NamedThing(called=term) if is_name and absent else None
+
+
+def _cut_to_term(phrase: str) -> str:
+    """A noun phrase without the articles before it and the words for its kind around it, where more is left."""
+    words = re.findall(r"[\w’'-]+", phrase)
+    kinds, stop_stems = load_claim_words("claims", "kind_nouns"), load_stop_stems()
+    alone = (
+        words[-1] if words and words[:-1] in (["a"], ["an"]) else ""
+    )  # "An email" is a thing, also where it is short.
+    while words and (stem_word(words[0]) in stop_stems or words[0].lower() in kinds):
+        words.pop(0)
+    while words and (stem_word(words[-1]) in stop_stems or words[-1].lower() in kinds):
+        words.pop()
+    return " ".join(words) or alone

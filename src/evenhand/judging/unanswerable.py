@@ -1,0 +1,69 @@
+"""Criteria that the chosen judges cannot answer, named before anything is asked, with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.model.criterion import Criterion
+from evenhand.model.rubric import Rubric
+from evenhand.model.scale import YES_NO
+from evenhand.models.requests import EMBEDDED
+from evenhand.wording import join_names
+
+WAY_OUT = "name a model as judge, such as openai/NAME (see evenhand models), or ask yes/no questions about what it says"
+MOST_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnanswerableCriterion:
+    """A criterion that no judge of those chosen can answer, and why."""
+
+    rubric: str
+    criterion: str
+    why: str
+    is_score: bool  # It asks for more than yes or no.
+
+
+def list_unanswerable_criteria(
+    rubric: Rubric, judges: Sequence[str], *, has_reference: bool = True, has_context: bool = True
+) -> tuple[UnanswerableCriterion, ...]:
+    """The criteria, red flags and bonuses that none of the judges can answer: where one can, it is asked.
+
+    Only the embedded judge is known to have such limits.
+    """
+    if not judges or any(name != EMBEDDED for name in judges):
+        return ()
+    # Whoever asks others needs no tables of rules.
+    from evenhand.judging.embedded.limits import explain_unanswerable_criterion
+
+    statements = [
+        Criterion(id=one.id, asks=one.asks, scale=YES_NO) for one in (*rubric.red_flags, *rubric.bonuses) if one.asks
+    ]
+    asked = [leaf for leaf in rubric.leaves.values() if leaf.judged]
+    found = []
+    for one in (*asked, *statements):
+        why = explain_unanswerable_criterion(one, has_reference=has_reference, has_context=has_context)
+        if why:
+            is_score = not one.scale.yes_no
+            found.append(UnanswerableCriterion(rubric=rubric.name, criterion=one.id, why=why, is_score=is_score))
+    return tuple(found)
+
+
+def describe_unanswerable_criteria(found: Sequence[UnanswerableCriterion]) -> str:
+    """In one sentence which they are, why, and what to do; empty where there are none."""
+    if not found:
+        return ""
+    unseen = {one.why for one in found if not one.is_score}
+    by_reason: dict[str, list[str]] = {}
+    for one in found:  # Several reasons of questions would make a long sentence.
+        why = one.why if one.is_score or len(unseen) == 1 else "the words of an output do not show it"
+        by_reason.setdefault(why, []).append(one.criterion)
+    parts = [f"{_name_criteria(ids)} ({why})" for why, ids in by_reason.items()]
+    return f"the judge {EMBEDDED} cannot answer {'; '.join(parts)}: {WAY_OUT}"
+
+
+def _name_criteria(ids: Sequence[str]) -> str:
+    names = list(dict.fromkeys(ids))
+    more = len(names) - MOST_NAMED
+    return join_names([*names[:MOST_NAMED], f"{more} more"] if more > 0 else names)

@@ -1,0 +1,133 @@
+"""What a criterion names is looked up: a term, a value, a quotation, an identifier; an example demands nothing."""
+
+import pytest
+from benchmarks.embedded import Bench, read_pairs
+
+from evenhand.judging.embedded.decisions import decide_criterion
+from evenhand.judging.embedded.named_things import split_examples
+from evenhand.judging.embedded.texts import PreparedText, contains_words
+from evenhand.judging.embedded.values import find_values
+
+SORTING = (
+    "Merge sort is a divide-and-conquer algorithm: it halves the list and merges the halves. It runs in O(n log n)."
+)
+
+
+def holds(asks: str, output: str) -> bool | None:
+    return decide_criterion(asks, PreparedText(output)).holds
+
+
+@pytest.mark.parametrize("with_vectors", [True, False])
+def test_plain_criteria_are_answered_and_never_wrongly(with_vectors: bool) -> None:
+    """Four of five are answered; on the rest it abstains."""
+    pairs = read_pairs("plain")
+
+    given = Bench(pairs, with_vectors=with_vectors).answers()
+
+    answers = [{True: "yes", False: "no", None: "cannot"}[one] for one in given]
+    wrong = [pair.asks for pair, one in zip(pairs, answers, strict=True) if one not in (pair.answer, "cannot")]
+    right = sum(pair.answer == one for pair, one in zip(pairs, answers, strict=True))
+    assert wrong == []
+    assert right >= 0.8 * len(pairs) >= 80
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "Mentions the divide-and-conquer approach",
+        "Mentions divide and conquer",
+        "States that the time complexity is O(n log n)",
+        "States that the time complexity is O(n*log(n))",
+        "Says that it runs in linearithmic time",
+        "Uses the term “Divide and Conquer”",
+    ],
+)
+def test_a_named_term_or_value_that_stands_in_the_text_is_a_yes(asks: str) -> None:
+    """However it is spelled."""
+    assert holds(asks, SORTING) is True
+
+
+def test_another_value_in_its_place_is_a_no() -> None:
+    """With the sentence that has the other."""
+    decision = decide_criterion("States that the time complexity is O(n^2)", PreparedText(SORTING))
+
+    assert decision.holds is False
+    assert decision.quote == "It runs in O(n log n)."
+
+
+@pytest.mark.parametrize(
+    "spelled", ["O(n log n)", "O(N log N)", "O(n*log(n))", "O(n·log n)", "O(n lg n)", "Θ(n log₂ n)"]
+)
+def test_one_growth_has_many_spellings(spelled: str) -> None:
+    """They are one value."""
+    (value,), (other,) = find_values(f"It takes {spelled} here."), find_values("O(n log n)")
+
+    assert value.kind == "order"
+    assert value.means_same(other)
+
+
+@pytest.mark.parametrize("spelled", ["O(n²)", "O(n^2)", "O(n**2)", "O(n*n)", "quadratic time"])
+def test_quadratic_growth_too(spelled: str) -> None:
+    """In digits, superscripts and words."""
+    assert find_values(spelled)[0].means_same(find_values("O(n^2)")[0])
+
+
+@pytest.mark.parametrize(
+    ("asks", "without", "examples"),
+    [
+        ("Names a page to open, such as 'Billing > Details'", "Names a page to open", ("'Billing > Details'",)),
+        ("Gives a limit (e.g. 14 days) and says why.", "Gives a limit and says why.", ("14 days",)),
+        ("Names a city, for instance Rome, and says why", "Names a city, and says why", ("Rome",)),
+        ("Names a tool like `jq` or `yq`, and a date", "Names a tool, and a date", ("`jq` or `yq`",)),
+        ("Says that guests would like tea", "Says that guests would like tea", ()),
+        ("Says that it looks like Rome", "Says that it looks like Rome", ()),
+    ],
+)
+def test_examples_are_taken_out_of_a_criterion(asks: str, without: str, examples: tuple[str, ...]) -> None:
+    """What comes after them stays."""
+    assert split_examples(asks) == (without, examples)
+
+
+def test_an_example_is_not_a_demand() -> None:
+    """Another one of its kind will do, and where rules cannot tell that, they do not say no."""
+    path = "a page to open, such as 'Billing > Details'"
+
+    assert holds(f"Names {path}", "Open Orders > Returns and print the label.") is True
+    assert holds("Names a metal, such as 'iron'", "Copper conducts well.") is None
+    assert holds("Names a metal, such as 'iron'", "Iron rusts.") is True
+
+
+def test_what_is_absent_is_not_quoted() -> None:
+    """No sentence shows that something is nowhere."""
+    text = PreparedText("Open Orders and print the label. It is free.")
+
+    for asks in ("Names the page “Billing”", "Names the endpoint /auth/login", "Contains a table"):
+        decision = decide_criterion(asks, text)
+        assert (decision.holds, decision.quote) == (False, ""), asks
+
+
+@pytest.mark.parametrize(
+    ("asks", "output"),
+    [
+        ("Mentions gate B2", "Your flight leaves from gate B22."),
+        ("Mentions vitamin C", "Vitamin D deficiency is common."),
+        ("Says that the desk holds up to 80 kg", "The desk holds up to 50 kg. The box weighs 20 kg."),
+        (
+            "Says that the bank raised its key rate to 4.5 percent",
+            "The bank left its key rate unchanged on Thursday. Economists had expected an increase to 4.5 percent.",
+        ),
+        ("Says that gift cards are offered", "We do not offer gift cards."),
+    ],
+)
+def test_what_only_looks_alike_is_no_yes(asks: str, output: str) -> None:
+    """A longer code, another letter, a number that merely keeps the limit, a denial."""
+    assert holds(asks, output) is not True
+
+
+def test_hyphens_and_spaces_between_words_are_one() -> None:
+    """But two words are not one without a hyphen: "no table" is not "notable"."""
+    assert contains_words("We fine-tuned it.", "finetuned")
+    assert contains_words("The carry on bag.", "carry-on bag")
+    assert contains_words("Flight LH 1234 is late.", "LH1234")
+    assert contains_words("We fine-tuned it.", "finetuning", inflected=True)
+    assert not contains_words("A notable case.", "no table")
