@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
 from evenhand.compare.decision import (
     CompareDecision,
     Comparison,
@@ -226,6 +226,7 @@ def decide_stored_runs(
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
     layers, columns = _load_paired_run_columns(sides, pairs)
+    layer_gates = {name: float(frame.gates.get(name, DEFAULT_LAYER_GATE)) for name in layers}
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
@@ -236,7 +237,9 @@ def decide_stored_runs(
         clusters=pairs.clusters,
         gates={name: float(least) for name, least in frame.gates.items() if name in layers},
         other_gates={side.name: _load_stored_gates(side, heads[side.run["id"]], but=layers) for side in sides},
-        short_samples={side.name: _load_stored_short_samples(side, heads[side.run["id"]], layers) for side in sides},
+        short_samples={
+            side.name: _load_stored_short_samples(side, heads[side.run["id"]], layer_gates) for side in sides
+        },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -283,10 +286,12 @@ def _load_stored_gates(side: StoredRunSide, head: Json, but: Sequence[str]) -> t
     return tuple(read_gate_state(state) for state in states if state["gate"] not in but)
 
 
-def _load_stored_short_samples(side: StoredRunSide, head: Json, layers: Sequence[str]) -> dict[str, GateSamples | None]:
-    """The samples below the gate of each layer, as the run of the variant has them."""
+def _load_stored_short_samples(
+    side: StoredRunSide, head: Json, layer_gates: Mapping[str, float]
+) -> dict[str, GateSamples | None]:
+    """The samples below the gate of each layer, as the run of the variant has them; those of another gate are not."""
     states = map(read_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
-    return {state.gate: state.short for state in states if state.gate in layers}
+    return {state.gate: state.short for state in states if layer_gates.get(state.gate) == state.min}
 
 
 def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
