@@ -69,7 +69,7 @@ def test_nothing_more_is_asked_once_it_is_decided(judges: Judges, tmp_path: Path
         "looks": stopping["looks"],
         "settled_early": True,
     }
-    assert decision["headline"].endswith(f"Stopped after {used} of {PLANNED} samples: settled.")
+    assert decision["headline"].endswith(f"Stopped after {used} of {PLANNED} samples: the difference is settled.")
     assert f"look {stopping['look']}, at {used} of {PLANNED}" in decision["comparisons"][0]["composite"]["method"]
     assert (done.head["run"]["state"], done.head["run"]["samples"]) == ("finished", used)
     assert f"stops once it is decided, after 20 of {PLANNED} samples at the earliest" in done.err

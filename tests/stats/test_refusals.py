@@ -68,7 +68,7 @@ SENSE: dict[str, dict[str, Any]] = {
     "paired_difference": {"treatment": SCORES, "control": OTHERS, "level": 0.95, "clusters": CLUSTERS},
     "pearson": {"x": SCORES, "y": OTHERS, "level": 0.95},
     "planned_looks": {"planned": 100},
-    "power_band": {"sd": 1.0, "smallest_effect": 0.5},
+    "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1},
     "power_of": {"n": 20, "effect": 0.5, "sd": 1.0, "step": 0.1, "level": 0.95},
     "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "clusters": [*range(30)]},
     "saturation": {"differences": GAPS, "level": 0.95},

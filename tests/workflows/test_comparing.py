@@ -117,7 +117,10 @@ def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) ->
     found = compare_runs(store, A, B)["decision"]
 
     assert found["verdict"] == "CAUTIOUS"
-    assert {"gate": "fact", "min": 4.5, "mean": 4.125, "passed": False} in found["gates"][TOLD_B]
+    (fact, _), (control, _) = found["gates"][TOLD_B], found["gates"][TOLD_A]
+    assert (fact["gate"], fact["min"], fact["mean"], fact["passed"]) == ("fact", 4.5, 4.125, False)
+    assert fact["short"]["samples"] == ["s2", "s6", "s10"]
+    assert (control["min"], "short" in control) == (4.5, False)  # Its own run named those below another gate.
 
 
 def test_lost_outputs_are_no_progress(store: Store) -> None:

@@ -95,7 +95,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
     if sd / smallest_effect > LARGEST_NUMBER:
         raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
     return PowerBand(
-        needed=_count_needed_pairs(sd, smallest_effect, step),
+        needed=_count_needed_pairs(sd, smallest_effect, _check_step(step)),
         sd=sd,
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
@@ -130,9 +130,7 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
     n = require_whole_number(n, "n")
     if n < 2:
         raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
-    effect, step, sd = require_number(effect, "effect"), require_number(step, "step"), _check_sd(sd)
-    if step < 0:
-        raise InputError(Fault(f"differences have no steps of {step}", "0 or more"))
+    effect, step, sd = require_number(effect, "effect"), _check_step(step), _check_sd(sd)
     seen = max(0.0, abs(effect) - step / n)
     if sd == 0:
         power = float(seen > 0)
@@ -217,6 +215,13 @@ def saturation(differences: Numbers, *, rng: np.random.Generator, level: float =
         method="half-widths after each tenth of the samples",
         n=len(order),
     )
+
+
+def _check_step(step: float) -> float:
+    given = require_number(step, "step")
+    if given < 0:
+        raise InputError(Fault(f"differences have no steps of {given}", "0 or more"))
+    return given
 
 
 def _check_sd(sd: float) -> float:

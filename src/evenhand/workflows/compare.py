@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenhand.compare.decide import decide_comparison
+from evenhand.compare.decide import DEFAULT_LAYER_GATE, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
     SCORED_GATE,
@@ -266,6 +266,7 @@ def decide_stored_runs(
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
     layers, columns = _load_paired_run_columns(sides, pairs)
+    layer_gates = dict.fromkeys(layers, DEFAULT_LAYER_GATE) | frame.list_layer_gates(layers)
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
     heads = {id: json.loads(kept) if kept else load_run_report(store, id)[0] for id, kept in runs.items()}
@@ -276,7 +277,9 @@ def decide_stored_runs(
         clusters=pairs.clusters,
         gates=frame.list_layer_gates(layers),
         other_gates={side.name: _select_stored_gates(side, heads[side.run["id"]], layers, sides) for side in sides},
-        short_samples={side.name: _load_stored_short_samples(side, heads[side.run["id"]], layers) for side in sides},
+        short_samples={
+            side.name: _load_stored_short_samples(side, heads[side.run["id"]], layer_gates) for side in sides
+        },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_stored_label_agreement(store, sides),
         smallest_effect=float(frame.smallest_effect),
@@ -330,10 +333,12 @@ def _load_stored_looks(side: StoredRunSide) -> Looks | None:
     return read_run_looks(json.loads(side.run["setup"]), len(side.member.samples))
 
 
-def _load_stored_short_samples(side: StoredRunSide, head: Json, layers: Sequence[str]) -> dict[str, GateSamples | None]:
-    """The samples below the gate of each layer, as the run of the variant has them."""
+def _load_stored_short_samples(
+    side: StoredRunSide, head: Json, layer_gates: Mapping[str, float]
+) -> dict[str, GateSamples | None]:
+    """The samples below the gate of each layer, as the run of the variant has them; those of another gate are not."""
     states = map(read_gate_state, head["decision"]["gates"].get(side.member.variant, ()))
-    return {state.gate: state.short for state in states if state.gate in layers}
+    return {state.gate: state.short for state in states if layer_gates.get(state.gate) == state.min}
 
 
 def load_stored_label_agreement(store: Store, sides: Sequence[StoredRunSide]) -> Agreement | Undefined | None:
