@@ -164,7 +164,7 @@ class VariantTally:
             self._count_reason(self.failures, (kind, why), row["position"])
         for one in content["findings"]:
             self._count_reason(self.flags, (one["guard"], one["rule"], one["says"]), row["position"])
-        if content["unsafe"]:
+        if content.get("unsafe"):
             what = ("safety_gate", content["unsafe"])
             self._count_reason(self.unsafe, what, row["position"])
             passages = (one["text"] for one in content["findings"] if one["rule"] == content["unsafe"])
