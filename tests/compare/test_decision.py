@@ -174,7 +174,7 @@ def test_the_keys_of_the_plain_data_are_these() -> None:
     assert list(found["comparisons"][0]) == [
         "treatment", "control", "verdict", "headline", "sure", "rule", "reasons", "next_step", "composite", "p",
         "layers", "layer_verdicts", "criteria", "distribution", "not_worse", "pairs", "lost_by_treatment",
-        "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges",
+        "lost_by_control", "wins", "ties", "losses", "power", "saturation", "badges", "together",
     ]  # fmt: skip
     assert found["gates"]["old"] == [{"gate": "judge", "min": 3.5, "mean": 4.0, "passed": True}]
     assert found["comparisons"][0]["composite"]["p"] == 0.03125

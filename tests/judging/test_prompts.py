@@ -8,7 +8,7 @@ import pytest
 
 from evenhand import InputError
 from evenhand.files.methods import LIBRARY
-from evenhand.judging.prompts import LANGUAGES, NAMES, load_prompts
+from evenhand.judging.prompts import LANGUAGES, LENGTH, NAMES, load_prompts
 
 # A changed text is a new version and a new fingerprint: change the version in the file, then the line here.
 FROZEN: dict[str, str] = {
@@ -73,7 +73,7 @@ def test_every_language_has_every_text_and_phrase(language: str) -> None:
     """Nothing falls back silently to another language."""
     folder, model = LIBRARY / "prompts" / language, load_prompts("en")
 
-    assert {path.stem for path in folder.glob("*.md")} == set(NAMES)
+    assert {path.stem for path in folder.glob("*.md")} == {*NAMES, LENGTH}
     assert load_prompts(language).phrases.keys() == model.phrases.keys()
 
 

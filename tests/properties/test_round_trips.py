@@ -39,6 +39,7 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.task import Challenge, Submission, Task
 from evenhand.errors import ContestError, InputError, JudgeError, StoreError
+from evenhand.evals.composite_settings import CompositeSettings
 from evenhand.evals.sample import OUTPUT_JSON
 from evenhand.files.codec import Codec
 from evenhand.judging.results import (
@@ -141,6 +142,9 @@ class Case:
         return self.cls.__name__
 
 
+weights = st.dictionaries(st.sampled_from(("fact", "behavior", "judge")), exact.filter(bool), max_size=3)
+composites = values(CompositeSettings, weights=weights, why=names)
+
 READ_BACK = [
     Case(Task, CONTEST_LOG, tasks, ContestError),
     Case(Submission, CONTEST_LOG, submissions, ContestError),
@@ -165,7 +169,7 @@ READ_BACK = [
     Case(
         RunEvalRecord,
         SNAPSHOT_JSON,
-        values(RunEvalRecord, rubrics=several(st.dictionaries(texts, plain, max_size=2))),
+        values(RunEvalRecord, rubrics=several(st.dictionaries(texts, plain, max_size=2)), composite=composites),
         StoreError,
     ),
     Case(Label, LABEL_ROW, values(Label), InputError),

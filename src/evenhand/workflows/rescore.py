@@ -139,14 +139,13 @@ def _rescored_result_row(rubric: Rubric, row: Row, content: Json, card: Scorecar
     whole = composite.card
     missing = "; ".join(f"{entry.criterion}: {entry.why}" for entry in whole.missing) or "; ".join(whole.notes)
     renewed = {
-        **content,
+        **{name: part for name, part in content.items() if name != "unadjusted"},  # It is adjusted anew.
         "why": "" if whole.exact is not None else missing if card else content["why"],
         "rubric": rubric.name,
         "layers": composite.layers,
         "scorecard": scorecard_to_json(rubric, card) if card else None,
         "composite_steps": composite.steps,
         "unsafe": card.unsafe if card else None,
-        "unadjusted": None,
         "five_layers": list_five_layers(content["assertions"], content["criteria"], composite),
     }
     return {
