@@ -40,7 +40,8 @@ def test_weights_in_a_file_are_their_weights(tmp_path: Path) -> None:
     [
         (
             None,
-            "eval.yaml:3: no judges 'panel.yaml': there is no such file (evenhand calibrate --write writes such a file)",
+            "eval.yaml:3: no judges 'panel.yaml': there is no such file "
+            "(evenhand calibrate --write writes such a file)",
         ),
         ("", "panel.yaml: the file is empty (evenhand calibrate --write writes such a file)"),
         ("judge: [embedded]", "panel.yaml:1: unknown field 'judge' (did you mean 'judges'?)"),

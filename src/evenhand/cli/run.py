@@ -313,7 +313,6 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
-    screen.line()
 
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:
@@ -323,6 +322,7 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
     total, budget = plan["total"], plan["budget"]
     if total["input_tokens"]:
         tokens = f"{total['input_tokens']:,} tokens in, {total['output_tokens']:,} out"
+        screen.line()
         screen.line(f"in all, about: {tokens}; cost {describe_reported_cost(total)}")
         if plan["looked_at"] < plan["samples"]:
             screen.line(f"worked out from the first {plan['looked_at']:,} samples")
@@ -335,6 +335,8 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
         spent = [format_dollar_amount(budget["paid"])] if budget["money"] is not None and budget["paid"] else []
         spent += [f"{budget['used']:,} tokens"] if budget["tokens"] is not None and budget["used"] else []
         before = f", {' and '.join(spent)} of it spent before" if spent else ""
+        if not total["input_tokens"]:
+            screen.line()
         screen.line(f"budget: {', '.join(bounds)}{before}")
         if budget["exceeded"]:
             more = "the estimate is above the budget: the run would stop before its end"

@@ -148,8 +148,12 @@ class _EvalReader:
         except RubricError as error:
             if Path(name).is_file() or not any(fault.where for fault in error.faults):
                 raise
-            files = [one.name for one in self.folder.iterdir() if one.suffix in JUDGE_FILE_ENDINGS]
-            hint = suggest_close_word_in_fault(name, files) or "a file beside the eval, or the name of a shipped rubric"
+            there = beside.parent.iterdir() if beside.parent.is_dir() else ()
+            files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]
+            hint = (
+                suggest_close_word_in_fault(beside.name, files)
+                or "a file beside the eval, or the name of a shipped rubric"
+            )
             raise RubricError(Fault(f"no rubric {name!r}: there is no such file", hint)) from None
 
     def _read_judge_settings(self) -> dict[str, Any]:
