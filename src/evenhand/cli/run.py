@@ -106,7 +106,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         left = stopping["planned"] - stopping["used"]
         asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
         print_message(f"\nsettled: {asked}", err=True)
-    if ran.head["run"]["selection"] and not ran.why_stopped:
+    if ran.head["run"].get("selection") and not ran.why_stopped:
         print_message(f"\nall samples: evenhand run {name} --resume", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""

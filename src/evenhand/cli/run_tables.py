@@ -8,7 +8,13 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
-from evenhand.cli.screen import COLUMN_GAP, Screen, print_table_or_sentences, shorten_terminal_name
+from evenhand.cli.screen import (
+    COLUMN_GAP,
+    Screen,
+    measure_least_table_width,
+    print_table_or_sentences,
+    shorten_terminal_name,
+)
 from evenhand.report.phrases import (
     build_comparison_columns,
     build_criterion_columns,
@@ -36,6 +42,7 @@ BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗"
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 NO_HISTORY = "no history yet"  # Not worth a line on the first run of everything.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
+NARROWEST_NAME = 6  # Cells to which the name of a criterion is cut before its table becomes sentences.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -144,8 +151,7 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
         for one in changed
     ]
     screen.line(title, bold=True, gap=True)
-    heads = 2 if several else 1
-    print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+    _print_sample_table(screen, names, rows, heads=2 if several else 1)
 
 
 def _is_criterion_changed(change: RunHeadData | None) -> bool:
@@ -177,7 +183,16 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
         for one in lowest
     ]
     screen.line(title, bold=True, gap=True)
-    heads = 2 if several else 1
+    _print_sample_table(screen, names, rows, heads=2 if several else 1)
+
+
+def _print_sample_table(screen: Screen, names: Sequence[str], rows: Sequence[Sequence[str]], *, heads: int) -> None:
+    """Samples with criteria as columns, whose names are cut as far as it takes and they can be told apart."""
+    for most in range(WIDEST_NAME, NARROWEST_NAME - 1, -1):
+        cut = [*names[: heads + 1], *(shorten_terminal_name(name, most) for name in names[heads + 1 :])]
+        if len(set(cut)) == len(cut) and measure_least_table_width(cut, rows, cut[heads:]) <= screen.width:
+            names = cut
+            break
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
 
 
