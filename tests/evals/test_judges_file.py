@@ -38,7 +38,11 @@ def test_weights_in_a_file_are_their_weights(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("panel", "told"),
     [
-        (None, "panel.yaml: cannot be read: no such file or directory (evenhand calibrate --write writes such a file)"),
+        (
+            None,
+            "eval.yaml:3: no judges 'panel.yaml': there is no such file "
+            "(evenhand calibrate --write writes such a file)",
+        ),
         ("", "panel.yaml: the file is empty (evenhand calibrate --write writes such a file)"),
         ("judge: [embedded]", "panel.yaml:1: unknown field 'judge' (did you mean 'judges'?)"),
         ("{}", "panel.yaml:1: no judges in it"),

@@ -61,8 +61,9 @@ def test_all_faults_of_a_file_come_at_once_each_with_its_line(tmp_path: Path) ->
 
 
 def test_reading_stops_when_enough_is_told(tmp_path: Path) -> None:
-    """A wrong file of a million lines gives fifty faults, not a million."""
-    samples = source(tmp_path, "s.jsonl", '{"x": 1}\n' * (MOST_FAULTS_SHOWN * 3))
+    """A file of a million lines, each wrong in its own way, gives fifty faults, not a million."""
+    lines = [f'{{"x{number}": 1}}' for number in range(MOST_FAULTS_SHOWN * 3)]
+    samples = source(tmp_path, "s.jsonl", "\n".join(lines))
 
     with pytest.raises(EvalError) as caught:
         list(samples)
@@ -87,7 +88,7 @@ def test_looking_further_stops_when_enough_is_told(tmp_path: Path, kind: str) ->
 
     def also(sample: EvalSample, faults: list[Fault]) -> None:
         looked.append(sample.id)
-        faults.append(Fault("wrong"))
+        faults.append(Fault(f"wrong: {sample.id}"))
 
     with pytest.raises(EvalError) as caught:
         count_samples(samples, also)

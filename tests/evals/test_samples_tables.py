@@ -58,7 +58,8 @@ def test_csv_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: str, en
           "s.csv:4: 2 cells where the header has 1 (a cell with the separator in it stands in quotation marks)"]),
         (b"in\xffput\na\nb\n", ["s.csv:1: not UTF-8 text (save the file as UTF-8)"]),
         (b"output,cost\na,much\n", ["s.csv:2: cost must be a number from 0 up, got 'much'"]),
-        (b"output,trace\na,[1\n", ["s.csv:2: trace: not valid JSON: Expecting ',' delimiter (column 3)"]),
+        (b"output,trace\na,[1\n", ["s.csv:2: trace: not valid JSON: it breaks off: Expecting ',' delimiter "
+                                  "(column 3)"]),
         (b"input\ra\rb", ["s.csv:1: lines end in a way that CSV does not (save the file with line breaks of Windows or "
                           "Unix)"]),
         (b"", ["s.csv: there are no samples (a run needs one at least)"]),

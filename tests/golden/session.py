@@ -59,7 +59,8 @@ _VARYING = re.compile(
     r"(?P<moment>\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
     r"(?:\+00:00|(?!\d|[:.]\d|Z|[+-]\d\d:\d\d)))|"
     r"(?P<port>\b127\.0\.0\.1:\d+)|"
-    r"(?P<seconds>(?<=seconds\": )\d[\d.e-]*|(?<=seconds\":)\d[\d.e-]*|(?<=\" time=\")\d[\d.]*|"
+    r"(?P<seconds>(?:(?<=\"median\": )|(?<=\"p95\": ))(?:0\.\d{4,}|\d[\d.]*e-\d+)|"
+    r"(?<=seconds\": )\d[\d.e-]*|(?<=seconds\":)\d[\d.e-]*|(?<=\" time=\")\d[\d.]*|"
     r"\d\.\d(?=  unknown\b))|"  # In the table of models, before the price.
     r"(?P<number>(?<![\w.])\d+\.\d{12,}(?:e-?\d+)?(?!\w))"
 )

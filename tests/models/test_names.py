@@ -94,7 +94,7 @@ def test_a_key_goes_only_where_it_was_meant_to(name: str, environ: dict[str, str
         ("openai/m", {"OPENAI_API_KEY": "sk-a\nX-Evil: 1"}, "environment variable OPENAI_API_KEY: it has characters"),
         ("openai/", KEYS, "needs the name of a model"),
         ("opanai/m", {}, "did you mean 'openai'"),
-        ("gpt-4o", {}, "models are named embedded, anthropic/NAME, openai/NAME"),
+        ("my-model", {}, "models are named embedded, anthropic/NAME, openai/NAME"),
         ("", {}, "models are named"),
         ("python:judges", {}, "python:MODULE:FUNCTION"),
         ("replay:", {}, "replay:FILE"),

@@ -116,7 +116,7 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
         left = stopping["planned"] - stopping["used"]
         asked = f"{left:,} of {stopping['planned']:,} samples did not have to be asked about"
         print_message(f"\nsettled: {asked}", err=True)
-    if ran.head["run"]["selection"] and not ran.why_stopped:
+    if ran.head["run"].get("selection") and not ran.why_stopped:
         print_message(f"\nall samples: evenhand run {name} --resume", err=True)
     if ran.why_stopped:
         once = f", once the budget in {name} is larger" if ran.needs_budget else ""
@@ -354,7 +354,6 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     }
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     screen.table(shown, right=[name for name in shown if name != "judge"])
-    screen.line()
 
 
 def _print_planned_total(screen: Screen, plan: PlanData) -> None:
@@ -364,6 +363,7 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
     total, budget = plan["total"], plan["budget"]
     if total["input_tokens"]:
         tokens = f"{total['input_tokens']:,} tokens in, {total['output_tokens']:,} out"
+        screen.line()
         screen.line(f"in all, about: {tokens}; cost {describe_reported_cost(total)}")
         if plan["looked_at"] < plan["samples"]:
             screen.line(f"worked out from the first {plan['looked_at']:,} samples")
@@ -376,6 +376,8 @@ def _print_planned_total(screen: Screen, plan: PlanData) -> None:
         spent = [format_dollar_amount(budget["paid"])] if budget["money"] is not None and budget["paid"] else []
         spent += [f"{budget['used']:,} tokens"] if budget["tokens"] is not None and budget["used"] else []
         before = f", {' and '.join(spent)} of it spent before" if spent else ""
+        if not total["input_tokens"]:
+            screen.line()
         screen.line(f"budget: {', '.join(bounds)}{before}")
         if budget["exceeded"]:
             more = "the estimate is above the budget: the run would stop before its end"

@@ -8,7 +8,13 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.output import escape_to_terminal_line
-from evenhand.cli.screen import COLUMN_GAP, Screen, print_table_or_sentences, shorten_terminal_name
+from evenhand.cli.screen import (
+    COLUMN_GAP,
+    Screen,
+    measure_least_table_width,
+    print_table_or_sentences,
+    shorten_terminal_name,
+)
 from evenhand.report.graded import format_grade_lines, format_history_lines, format_statement_lines
 from evenhand.report.pair_phrases import build_preference_tables
 from evenhand.report.phrases import (
@@ -40,6 +46,7 @@ VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
+NARROWEST_NAME = 6  # Cells to which the name of a criterion is cut before its table becomes sentences.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -160,8 +167,7 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
         for one in changed
     ]
     screen.line(title, bold=True, gap=True)
-    heads = 2 if several else 1
-    print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
+    _print_sample_table(screen, names, rows, heads=2 if several else 1)
 
 
 def _is_criterion_changed(change: RunHeadData | None) -> bool:
@@ -193,7 +199,16 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
         for one in lowest
     ]
     screen.line(title, bold=True, gap=True)
-    heads = 2 if several else 1
+    _print_sample_table(screen, names, rows, heads=2 if several else 1)
+
+
+def _print_sample_table(screen: Screen, names: Sequence[str], rows: Sequence[Sequence[str]], *, heads: int) -> None:
+    """Samples with criteria as columns, whose names are cut as far as it takes and they can be told apart."""
+    for most in range(WIDEST_NAME, NARROWEST_NAME - 1, -1):
+        cut = [*names[: heads + 1], *(shorten_terminal_name(name, most) for name in names[heads + 1 :])]
+        if len(set(cut)) == len(cut) and measure_least_table_width(cut, rows, cut[heads:]) <= screen.width:
+            names = cut
+            break
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
 
 

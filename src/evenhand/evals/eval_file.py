@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.reading import read_assertions
-from evenhand.errors import EvalError, Fault, FaultPath, InputError, RubricError, suggest_known_word_in_fault
+from evenhand.errors import (
+    EvalError,
+    Fault,
+    FaultPath,
+    InputError,
+    RubricError,
+    suggest_close_word_in_fault,
+    suggest_known_word_in_fault,
+)
 from evenhand.evals.composite_settings import CompositeSettings, read_composite_settings
 from evenhand.evals.eval_definition import DEFAULT_TAG, Eval
 from evenhand.evals.eval_schema import (
@@ -172,8 +180,7 @@ class _EvalReader:
                 if isinstance(entry, MappingNode):
                     rubric = read_rubric(entry, self.path.stem, self.folder)
                 elif isinstance(entry, ScalarNode) and entry.text.strip():
-                    beside = self.folder / entry.text
-                    rubric = load_rubric(beside if beside.is_file() else entry.text)
+                    rubric = self._load_named_rubric(entry.text)
                 else:
                     what = f"a rubric is a name, a file or a mapping, got {describe_node(entry)}"
                     hint = "a list of criteria is {criteria: […]}" if isinstance(entry, SequenceNode) else ""
@@ -184,6 +191,24 @@ class _EvalReader:
             except RubricError as error:
                 self.faults += error.within(*path).faults
         return rubrics
+
+    def _load_named_rubric(self, name: str) -> Rubric:
+        """A rubric in a file beside the eval or by name; that there is no such file is a fault of the eval's line."""
+        beside = self.folder / name
+        if beside.is_file():
+            return load_rubric(beside)
+        try:
+            return load_rubric(name)
+        except RubricError as error:
+            if Path(name).is_file() or not any(fault.where for fault in error.faults):
+                raise
+            there = beside.parent.iterdir() if beside.parent.is_dir() else ()
+            files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]
+            hint = (
+                suggest_close_word_in_fault(beside.name, files)
+                or "a file beside the eval, or the name of a shipped rubric"
+            )
+            raise RubricError(Fault(f"no rubric {name!r}: there is no such file", hint)) from None
 
     def _read_judge_settings(self) -> dict[str, Any]:
         """Who judges, how they are asked, and within which limits, by the fields of an Eval."""
@@ -240,6 +265,8 @@ class _EvalReader:
         budget = self._read_budget() if "budget" in fields else None
         composite = read_composite_settings(fields)
         prices = fields.text("prices")
+        if prices is not None and not (self.folder / prices).is_file():
+            fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
         return {
             "name": name,
             "control": control,
@@ -378,6 +405,10 @@ def read_judges(fields: FieldReader, tree: TreeNode, path: Path, *, may_name_fil
 
 def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     """The judges of a file with lines of its own, such as `evenhand calibrate --write` writes."""
+    if not path.is_file():
+        hint = "evenhand calibrate --write writes such a file"
+        faults.append(Fault(f"no judges {path.name!r}: there is no such file", hint, ("judges",)))
+        return EvalJudges(names=())
     try:
         tree = parse_tree(path, read_text_file(path, LARGEST_RUBRIC_FILE, EvalError))
     except InputError as error:

@@ -73,13 +73,12 @@ class JsonList:
 def parse_sample_json(source: str | bytes) -> object:
     """The value in a JSON text or a line of JSONL, or the Fault why there is none that can be kept."""
     try:
-        text = source.decode() if isinstance(source, bytes) else source
+        text = (source.decode() if isinstance(source, bytes) else source).rstrip()
         value = _decode_json(text)
     except UnicodeDecodeError:
         return NOT_UTF8_FAULT
     except json.JSONDecodeError as error:
-        line = f"line {error.lineno}, " if "\n" in text.rstrip() else ""
-        return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", f"{line}column {error.colno}")
+        return _explain_json_error(text, error)
     except RecursionError:
         return Fault(f"nested more than {DEEPEST_SAMPLE_NESTING} deep")
     except ValueError as error:
@@ -89,6 +88,18 @@ def parse_sample_json(source: str | bytes) -> object:
         why = explain_unstorable_value(value)
         return Fault(why) if why else value
     return value
+
+
+def _explain_json_error(text: str, error: json.JSONDecodeError) -> Fault:
+    """What is wrong and at which column; of a text that breaks off, where it does and what was left open."""
+    line = f"line {error.lineno}, " if "\n" in text else ""
+    place = f"{line}column {error.colno}"
+    if error.msg.startswith("Unterminated string"):
+        end = f"it breaks off at column {len(text.rpartition(chr(10))[2]) + 1}"
+        return Fault("not valid JSON: a string is not closed", f"{end}; the string begins at {place}")
+    if error.pos >= len(text):
+        return Fault(f"not valid JSON: it breaks off: {error.msg}", place)
+    return Fault(f"not valid JSON: {error.msg.removesuffix(' at')}", place)
 
 
 def _parse_sample_float(text: str) -> float:

@@ -125,12 +125,12 @@ def _parse_sample_decimal(value: object) -> Decimal | None:
 
 
 def refuse_unknown_fields(
-    value: Mapping[str, object], known: Collection[str], path: FaultPath, faults: list[Fault], advice: str = ""
+    value: Mapping[str, object], known: Collection[str], path: FaultPath, faults: list[Fault]
 ) -> None:
-    """A fault for every field that is none, with the nearest known one and further advice."""
+    """A fault for every field that is none, with the nearest known one."""
     for field in [field for field in value if field not in known][:10]:
         place = f" in {_sample_field_name(path)}" if path else ""
-        hint = suggest_known_word_in_fault(str(field)[:40], known) + advice
+        hint = suggest_known_word_in_fault(str(field)[:40], known)
         faults.append(Fault(f"unknown field {str(field)[:60]!r}{place}", hint, (*path, str(field))))
 
 

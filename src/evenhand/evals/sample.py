@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evenhand.errors import Fault, InputError, StoreError
+from evenhand.errors import Fault, InputError, StoreError, suggest_close_word_in_fault
 from evenhand.evals.eval_schema import MESSAGE_FIELDS, MESSAGE_ROLES, OUTPUT_FACTS, SAMPLE_FIELDS
 from evenhand.evals.output_data import (
     read_output_facts,
@@ -104,15 +104,18 @@ def sample_file_output_json(made: VariantOutput) -> dict[str, object]:
 _SAMPLE_JSON = Codec(scalars={VariantOutput: written_as(sample_file_output_json)})
 
 
-def read_sample_entry(entry: object, ordinal: int, faults: list[Fault]) -> EvalSample | None:
-    """The sample in an entry, the so-manieth of its file from 1; None where it has a fault."""
+def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_file: bool = False) -> EvalSample | None:
+    """The sample in an entry, the so-manieth of its list or file from 1; None where it has a fault."""
     before = len(faults)
     if not isinstance(entry, dict):
         hint = 'as in {"input": …, "output": …}'
         faults.append(Fault(f"a sample is an object with fields, got {word_json_type(entry)}", hint))
         return None
     if not entry.keys() <= SAMPLE_FIELDS.keys():
-        refuse_unknown_fields(entry, SAMPLE_FIELDS, (), faults, "; fields of your own belong under metadata")
+        for name in [name for name in entry if name not in SAMPLE_FIELDS][:10]:
+            shown = str(name)
+            hint = suggest_sample_field(shown, "fields of your own belong under metadata", in_file=in_file)
+            faults.append(Fault(f"unknown field {shown[:60]!r}", hint, (shown,)))
     get = entry.get
     id, input, given, tags, metadata = get("id"), get("input"), get("messages"), get("tags"), get("metadata")
     messages: tuple[Mapping[str, str], ...] = ()
@@ -212,6 +215,31 @@ def _read_messages(value: object, field: str, faults: list[Fault]) -> tuple[Mapp
         else:
             messages.append({"role": str(role), "text": text})
     return tuple(messages)
+
+
+# What the fields of a sample are called elsewhere.
+OTHER_FIELD_NAMES = {
+    "input": ("question", "prompt", "query", "instruction", "request", "task", "text", "user"),
+    "output": ("answer", "response", "completion", "prediction", "generated", "reply", "result", "model_output"),
+    "reference": ("expected", "expected_output", "ground_truth", "target", "gold", "ideal", "solution", "label"),
+    "context": ("documents", "contexts", "passages", "sources", "retrieved"),
+    "tags": ("category", "categories", "topic", "labels", "tag", "type"),
+    "id": ("name", "key", "uuid", "index", "sample_id"),
+}
+
+
+def suggest_sample_field(name: str, own: str, *, in_file: bool) -> str:
+    """What to do about a field that samples do not have; `own` says where fields go that are nobody's business."""
+    word = name.strip().lower().replace(" ", "_").replace("-", "_")
+    ours = next((field for field, others in OTHER_FIELD_NAMES.items() if word in others), None)
+    near = "" if ours else suggest_close_word_in_fault(name[:40], SAMPLE_FIELDS)
+    if near:
+        return f"{near}; {own}"
+    if not in_file:
+        known = f"known: {', '.join(sorted(SAMPLE_FIELDS))}"
+        return f"{f'call it {ours}' if ours else known}; {own}"
+    field = ours or "input"
+    return f"to read it as {field}, write samples: {{file: …, fields: {{{field}: {name[:40]}}}}}; {own}"
 
 
 def _read_sample_outputs(entry: dict[str, object], faults: list[Fault]) -> dict[str, VariantOutput]:

@@ -25,6 +25,7 @@ from evenhand.evals.json_lines import (
     parse_sample_json,
     read_file_lines,
 )
+from evenhand.evals.sample import suggest_sample_field
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
@@ -210,9 +211,8 @@ class SampleColumns:
         for at, name in enumerate(names):
             place = sample_field_path(ours.get(name, name))
             if place is None:
-                known = [*SAMPLE_FIELDS, "outputs.NAME", "metadata.NAME"]
-                near = suggest_known_word_in_fault(name[:40], known)
-                hint = f"{near}; a column of your own is called metadata.{name[:40]}"
+                own = f"a column of your own is called metadata.{name[:40]}"
+                hint = suggest_sample_field(name, own, in_file=True)
                 self.faults.append(Fault(f"unknown column {name[:60]!r}", hint))
             elif place in taken:
                 self.faults.append(Fault(f"the columns {taken[place]!r} and {name!r} give the same field"))

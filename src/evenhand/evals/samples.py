@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -144,6 +145,7 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
     count, digest = 0, hashlib.sha256()
     seen: set[int] = set()
     twice: set[int] = set()
+    shared = SharedFaults(faults)
     for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
@@ -156,9 +158,10 @@ def count_samples(source: SampleSource, also: SampleCheck | None = None) -> Samp
         if also is not None:
             told = len(faults)
             also(sample, faults)
-            faults[told:] = [_locate_sample_fault(source, number, fault) for fault in faults[told:]]
+            shared.locate_since(told, partial(_locate_sample_fault, source, number))
             if len(faults) >= MOST_FAULTS_SHOWN:
                 break
+    shared.join_repeats(count)
     if twice and len(faults) < MOST_FAULTS_SHOWN:
         faults += _find_duplicate_sample_ids(source, twice)
     if not count and not faults:
@@ -218,6 +221,7 @@ class FileSamples:
     def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
         """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
         ordinal = 0
+        shared = SharedFaults(faults)
         try:
             for number, entry in self.rows:
                 ordinal += 1
@@ -225,15 +229,16 @@ class FileSamples:
                 entry = rename_sample_fields(entry, self.fields) if self.fields else entry  # noqa: PLW2901
                 if isinstance(entry, Fault):
                     faults.append(entry)
-                elif (sample := read_sample_entry(entry, ordinal, faults)) is not None:
+                elif (sample := read_sample_entry(entry, ordinal, faults, in_file=True)) is not None:
                     yield number, sample
                 if len(faults) > told:
-                    where = self.rows.locate(number)
-                    faults[told:] = [replace(fault, where=fault.where or where) for fault in faults[told:]]
+                    shared.locate_since(told, partial(_locate_fault_in_row, self.rows.locate(number)))
                     if len(faults) >= MOST_FAULTS_SHOWN:
                         return
         except InputError as error:
             faults += error.faults
+        finally:
+            shared.join_repeats(ordinal)
 
     def locate(self, number: int) -> str:
         """Where a sample stands."""
@@ -252,9 +257,53 @@ class InlineSamples:
         return iter(self.samples)
 
 
+FEW_FAULTS = 3  # Faults of one kind that are each told with their place.
+
+
+class SharedFaults:
+    """Faults of which all samples, or many, have the same: kept once, where they were met first, and counted."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self._faults = faults
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def locate_since(self, told: int, locate: Callable[[Fault], Fault]) -> None:
+        """Give the faults from a place of the list on their location; of one kind only a few are kept."""
+        new = self._faults[told:]
+        del self._faults[told:]
+        for fault in new:
+            self._counts[fault.what, fault.hint] += 1
+            if self._counts[fault.what, fault.hint] <= FEW_FAULTS:
+                self._faults.append(locate(fault))
+
+    def join_repeats(self, samples: int) -> None:
+        """Tell those once that are many, or that each of so many samples has."""
+        self._faults[:] = list(join_shared_faults(self._faults, self._counts, samples))
+        self._counts = Counter()
+
+
+def join_shared_faults(faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int) -> Iterator[Fault]:
+    """The faults in their order; of those of one kind, where they are many or each sample has one, only the first."""
+    told = set()
+    for fault in faults:
+        key = (fault.what, fault.hint)
+        count = counts.get(key, 1)
+        if count <= FEW_FAULTS and (count < samples or count == 1):
+            yield fault
+        elif key not in told:
+            told.add(key)
+            every = "in both samples" if count == 2 else f"in all {count:,} samples"
+            often = every if count == samples else f"in {count:,} samples, first here"
+            yield replace(fault, what=f"{fault.what}, {often}")
+
+
 def iter_numbered_samples(source: SampleSource, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
     """Every sample that is right, with a number that `locate_sample` knows; faults of the others are noted."""
     return source.iter_numbered(faults) if isinstance(source, NumberedSamples) else enumerate(source)
+
+
+def _locate_fault_in_row(where: str, fault: Fault) -> Fault:
+    return replace(fault, where=fault.where or where)
 
 
 def _locate_sample_fault(source: SampleSource, number: int, fault: Fault) -> Fault:
@@ -305,6 +354,7 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
     """The samples of a list; faults have their paths, so that the door can name their lines."""
     samples: list[EvalSample] = []
     places: dict[str, int] = {}
+    told = len(faults)
     for at, item in enumerate(node.items):
         found: list[Fault] = []
         entry = _inline_sample_data(item)
@@ -318,6 +368,8 @@ def read_inline_samples(node: SequenceNode, faults: list[Fault], path: FaultPath
             what = f"the id {sample.id!r} is used twice, first by the sample {first + 1} of the list"
             faults.append(Fault(what, "each id is unique", (*path, at, "id")))
         samples.append(sample)
+    counts = Counter((fault.what, fault.hint) for fault in faults[told:])
+    faults[told:] = list(join_shared_faults(faults[told:], counts, len(node.items)))
     return tuple(samples)
 
 

@@ -64,6 +64,14 @@ class FunctionPath:
     function: str
 
 
+# How the names of a provider's models begin.
+MODEL_FAMILIES = {
+    "openai": ("gpt-", "o1", "o3", "o4", "chatgpt"),
+    "anthropic": ("claude",),
+    "ollama": ("llama", "mistral", "mixtral", "qwen", "gemma", "phi", "deepseek"),
+}
+
+
 def parse_model_name(
     name: str, environ: Mapping[str, str]
 ) -> ModelAddress | ReplayFile | GgufFile | EmbeddedRules | FunctionPath:
@@ -94,6 +102,9 @@ def parse_model_name(
     kinds = [form.split("/")[0].split(":")[0] for form in FORMS]
     hint = suggest_known_word_in_fault(provider if slash else kind, kinds)
     what = "no model is named so"
+    family = next((one for one, names in MODEL_FAMILIES.items() if name.lower().startswith(names)), None)
+    if family and not slash:
+        raise JudgeError(Fault(what, f"did you mean {family}/{name[:60]}?", where=f"model {name[:80]!r}"))
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
 
 

@@ -177,7 +177,7 @@ def build_variant_columns(head: ReportData) -> list[list[ReportColumn]]:
 def build_summary_columns(head: ReportData) -> list[list[ReportColumn]]:
     """Names and scores of the variants alone, with the differences from the control in rows below."""
     (names,), *groups = build_variant_columns(head)[:2]
-    compared = head["decision"]["comparisons"]
+    compared = [one for one in head["decision"]["comparisons"] if one["composite"] or any(one["layers"].values())]
     rows = [f"{one['treatment']} − {one['control']}" for one in compared]
     columns: list[ReportColumn] = []
     for name, cells in groups[0] if groups else ():

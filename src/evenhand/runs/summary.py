@@ -162,7 +162,7 @@ def summarise_run_cost(summary: RunSummary) -> Json:
         "total": made + judged if asked and not unpriced.total() else None,
         "at_least": made + judged if asked else None,
         "unpriced": unpriced.total(),
-        "unpriced_calls": {name: count for name, count in unpriced.items() if count},
+        "unpriced_calls": {name: count for name, count in sorted(unpriced.items()) if count},
     }
 
 

@@ -75,12 +75,18 @@ def fetch_first_row(connection: Connection, query: Select[Any]) -> Row | None:
 
 
 def find_run_row(connection: Connection, wanted: str, where: str) -> Row:
-    """The run that is meant by an id, the beginning of one, "latest", "latest:NAME" or "baseline:NAME"."""
+    """The run that is meant by an id, the beginning of one, "latest", "latest:NAME", "baseline:NAME" or just NAME."""
     word, colon, name = wanted.partition(":")
     if word == "baseline" and colon:
         pinned = find_baseline_row(connection, name, where)["run"]
         return dict(connection.execute(select(RUNS).where(RUNS.c.id == pinned)).mappings().one())
-    return find_row_by_id(connection, RUN_KIND, wanted, where)
+    try:
+        return find_row_by_id(connection, RUN_KIND, wanted, where)
+    except StoreError:
+        pinned = fetch_first_row(connection, select(BASELINES).where(BASELINES.c.name == storable_text(wanted)))
+        if pinned is None:
+            raise
+        return find_row_by_id(connection, RUN_KIND, pinned["run"], where)
 
 
 def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where: str) -> Row:

@@ -85,6 +85,8 @@ def _find_named_run(store: Store, reference: str) -> _NamedRun:
                 what = f"no run of {variant!r} is here, and {what}"
             raise InputError(Fault(what, suggest_known_word_in_fault(variant, frame.variants))) from None
         reference = before
+    if not (row["id"].startswith(reference) or reference.partition(":")[0] in ("latest", "baseline")):
+        reference = f"{BASELINE_PREFIX}{reference}"  # A baseline that was named without saying so.
     if row["state"] == "running" and not store.is_run_held(row):  # Nobody works on it: it was killed.
         row = {**row, "state": "killed"}
     return _NamedRun(asked=reference, run=row, frame=_load_stored_eval_snapshot(row), variant=variant)
