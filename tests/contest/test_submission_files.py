@@ -132,7 +132,7 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path) -> None:
         "in/a.md:2: author must be text, got a list",
         "in/a.md:3: at must be a time in ISO 8601, got 'today' (as in 2026-12-01T18:00:00+01:00)",
         "in/b.pdf: its name does not say what it holds (end it in .md .txt .json .jsonl)",
-        "in/c.jsonl:2: not valid JSON: Expecting property name enclosed in double quotes (column 2)",
+        "in/c.jsonl:2: not valid JSON: it breaks off: Expecting property name enclosed in double quotes (column 2)",
         "in/c.jsonl:3: expected an object, got a list"
         ' (as in {"id": "a", "author": "heron", "at": "2026-12-01T18:00:00Z", "text": "…"})',
         "in/d.json:3: at must be text, got a number (put it in quotes)",

@@ -78,7 +78,7 @@ def load_stored_head(store: Store, run: Row) -> Json:
     ended = run["state"] in ("finished", "stopped")
     adjusted = adjust_run_scores(store, run["id"], frame) if ended else None
     columns = ColumnsBuilder(list(frame.variants)) if run["state"] == "finished" else None
-    models = {name: str(one["model"]) for name, one in setup["variants"].items() if one.get("model")}
+    models = {name: str(one["model"]) for name, one in setup.get("variants", {}).items() if one.get("model")}
     calls = store.call_facts(run["id"])
     summary = summarise_results(list(frame.variants), store.results(run["id"]), calls, columns, models)
     if columns is not None:
