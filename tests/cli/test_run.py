@@ -89,10 +89,12 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
     head = head_of(folder)
 
     gates = {gate["gate"]: gate for gate in head["decision"]["gates"]["new"]}
-    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "passed": False}
+    short = {"samples": ["plain"], "count": 1, "criteria": ["greets"]}
+    assert gates["required"] == {"gate": "required", "min": 1.0, "mean": 0.5, "passed": False, "short": short}
     assert "pass_rate" not in gates
     assert head["decision"]["exit_code"] == 1
-    assert "new: the gate required is 0.5, at least 1 is asked for." in head["decision"]["reasons"]
+    told = "new: the gate required is 0.5, at least 1 is asked for; not passed: plain (criterion greets)."
+    assert told in head["decision"]["reasons"]
 
 
 def test_a_plan_asks_nothing_and_makes_no_store(folder: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_badge_says_yes_or_no_and_what_would_help(shown: Any) -> None:
 
     assert lines[1] == "  ✓ difference significant: yes, +0.50, p = 0.005"
     assert lines[2] == (
-        "  ✗ saturated: no, the last samples narrowed the interval by 15 %. Add samples until this is below 10 %."
+        "  ✗ saturated: no, the last samples narrowed the interval by 15%. Add samples until this is below 10%."
     )
 
 

@@ -175,7 +175,7 @@ def test_one_name_is_enough_to_look_at_a_challenge(tmp_path: Path) -> None:
         (f"{LEAST}judges:\n", "task.yaml:4: judges must be a name or a list of names, got nothing"),
         (f"{LEAST}judges:\n  - a\n  - b\n  - a\n", "task.yaml:7: 'a' is named twice (each judge once)"),
         (f"{LEAST}judges:\n  a: 1\n  b: 0\n", "task.yaml:6: the weight of b must be above 0, got 0"),
-        (f"{LEAST}judges: none.yaml\n", "none.yaml: cannot be read: no such file or directory"),
+        (f"{LEAST}judges: none.yaml\n", "task.yaml:4: no judges 'none.yaml': there is no such file"),
         (f"{RANKED}challenge_judges:\n  - [a]\n", "task.yaml:6: a judge is a name, got a list (as in openai/NAME)"),
         (f"{RANKED}challenge_judges: {{a: 1}}\n", "task.yaml:5: challenge_judges must be a list, got a mapping"),
         (f"{RANKED}challenge_judges: ''\n", "task.yaml:5: challenge_judges must be a name or a list of names"),

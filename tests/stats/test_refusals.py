@@ -35,6 +35,10 @@ def rng() -> np.random.Generator:
 SENSE: dict[str, dict[str, Any]] = {
     "band": {"alpha": 0.7},
     "both_orders": {"shown_first": WON, "shown_second": WON[::-1], "level": 0.95, "clusters": CLUSTERS},
+    "bradley_terry": {
+        "games": [("old", "new", won) for won in WON], "contestants": ["old", "new"], "reference": "old",
+        "clusters": CLUSTERS, "level": 0.95,
+    },
     "coefficients": {
         "columns": [np.ones(12), np.array(LENGTHS)],
         "y": np.array(SCORES), "units": np.arange(12), "alpha": 0.05, "absorbed": 0,

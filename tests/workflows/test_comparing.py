@@ -111,7 +111,7 @@ def test_a_gate_beyond_the_layers_holds_back_what_is_better(store: Store) -> Non
 
 def test_layers_are_held_to_the_gates_of_whoever_may_be_shipped(store: Store) -> None:
     """Not to those of the control, which were another day's."""
-    keep_run(store, A, {"output": LOW}, gates={"fact": Fraction(1)})
+    keep_run(store, A, {"output": LOW}, gates={"fact": Fraction(1), "pass_rate": Fraction(0)})
     keep_run(store, B, {"output": HIGH}, gates={"fact": Fraction(9, 2), "pass_rate": Fraction(0)})
 
     found = compare_runs(store, A, B)["decision"]

@@ -67,6 +67,11 @@ def print_run(head: RunHeadData, *, full: bool = False, screen: Screen | None = 
 def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     """One table, what got worse, and what else there is to look at."""
     _print_packed_tables(screen, build_summary_columns(head))
+    _print_unusual_composite(screen, head)
+    for table in build_preference_tables(head):
+        _print_packed_tables(screen, [[column] for column in table.columns])
+    print_section(screen, "Grades", [(line, None) for line in format_grade_lines(head)])
+    print_section(screen, "Red flags and bonuses", [(line, None) for line in format_statement_lines(head)])
     print_section(screen, "Treatments", format_treatment_lines(head["decision"]["comparisons"]))
     notable = head.get("notable") or {}  # Earlier versions did not keep it.
     worse, lowest = (notable.get(kind, ())[:FEW_SAMPLES] for kind in ("worse", "lowest"))
@@ -83,6 +88,13 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
     screen.line()
     _print_heuristic_judges(screen, head)
     screen.line(f"--full also shows {join_names(_list_hidden_parts(head))}.", dim=True)
+
+
+def _print_unusual_composite(screen: Screen, head: RunHeadData) -> None:
+    """How the composite was computed, where it is not the plain mean of its layers."""
+    made = head.get("composite") or {}
+    if any(made.get(name) not in (None, "off", False, []) for name in ("weights", "standardise", "debias", "notes")):
+        screen.line(describe_reported_composite(head), dim=True)
 
 
 def _list_hidden_parts(head: RunHeadData) -> list[str]:

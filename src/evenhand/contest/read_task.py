@@ -256,7 +256,7 @@ def read_contest_judges(fields: FieldReader, tree: TreeNode, path: Path) -> tupl
     """Those named under `judges`, with their weights; where nobody is, whoever opens the contest decides."""
     if not _is_contest_judge_named(fields, "judges"):
         return (), {}
-    from evenhand.evals.eval_file import read_judges  # slow to load, and few tasks name judges.
+    from evenhand.evals.judge_list import read_judges  # slow to load, and few tasks name judges.
 
     found = read_judges(fields, tree, path)
     for name, weight in found.weights.items():
