@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import isnan
@@ -54,15 +54,7 @@ def decide_run(
     `name_samples` gives the ids of samples, so that those that miss a gate are named.
     """
     tallies = summary.tallies
-    # The layers that variants are compared by: some output with a composite has a score of it.
-    layers = {
-        layer
-        for tally in tallies.values()
-        for layer, mean in tally.layers.items()
-        if any(
-            not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
-        )
-    }
+    layers = _list_compared_layers(tallies.values())
     gates = {
         name: name_gate_samples(
             tally, check_run_gates(frame, tally, but=layers), name_samples, count_borderline=frame.count_borderline
@@ -102,6 +94,18 @@ def decide_run(
     if any(tally.composite.n for tally in tallies.values()):
         return decision
     return _explain_unscored_verdict(decision, tallies, frame.shippable_variants)
+
+
+def _list_compared_layers(tallies: Iterable[VariantTally]) -> set[str]:
+    """The layers that variants are compared by: some output with a composite has a score of it."""
+    return {
+        layer
+        for tally in tallies
+        for layer, mean in tally.layers.items()
+        if any(
+            not isnan(one) and not isnan(whole) for one, whole in zip(mean.values, tally.composite.values, strict=True)
+        )
+    }
 
 
 def _explain_unscored_verdict(

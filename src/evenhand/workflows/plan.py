@@ -13,9 +13,10 @@ from itertools import islice
 from typing import Any
 
 from evenhand.errors import OutputError, RefusedError, StoreError
-from evenhand.evals.eval_definition import check_eval_samples
+from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample, read_output_json
+from evenhand.evals.samples import SampleCounts
 from evenhand.evals.variants.makers import Variant, open_output_makers
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.judging.judge import ask_judges_about_pairs, judge_sample
@@ -110,22 +111,13 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             digest = setup.digest_with_samples(counted.digest)
             row = find_resumable_run_record(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_lineage(store, row) if store is not None and row is not None else []
-            units: set[int | str] = set()  # Samples of one cluster count as one.
-            for position, sample in enumerate(islice(eval.samples, SAMPLES_PLANNED)):
-                units.add(position if sample.cluster is None else sample.cluster)
+            for sample in islice(eval.samples, SAMPLES_PLANNED):
                 texts = _load_stored_outputs(store, setup, runs, sample)
                 taken = Counter(name for name, _ in texts)
                 for name, variant in eval.variants.items():
                     planned[name].add_sample(variant, sample, eval.repeats, taken[name])
                 await _plan_requested_questions(setup, sample, meters, texts)
-            power = plan_power(
-                store,
-                eval.name,
-                treatments=[name for name in eval.variants if name != eval.control],
-                pairs=round(len(units) * max(1.0, counted.samples / SAMPLES_PLANNED)),
-                smallest_effect=float(eval.smallest_effect),
-                stated_sd=sd,
-            )
+            power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
             if budget is not None and store is not None and row is not None and row["digest"] == digest:
                 budget = compute_remaining_run_budget(eval, budget, store, runs)
@@ -152,6 +144,20 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             "note": counted.mixed or None,
             "unanswerable": [asdict(one) for one in list_eval_unanswerable(eval)],
         }
+
+
+def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: float | None) -> Json | None:
+    planned = enumerate(islice(eval.samples, SAMPLES_PLANNED))
+    # Samples of one cluster count as one.
+    units = {position if sample.cluster is None else sample.cluster for position, sample in planned}
+    return plan_power(
+        store,
+        eval.name,
+        treatments=[name for name in eval.variants if name != eval.control],
+        pairs=round(len(units) * max(1.0, counted.samples / SAMPLES_PLANNED)),
+        smallest_effect=float(eval.smallest_effect),
+        stated_sd=sd,
+    )
 
 
 async def _plan_requested_questions(

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from evenhand.compare.decision_json import encode_compare_decision, encode_decision_value
@@ -19,7 +20,7 @@ from evenhand.runs.notable import (
     name_notable_samples,
     summarise_run_tags,
 )
-from evenhand.runs.run_record import evaluate_run_records, read_run_eval_record
+from evenhand.runs.run_record import RunEvalRecord, evaluate_run_records, read_run_eval_record
 from evenhand.runs.summary import list_summarised_layers, summarise_results, summarise_run_head
 from evenhand.runs.tally import ColumnsBuilder
 from evenhand.store.rows import Row
@@ -97,47 +98,51 @@ def load_stored_head(store: Store, run: Row) -> Json:
         early = looks.taken[-1] < looks.planned and settled
         taken = {"used": looks.taken[-1], "look": len(looks.taken), "looks": list(looks.taken)}
         stopping = {"planned": looks.planned, **taken, "settled_early": early}
+    name_samples = partial(store.sample_ids, run["id"])
+    decision = decide_run(frame, summary, looks, stopped_early=early, name_samples=name_samples)
+    head = {
+        "run": _stored_run_json(run, setup, frame, summary.samples),
+        "stopping": stopping,
+        "composite": describe_run_composite(frame, list_summarised_layers(summary), adjusted),
+        "decision": encode_compare_decision(decision),
+        **summarise_run_head(frame, summary, ids),
+        "tags": summarise_run_tags(summary, collect_sample_tags(_iter_stored_tags(store, run["id"]))),
+        "notable": name_notable_samples(notable, ids),
+    }
+    # A part of a run is no evaluation.
+    consistency = _stored_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
+    return {**head, "consistency": consistency}
+
+
+def _stored_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: int) -> Json:
+    """The run itself: when, how long, with what."""
     seconds = None
     if run["ended"] is not None:
         spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
         seconds = round(spent.total_seconds(), 1)
     kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
-    head = {
-        "run": {
-            **{name: run[name] for name in kept},
-            "seconds": seconds,
-            "fingerprints": dict(frame.fingerprints),
-            "evenhand": setup["evenhand"],
-            "python": setup["python"],
-            "repeats": frame.repeats,
-            "samples": summary.samples,
-            "planned": setup.get("samples"),
-            "selection": setup.get("selection"),
-        },
-        "stopping": stopping,
-        "composite": describe_run_composite(frame, list_summarised_layers(summary), adjusted),
-        "decision": encode_compare_decision(
-            decide_run(
-                frame,
-                summary,
-                looks,
-                stopped_early=early,
-                name_samples=lambda positions: store.sample_ids(run["id"], positions),
-            )
-        ),
-        **summarise_run_head(frame, summary, ids),
-        "tags": summarise_run_tags(summary, collect_sample_tags(_iter_stored_tags(store, run["id"]))),
-        "notable": name_notable_samples(notable, ids),
+    return {
+        **{name: run[name] for name in kept},
+        "seconds": seconds,
+        "fingerprints": dict(frame.fingerprints),
+        "evenhand": setup["evenhand"],
+        "python": setup["python"],
+        "repeats": frame.repeats,
+        "samples": samples,
+        "planned": setup.get("samples"),
+        "selection": setup.get("selection"),
     }
-    consistency = []
-    if run["state"] == "finished":  # A part of a run is no evaluation.
-        this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
-        known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
-        for name in frame.variants:  # Each against its own history, which never changes a score.
-            held = evaluate_run_records(known, name)[-1].consistency
-            strayed = [entry.criterion for entry in held.strayed]
-            consistency.append({"variant": name, "says": str(held), "strayed": strayed})
-    return {**head, "consistency": consistency}
+
+
+def _stored_consistency_json(store: Store, run: Row, frame: RunEvalRecord, head: Json) -> list[Json]:
+    """Each variant against its own history, which never changes a score."""
+    this = {**run, "summary": json.dumps(head), "ended": run["ended"] or run["started"]}
+    known = [*(one for one in store.list_runs(frame.name) if one["id"] < run["id"]), this]
+    held = {name: evaluate_run_records(known, name)[-1].consistency for name in frame.variants}
+    return [
+        {"variant": name, "says": str(one), "strayed": [entry.criterion for entry in one.strayed]}
+        for name, one in held.items()
+    ]
 
 
 def _iter_stored_tags(store: Store, run: str) -> Iterator[tuple[int, list[str]]]:

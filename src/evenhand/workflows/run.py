@@ -166,17 +166,7 @@ async def _execute_stored_run(
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
     eval, recorded = planned.eval, json.loads(row["setup"])
-    total = counted.samples * eval.repeats
-    judges = tuple(judge.name for judge in planned.judges)
-    begun_anew = "" if goes_on else _explain_new_run(store, row)
-    unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
-    course = RunProgress(
-        total=total,
-        outputs=total * len(eval.variants),
-        to_make=total * eval.count_live_variants(),
-        judges=judges,
-        note="; ".join(filter(None, (begun_anew, counted.mixed, unanswerable))),
-    )
+    course = _begin_run_progress(planned, counted, "" if goes_on else _explain_new_run(store, row))
     ending = None
     if recorded.get("until_decided") is not None:  # Part of the run: it does not change when it is resumed.
         ending = _choose_run_ending(store, row, eval, recorded["until_decided"])
@@ -220,6 +210,19 @@ async def _execute_stored_run(
     store.release_run(row["id"], state, ended, to_stored_json(head))
     return RunResult(
         id=row["id"], state=state, head=head, why_stopped=why, needs_budget=needs_budget, store=store.address
+    )
+
+
+def _begin_run_progress(planned: RunSetup, counted: SampleCounts, begun_anew: str) -> RunProgress:
+    """What there is to do, with notes on what would surprise whoever waits for it."""
+    eval, total = planned.eval, counted.samples * planned.eval.repeats
+    unanswerable = describe_unanswerable_criteria(list_eval_unanswerable(eval))
+    return RunProgress(
+        total=total,
+        outputs=total * len(eval.variants),
+        to_make=total * eval.count_live_variants(),
+        judges=tuple(judge.name for judge in planned.judges),
+        note="; ".join(filter(None, (begun_anew, counted.mixed, unanswerable))),
     )
 
 
