@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import Fault, InputError
-from evenhand.stats.arrays import Floats
+from evenhand.stats.arrays import (
+    Floats,
+    compute_alpha,
+    number_clusters,
+    require_choice,
+    require_number,
+    require_sequence,
+    require_type,
+)
 from evenhand.stats.distributions import student_quantile
 
 _MOST_STEPS = 100
@@ -48,11 +56,15 @@ def bradley_terry(
     """Strengths from games (first, second, share of the first: 1 won, 0.5 tied, 0 lost); those of a cluster count as
     one. Every two contestants get one more tie, so that who never lost is not infinitely strong.
     """
-    design, shares = _build_games(games, contestants, reference)
-    ids, unit = np.unique(np.asarray(clusters), return_inverse=True)
-    if len(clusters) != len(games) or len(ids) < 2:
-        raise InputError(Fault("strengths need games of at least 2 clusters, and a cluster for each game"))
-    prior = _build_prior(contestants, reference)
+    alpha = compute_alpha(level)
+    names = _require_contestants(contestants, reference)
+    played = [_require_game(game, names) for game in require_sequence(games, "games")]
+    unit = number_clusters(clusters, len(played), "clusters")
+    ids = np.unique(unit)
+    if len(ids) < 2:
+        raise InputError(Fault("strengths need games of at least 2 clusters", "one cluster is one observation"))
+    design, shares = _build_games(played, names, reference)
+    prior = _build_prior(names, reference)
     theta = np.zeros(design.shape[1])
     for _ in range(_MOST_STEPS):
         slope, curve = _measure_likelihood(np.vstack([design, prior]), np.append(shares, [0.5] * len(prior)), theta)
@@ -68,26 +80,41 @@ def bradley_terry(
     robust = inverse @ (each.T @ each) @ inverse * len(ids) / (len(ids) - 1)
     # Games that all end alike have no spread among them: then the model's own error stands, which they do have.
     error = np.sqrt(np.maximum(np.diag(robust), np.diag(inverse)))
-    reach = student_quantile((1 - level) / 2, len(ids) - 1) * error
-    own = dict(zip((name for name in contestants if name != reference), zip(theta, reach, strict=True), strict=True))
+    reach = student_quantile(alpha / 2, len(ids) - 1) * error
+    own = dict(zip((name for name in names if name != reference), zip(theta, reach, strict=True), strict=True))
     return BradleyTerry(
-        strengths=tuple(_describe_strength(name, *own.get(name, (0.0, 0.0))) for name in contestants),
+        strengths=tuple(_describe_strength(name, *own.get(name, (0.0, 0.0))) for name in names),
         level=level,
         method="Bradley–Terry, one tie added to every pair; the larger of robust and model error, t",
         n=len(ids),
     )
 
 
+def _require_contestants(contestants: object, reference: object) -> list[str]:
+    names = [require_type(one, str, "a contestant", "a name") for one in require_sequence(contestants, "contestants")]
+    require_choice(reference, names, "reference")
+    if len(set(names)) != len(names) or len(names) < 2:
+        raise InputError(Fault("strengths need two contestants or more, each once", "name every variant once"))
+    return names
+
+
+def _require_game(game: object, names: Sequence[str]) -> tuple[str, str, float]:
+    """A game (first, second, share of the first) between two of the contestants."""
+    hint = "two contestants, and 1 for the first, 0 for the second, 0.5 for a tie"
+    parts = require_sequence(game, "a game", hint)
+    if len(parts) != 3:
+        raise InputError(Fault(f"a game has 3 parts, got {len(parts)}", hint))
+    first, second = (require_choice(one, names, "contestant") for one in parts[:2])
+    share = require_number(parts[2], "the share of a game", hint)
+    if first == second or not 0 <= share <= 1:
+        raise InputError(Fault(f"{first!r} against {second!r} with a share of {share:g} is no game", hint))
+    return first, second, share
+
+
 def _build_games(
     games: Sequence[tuple[str, str, float]], contestants: Sequence[str], reference: str
 ) -> tuple[Floats, Floats]:
     """One row per game: 1 for the first contestant, −1 for the second, none for the reference."""
-    if reference not in contestants or len(set(contestants)) != len(contestants) or len(contestants) < 2:
-        raise InputError(Fault("strengths need two contestants or more, each once, and one of them as the reference"))
-    for first, second, share in games:
-        if first == second or not {first, second} <= set(contestants) or not 0 <= share <= 1:
-            what = f"{first!r} against {second!r} with a share of {share!r} is no game"
-            raise InputError(Fault(what, "two contestants, and 1 for the first, 0 for the second, 0.5 for a tie"))
     places = {name: place for place, name in enumerate(one for one in contestants if one != reference)}
     design = np.zeros((len(games), len(places)))
     for row, (first, second, _) in enumerate(games):
