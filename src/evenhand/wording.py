@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 
@@ -35,7 +35,9 @@ def format_figure(value: float | None, scale: Sequence[float] | None = None, *, 
     if value is None:
         return MISSING_DASH
     places = 1 if scale and scale[1] - scale[0] > WIDE_SCALE else 2
-    rounded = round(value, places) or 0.0  # Not "-0.00".
+    rounded = float(value)
+    if abs(rounded) < 1e15:  # Half away from zero, as every number here, by the digits that it is written with.
+        rounded = float(Decimal(repr(rounded)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)) or 0.0
     return f"{rounded:{'+' if signed and rounded else ''}.{places}f}".replace("-", "−")
 
 

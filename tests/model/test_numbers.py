@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.model.scale import to_exact_fraction
-from evenhand.wording import format_fraction, round_half_away
+from evenhand.wording import format_figure, format_fraction, round_half_away
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,12 @@ def test_rounding_moves_by_at_most_half_a_unit(value: Fraction, decimals: int) -
 def test_a_number_in_a_sentence_is_as_short_as_it_can_be(value: str, text: str) -> None:
     """3 and not 3.00, unless the method shows decimals."""
     assert format_fraction(Fraction(value)) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(7.625, "7.63"), (8.125, "8.13"), (-7.625, "−7.63"), (2.675, "2.68"), (-0.004, "0.00"), (1e300, f"{1e300:.2f}")],
+)
+def test_a_shown_figure_is_rounded_half_away_from_zero(value: float, shown: str) -> None:
+    """By the digits that it is written with, as scores are."""
+    assert format_figure(value) == shown

@@ -212,7 +212,8 @@ def _print_dimension_scores(screen: Screen, feedback: ContestData) -> None:
     columns = {
         "dimension": list(scores),
         "score": ["–" if one["score"] is None else f"{one['band']} {one['score']:g}" for one in scores.values()],
-        "what would raise it": [one["feedback"] or "" for one in scores.values()],
+        # Of several judges each says it on a line of its own, and a cell has one.
+        "what would raise it": ["; ".join((one["feedback"] or "").splitlines()) for one in scores.values()],
         "evidence": [_format_terminal_evidence(one).strip() for one in scores.values()],
     }
     screen.table(columns, right=("score",))

@@ -155,7 +155,7 @@ def _list_key_facts(head: Mapping[str, Any]) -> Iterator[KeyFact]:
         by_guard[one["guard"]] += one["count"]
     flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
-    yield KeyFact("Flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
+    yield KeyFact("Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else "")
     took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
     yield KeyFact("Cost", describe_known_cost(cost), "; ".join(filter(None, (took, describe_unpriced_calls(cost)))))
 
